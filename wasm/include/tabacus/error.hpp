@@ -1,0 +1,36 @@
+// The errors of the protocols and of the world they run in. Each kind says whose fault it is:
+// the caller's (invalid_argument, out_of_range, closed), the platform's (quota_exceeded,
+// store_failed, unavailable), or another participant's (fenced).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace tabacus {
+
+enum class ErrorCode {
+    invalid_argument,  // the caller passed what the contract forbids
+    out_of_range,      // the exact result would lie beyond ±(2^53 − 1)
+    closed,            // used after close()
+    unavailable,       // the platform lacks what the call needs
+    quota_exceeded,    // the store is full; nothing of the call was kept
+    fenced,            // a newer holder owns the row; nothing of the call was kept
+    store_failed,      // the transaction aborted; nothing of the call was kept
+    unknown_commit,    // the connection died during the commit: it may or may not have happened
+    lock_lost,         // another context stole the lock
+};
+
+/// The code as the public API spells it: words joined by hyphens ("quota-exceeded").
+std::string_view code_name(ErrorCode code);
+
+class Error : public std::runtime_error {
+ public:
+    Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+
+ private:
+    ErrorCode code_;
+};
+
+}  // namespace tabacus
