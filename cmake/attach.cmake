@@ -1,0 +1,30 @@
+# attach.wasm: the module of a user's own Worker, which attaches to the memory of a threads core that
+# already runs. It must have no data, no table and no start function (scripts/lib/attach-check.js
+# asserts it): emcc would add a start function that writes into the main module's data, so that
+# wasm-ld links it, and its stack pointer is exported for the attaching side to set.
+
+tabacus_sources(attach_sources wasm/src/attach)
+if(NOT attach_sources)
+    return()
+endif()
+
+# What the attached module shares with the core are headers; -fno-lto since wasm-ld takes objects.
+add_library(tabacus_attach OBJECT ${attach_sources})
+target_include_directories(tabacus_attach PRIVATE wasm/include wasm/src)
+target_compile_options(tabacus_attach PRIVATE
+    -O3 -fno-lto -fno-exceptions -fno-wasm-exceptions -fno-rtti -fno-threadsafe-statics)
+
+get_filename_component(compiler_folder ${CMAKE_CXX_COMPILER} DIRECTORY)
+execute_process(
+    COMMAND ${compiler_folder}/em-config LLVM_ROOT
+    OUTPUT_VARIABLE llvm_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+find_program(WASM_LD wasm-ld HINTS ${llvm_folder} REQUIRED)
+
+add_custom_command(
+    OUTPUT attach.wasm
+    COMMAND ${WASM_LD} -nostdlib --no-entry --shared-memory --import-memory
+            --max-memory=4294967296 -z stack-size=0 --export=__stack_pointer --gc-sections
+            --strip-all -o attach.wasm $<TARGET_OBJECTS:tabacus_attach>
+    DEPENDS tabacus_attach $<TARGET_OBJECTS:tabacus_attach>
+    COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(attach ALL DEPENDS attach.wasm)

@@ -1,0 +1,11 @@
+# The peers that the benchmarks measure ours against in WebAssembly (bench/wasm), together with our
+# shared memory, as one module: <build>/web/bench.js. Built only when asked for.
+
+tabacus_sources(bench_sources bench/wasm)
+if(bench_sources)
+    add_executable(bench EXCLUDE_FROM_ALL ${bench_sources} ${hot_sources})
+    target_include_directories(bench PRIVATE wasm/include wasm/src)
+    target_compile_options(bench PRIVATE -O3)
+    target_link_options(bench PRIVATE ${core_link_options} -O3 -sENVIRONMENT=web,worker)
+    set_target_properties(bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/web)
+endif()

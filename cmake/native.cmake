@@ -1,0 +1,40 @@
+# The core as a native library, its tests (Catch2, run by CTest) and its benchmarks.
+
+set(TABACUS_SANITIZE "" CACHE STRING "What -fsanitize= is given, in every part; empty for none")
+
+find_package(Threads REQUIRED)
+
+if(TABACUS_SANITIZE)
+    # Every report ends the process, so that CTest sees it.
+    add_compile_options(-fsanitize=${TABACUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${TABACUS_SANITIZE})
+endif()
+
+tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab)
+tabacus_sources(test_sources tests/native)
+tabacus_sources(bench_sources bench/native)
+
+# A library without a source file is an INTERFACE one: headers alone are a library too.
+if(library_sources)
+    add_library(tabacus STATIC ${library_sources})
+    set(visibility PUBLIC)
+else()
+    add_library(tabacus INTERFACE)
+    set(visibility INTERFACE)
+endif()
+target_include_directories(tabacus ${visibility} wasm/include wasm/src)
+target_link_libraries(tabacus ${visibility} Threads::Threads)
+
+enable_testing()
+if(test_sources)
+    find_package(Catch2 3 REQUIRED)
+    include(Catch)
+    add_executable(tabacus_tests ${test_sources})
+    target_link_libraries(tabacus_tests PRIVATE tabacus Catch2::Catch2WithMain)
+    catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
+endif()
+
+if(bench_sources)
+    add_executable(tabacus_bench EXCLUDE_FROM_ALL ${bench_sources})
+    target_link_libraries(tabacus_bench PRIVATE tabacus)
+endif()

@@ -1,0 +1,71 @@
+# One WebAssembly core, with threads or without. It is linked twice, for browsers and for Node,
+# because one glue file for both is refused by webpack, esbuild and Vite.
+
+option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
+if(TABACUS_THREADS)
+    set(core threads)
+else()
+    set(core single)
+endif()
+
+# Exceptions are WebAssembly's own: smaller and faster than Emscripten's emulation. Link-time
+# optimisation lets an export inline what it calls and drop what nobody does.
+add_compile_options(-fwasm-exceptions -flto)
+add_link_options(-fwasm-exceptions -flto)
+if(TABACUS_THREADS)
+    add_compile_options(-pthread)
+    add_link_options(-pthread)
+endif()
+
+tabacus_sources(hot_sources wasm/src/sync)
+tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser wasm/src/bindings)
+
+# Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
+set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS -Oz)
+
+set(core_link_options
+    -Oz
+    --no-entry
+    -lembind
+    # A strict content security policy forbids `new Function`: embind's invokers are written at
+    # link time (EMBIND_AOT).
+    -sDYNAMIC_EXECUTION=0
+    -sEMBIND_AOT
+    -sMODULARIZE
+    -sEXPORT_ES6
+    -sWASM_BIGINT
+    -sFILESYSTEM=0
+    -sMALLOC=emmalloc
+    -sSTACK_SIZE=64KB
+    # All that the facade may hand to the glue: a ready module or bytes, or another address.
+    -sINCOMING_MODULE_JS_API=wasm,instantiateWasm,locateFile,wasmMemory
+)
+if(TABACUS_THREADS)
+    # Fixed: typed-array views over a memory that grows go stale.
+    list(APPEND core_link_options -sINITIAL_MEMORY=16MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
+else()
+    list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
+endif()
+
+# tabacus_core(<platform> <environments>): <build>/<platform>/<core>.js and .wasm.
+function(tabacus_core platform environments)
+    set(target ${core}-${platform})
+    add_executable(${target} $<TARGET_OBJECTS:tabacus_objects>)
+    target_link_options(${target} PRIVATE ${core_link_options} -sENVIRONMENT=${environments})
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME ${core}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${platform})
+endfunction()
+
+if(hot_sources OR cold_sources)
+    add_library(tabacus_objects OBJECT ${hot_sources} ${cold_sources})
+    target_include_directories(tabacus_objects PRIVATE wasm/include wasm/src)
+    tabacus_core(web web,worker)
+    tabacus_core(node node)
+endif()
+
+if(TABACUS_THREADS)
+    include(cmake/attach.cmake)
+    include(cmake/bench.cmake)
+endif()
