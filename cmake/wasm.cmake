@@ -18,11 +18,12 @@ if(TABACUS_THREADS)
 endif()
 
 tabacus_sources(hot_sources wasm/src/sync)
-tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser wasm/src/bindings)
+tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser)
+tabacus_sources(binding_sources wasm/src/bindings)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
-set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS -Oz)
+set_source_files_properties(${cold_sources} ${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 
 set(core_link_options
     -Oz
@@ -58,9 +59,14 @@ function(tabacus_core platform environments)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${platform})
 endfunction()
 
-if(hot_sources OR cold_sources)
-    add_library(tabacus_objects OBJECT ${hot_sources} ${cold_sources})
+set(core_sources ${hot_sources} ${cold_sources} ${binding_sources})
+if(core_sources)
+    add_library(tabacus_objects OBJECT ${core_sources})
     target_include_directories(tabacus_objects PRIVATE wasm/include wasm/src)
+endif()
+
+# A core without bindings has no way in, and EMBIND_AOT refuses to link it.
+if(binding_sources)
     tabacus_core(web web,worker)
     tabacus_core(node node)
 endif()

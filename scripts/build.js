@@ -1,0 +1,45 @@
+/**
+ * node scripts/build.js [part…]: builds what has changed.
+ *
+ *   package   dist/, with its types: what npm publishes (the default)
+ *   wasm      both cores and dist/ without its types
+ *   js        dist/ from the cores as they are
+ *   types     dist/types
+ *   bench     the modules that the benchmarks need
+ *   native    every native build; or one preset by its name, native-… or wasm-…
+ */
+
+import { build, NATIVE_PRESETS, WASM_PRESETS } from './lib/cmake.js';
+import { Failure, main } from './lib/failure.js';
+import { pack } from './lib/pack.js';
+import { types } from './lib/types.js';
+
+/** @param {string[]} presets */
+const buildAll = async (presets) => {
+    for (const preset of presets) await build(preset);
+};
+
+const wasm = async () => {
+    await buildAll(WASM_PRESETS);
+    await pack();
+};
+
+/** @type {Record<string, () => Promise<unknown>>} */
+const parts = {
+    package: () => wasm().then(types),
+    wasm,
+    js: pack,
+    types,
+    bench: () => wasm().then(() => build('wasm-threads', ['bench'])),
+    native: () => buildAll(NATIVE_PRESETS),
+    ...Object.fromEntries([...NATIVE_PRESETS, ...WASM_PRESETS].map((preset) => [preset, () => build(preset)])),
+};
+
+await main(async () => {
+    const chosen = process.argv.slice(2);
+    for (const name of chosen.length > 0 ? chosen : ['package']) {
+        const part = parts[name];
+        if (!part) throw new Failure(`no part ${name}: choose of ${Object.keys(parts).join(', ')}`);
+        await part();
+    }
+});

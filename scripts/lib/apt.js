@@ -1,0 +1,50 @@
+/** What a step needs from the system: found, installed where we may, or else named in one line. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from './failure.js';
+import { logFolder } from './paths.js';
+import { step } from './progress.js';
+import { command, has, isRoot, run } from './run.js';
+
+/**
+ * @typedef {object} Need
+ * @property {string} name The command, or the path of a file.
+ * @property {string} apt Debian's package that has it.
+ * @property {string} purpose What it is for, to complete "… is missing: it …".
+ */
+
+/** @param {Need} need */
+const isMet = ({ name }) => (name.startsWith('/') ? existsSync(name) : has(name));
+
+/** @param {Need[]} needs */
+export const unmet = (needs) => needs.filter((need) => !isMet(need));
+
+export const canInstall = () => isRoot && has('apt-get');
+
+/**
+ * Installs what is missing. Throws, naming each and how to get it, where that is not possible.
+ * @param {Need[]} needs
+ */
+export async function ensure(needs) {
+    const missing = unmet(needs);
+    if (missing.length === 0) return;
+    if (canInstall()) await install([...new Set(missing.map(({ apt }) => apt))]);
+    const still = unmet(needs);
+    if (still.length > 0) throw new Failure(still.map(advice).join('\n  '));
+}
+
+/** @param {Need} need */
+const advice = ({ name, apt, purpose }) =>
+    `${name} is missing: it ${purpose}. Install it (Debian, Ubuntu: apt-get install ${apt}).`;
+
+/** @param {string[]} packages */
+async function install(packages) {
+    const log = join(logFolder, 'apt.log');
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    await step(`apt-get install ${packages.join(' ')}`, async () => {
+        await run(command('apt-get', ['update'], { env }), log);
+        const options = ['-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120'];
+        await run(command('apt-get', ['install', ...options, ...packages], { env }), log);
+    });
+}

@@ -1,0 +1,84 @@
+/**
+ * Runs a command inside the toolchain's root, with the repository, the user's cache and /tmp bound at
+ * their own paths, so that a path means the same on both sides.
+ */
+
+import { mkdirSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from './failure.js';
+import { cacheFolder, repository } from './paths.js';
+import { command, has, isRoot, read } from './run.js';
+
+/** Emscripten's system libraries: built once a user (about 100 s), not once a root or a clone. */
+export const emscriptenCache = join(cacheFolder, 'emscripten');
+
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * The environment inside: the little that a build may depend on. NODE_EXTRA_CA_CERTS, above all, names
+ * a file of the outside and would make each Node that Emscripten starts warn.
+ */
+function environment() {
+    const kept = Object.entries(process.env).filter(([name]) =>
+        /^(CI|TERM|NO_COLOR|TABACUS_.*|CTEST_.*|[A-Z]+SAN_OPTIONS)$/.test(name),
+    );
+    const own = { PATH, HOME: homedir(), LANG: 'C.UTF-8', TMPDIR: tmpdir(), EM_CACHE: emscriptenCache };
+    return { ...Object.fromEntries(kept), ...own };
+}
+
+const boundFolders = () => [...new Set([tmpdir(), cacheFolder, repository])];
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {string[]} args
+ * @param {string} cwd
+ */
+function bwrapArgs(root, file, args, cwd) {
+    const binds = boundFolders().flatMap((folder) => ['--bind', folder, folder]);
+    const system = ['--bind', root, '/', '--dev', '/dev', '--proc', '/proc'];
+    return [...system, ...binds, '--die-with-parent', '--chdir', cwd, file, ...args];
+}
+
+/**
+ * A chroot in a mount namespace of its own: its mounts end with it.
+ * @param {string} root
+ * @param {string} file
+ * @param {string[]} args
+ * @param {string} cwd
+ */
+function chrootArgs(root, file, args, cwd) {
+    const bind = 'mkdir -p "$root$folder" && mount --rbind "$folder" "$root$folder"';
+    const script = `root=$1 cwd=$2; shift 2
+        for folder in ${['/proc', '/dev', ...boundFolders()].map((folder) => `'${folder}'`).join(' ')}
+        do ${bind} || exit 125; done
+        exec chroot "$root" sh -c 'cd "$1" && shift && exec "$@"' sh "$cwd" "$@"`;
+    return ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', root, cwd, file, ...args];
+}
+
+/** Which way in works here; found once. @type {'bwrap' | 'chroot' | undefined} */
+let way;
+
+/** @param {string} root */
+function findWay(root) {
+    if (has('bwrap') && read('bwrap', bwrapArgs(root, 'true', [], '/')) !== undefined) return 'bwrap';
+    if (isRoot && read('unshare', chrootArgs(root, 'true', [], '/')) !== undefined) return 'chroot';
+    throw new Failure(
+        `no way into ${root}: neither bwrap (package bubblewrap) nor, as root, unshare and chroot work here`,
+    );
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {string[]} args
+ * @param {string} [cwd]
+ */
+export function inRoot(root, file, args, cwd = repository) {
+    mkdirSync(emscriptenCache, { recursive: true });
+    way ??= findWay(root);
+    return way === 'bwrap'
+        ? command('bwrap', bwrapArgs(root, file, args, cwd), { env: environment() })
+        : command('unshare', chrootArgs(root, file, args, cwd), { env: environment() });
+}

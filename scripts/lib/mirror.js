@@ -1,0 +1,76 @@
+/** The Debian mirror that this machine uses itself, read from its apt sources. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** @typedef {{ uri: string, suites: string[], components: string[] }} Source */
+
+/**
+ * The mirror of Debian's main archive; undefined on a machine that has none.
+ * @param {string} [apt] The folder of apt's configuration.
+ */
+export function debianMirror(apt = '/etc/apt') {
+    const main = aptSources(apt).filter(isDebianArchive);
+    const named = main.find(({ uri }) => /\/debian\/?$/.test(uri));
+    return (named ?? main[0])?.uri;
+}
+
+/**
+ * A release of Debian itself, not its security archive nor another vendor's packages.
+ * @param {Source} source
+ */
+function isDebianArchive({ uri, suites, components }) {
+    const releases = /^(bookworm|trixie|forky|duke|sid|(old)*stable|testing|unstable)$/;
+    return (
+        /^(https?|file):/.test(uri) &&
+        !/security/.test(uri) &&
+        components.includes('main') &&
+        suites.some((suite) => releases.test(suite))
+    );
+}
+
+/**
+ * @param {string} apt
+ * @returns {Source[]}
+ */
+export function aptSources(apt) {
+    const folder = join(apt, 'sources.list.d');
+    const parts = existsSync(folder) ? readdirSync(folder).sort().map((name) => join(folder, name)) : [];
+    const files = [join(apt, 'sources.list'), ...parts].filter((file) => existsSync(file));
+    return files.flatMap((file) => {
+        const text = readFileSync(file, 'utf8');
+        return file.endsWith('.sources') ? deb822(text) : file.endsWith('.list') ? oneLine(text) : [];
+    });
+}
+
+/**
+ * `Types: deb` and its fields, in paragraphs apart.
+ * @param {string} text
+ * @returns {Source[]}
+ */
+function deb822(text) {
+    const bare = text.replace(/^#.*\n?/gm, '');
+    return bare.split(/\n\s*\n/).flatMap((paragraph) => {
+        /** @param {string} name */
+        const field = (name) => {
+            const found = paragraph.match(new RegExp(`^${name}:((?:.*)(?:\\n[ \\t].*)*)`, 'im'));
+            return found?.[1]?.trim().split(/\s+/).filter(Boolean) ?? [];
+        };
+        if (!field('Types').includes('deb') || field('Enabled')[0] === 'no') return [];
+        const [suites, components] = [field('Suites'), field('Components')];
+        return field('URIs').map((uri) => ({ uri, suites, components }));
+    });
+}
+
+/**
+ * `deb [options] uri suite component…`, one a line.
+ * @param {string} text
+ * @returns {Source[]}
+ */
+function oneLine(text) {
+    return [...text.matchAll(/^\s*deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(\S+)([^#\n]*)/gm)].map((line) => ({
+        uri: /** @type {string} */ (line[1]),
+        suites: [/** @type {string} */ (line[2])],
+        components: (line[3] ?? '').trim().split(/\s+/),
+    }));
+}

@@ -1,0 +1,27 @@
+/** node_modules as the lock file says, by `npm ci` where they are missing or stale. */
+
+import { join } from 'node:path';
+import { withLock } from './lock.js';
+import { buildFolder, logFolder, repository } from './paths.js';
+import { step } from './progress.js';
+import { command, run } from './run.js';
+import { whenStale } from './stamp.js';
+
+/** npm writes this file last, from what it installed. */
+const installed = join(repository, 'node_modules/.package-lock.json');
+
+export async function nodeModules() {
+    const product = {
+        name: 'node-modules',
+        inputs: ['package.json', 'package-lock.json'].map((name) => join(repository, name)),
+        outputs: [installed],
+    };
+    await withLock(join(buildFolder, 'node-modules.lock'), () =>
+        whenStale(product, () =>
+            step('npm ci', () => run(command('npm', ['ci']), join(logFolder, 'npm-ci.log'))),
+        ),
+    );
+}
+
+/** @param {string} name A command that a development dependency brings. */
+export const bin = (name) => join(repository, 'node_modules/.bin', name);

@@ -1,0 +1,26 @@
+/** Progress: one line a step, with the time it took. */
+
+/** @param {number} since_ms */
+export const seconds = (since_ms) => `${((Date.now() - since_ms) / 1000).toFixed(1)} s`;
+
+/**
+ * Runs a step and prints how it ended. A step that takes long says first that it has begun.
+ * @template T
+ * @param {string} name
+ * @param {() => T | Promise<T>} body
+ * @returns {Promise<T>}
+ */
+export async function step(name, body) {
+    const begun = Date.now();
+    const patience = setTimeout(() => console.log(`· ${name} …`), 1000);
+    try {
+        const result = await body();
+        console.log(`✓ ${name} (${seconds(begun)})`);
+        return result;
+    } catch (error) {
+        console.log(`✗ ${name} (${seconds(begun)})`);
+        throw error;
+    } finally {
+        clearTimeout(patience);
+    }
+}

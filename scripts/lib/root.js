@@ -1,0 +1,90 @@
+/** The toolchain's root: Debian testing in a folder of the user's cache, made by debootstrap. */
+
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensure } from './apt.js';
+import { inRoot } from './enter.js';
+import { Failure } from './failure.js';
+import { withLock } from './lock.js';
+import { debianMirror } from './mirror.js';
+import { cacheFolder, logFolder } from './paths.js';
+import { step } from './progress.js';
+import { DEBOOTSTRAP_SCRIPT, EMSCRIPTEN_MIN, PACKAGES, RECIPE, SUITE, TOOLS } from './recipe.js';
+import { command, isRoot, read, run } from './run.js';
+
+const root = join(cacheFolder, 'toolchain');
+const partial = `${root}.partial`;
+const downloads = `${root}.downloads`;
+
+/** Written last, when a root is complete: the hash of the recipe that it was made by. */
+const stamp = '.tabacus-recipe';
+
+/** The root, made first where it is missing, half made, broken or of another recipe. */
+export async function toolchainRoot() {
+    if (isSound()) return root;
+    return withLock(`${root}.lock`, async () => {
+        if (!isSound()) await make();
+        return root;
+    });
+}
+
+function isSound() {
+    const mark = join(root, stamp);
+    return existsSync(mark) && readFileSync(mark, 'utf8') === RECIPE && works(root);
+}
+
+/** @param {string} folder */
+function works(folder) {
+    if (!TOOLS.every((tool) => existsSync(join(folder, 'usr/bin', tool)))) return false;
+    const { file, args, env } = inRoot(folder, 'emcc', ['--version'], '/');
+    return emscriptenMajor(read(file, args, env)) >= EMSCRIPTEN_MIN;
+}
+
+/** @param {string | undefined} version What `emcc --version` printed. */
+export const emscriptenMajor = (version) => Number(version?.match(/ (\d+)\.\d+\.\d+/)?.[1] ?? 0);
+
+async function make() {
+    const mirror = source();
+    await ensure([
+        { name: 'debootstrap', apt: 'debootstrap', purpose: 'makes the toolchain' },
+        { name: 'bwrap', apt: 'bubblewrap', purpose: 'enters the toolchain' },
+    ]);
+    if (existsSync(root)) console.log(`· the toolchain in ${root} is stale or broken: made again`);
+    console.log(`· ${beginning()}`);
+    rmSync(partial, { recursive: true, force: true });
+    mkdirSync(downloads, { recursive: true });
+    await step(`toolchain: Debian ${SUITE} with Emscripten, in ${root}`, () => debootstrap(mirror));
+    if (!works(partial)) throw new Failure(`${partial} was made, but its emcc does not work`);
+    writeFileSync(join(partial, stamp), RECIPE);
+    rmSync(root, { recursive: true, force: true });
+    renameSync(partial, root);
+    rmSync(downloads, { recursive: true, force: true });
+}
+
+/** Says whether an interrupted download is taken up again. */
+function beginning() {
+    const kept = existsSync(downloads) ? readdirSync(downloads).filter((name) => name.endsWith('.deb')) : [];
+    return kept.length > 0
+        ? `toolchain: resumes an interrupted download, ${kept.length} packages are here already`
+        : 'toolchain: starts from the beginning, about 300 MB to download';
+}
+
+/** Where to make a root from; throws where this machine cannot make one. */
+function source() {
+    const mirror = debianMirror();
+    if (isRoot && mirror) return mirror;
+    const why = isRoot ? "this machine's apt has no Debian mirror" : 'making one here needs root';
+    throw new Failure(
+        `no Emscripten ${EMSCRIPTEN_MIN} or newer: emcc is not on the PATH, or older, and ${why}. ` +
+            'Install emsdk (emsdk install latest, emsdk activate latest, source emsdk_env.sh).',
+    );
+}
+
+/** @param {string} mirror */
+async function debootstrap(mirror) {
+    const log = join(logFolder, 'toolchain.log');
+    const options = ['--variant=minbase', `--cache-dir=${downloads}`, `--include=${PACKAGES.join(',')}`];
+    await run(command('debootstrap', [...options, SUITE, partial, mirror, DEBOOTSTRAP_SCRIPT]), log);
+    rmSync(join(partial, 'var/cache/apt/archives'), { recursive: true, force: true });
+    mkdirSync(join(partial, 'var/cache/apt/archives/partial'), { recursive: true });
+}

@@ -1,0 +1,62 @@
+/**
+ * The toolchain that everything in C++ is built with: the machine's own where its emcc is new enough,
+ * else one in a root of its own.
+ */
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { inRoot } from './enter.js';
+import { Failure } from './failure.js';
+import { CATCH2, EMSCRIPTEN_MIN, RECIPE, TOOLS } from './recipe.js';
+import { emscriptenMajor, toolchainRoot } from './root.js';
+import { command, has, read } from './run.js';
+
+/**
+ * @typedef {object} Toolchain
+ * @property {string} id Changes when what is built must be configured anew.
+ * @property {(file: string, args?: string[]) => import('./run.js').Command} command
+ */
+
+/** @type {Promise<Toolchain> | undefined} */
+let found;
+
+/** The toolchain, made ready first. */
+export const toolchain = () => (found ??= find());
+
+/** @returns {Promise<Toolchain>} */
+async function find() {
+    const version = read('emcc', ['--version']);
+    if (emscriptenMajor(version) >= EMSCRIPTEN_MIN) return ofTheHost(/** @type {string} */ (version));
+    const root = await toolchainRoot();
+    return { id: RECIPE, command: (file, args = []) => inRoot(root, file, args) };
+}
+
+/** @type {Record<string, string>} */
+const packages = { ninja: 'ninja-build', 'clang++': 'clang', 'wasm-ld': 'lld' };
+
+/**
+ * @param {string} version
+ * @returns {Toolchain}
+ */
+function ofTheHost(version) {
+    const missing = TOOLS.filter((tool) => tool !== 'wasm-ld' && !has(tool));
+    const lines = missing.map((tool) => `${tool} is missing: install ${packages[tool] ?? tool}.`);
+    if (!hasCatch2()) lines.push('Catch2 3 is missing: install catch2 (3.0 or newer).');
+    if (lines.length > 0) throw new Failure(lines.join('\n  '));
+    return { id: version, command };
+}
+
+/** Catch2's CMake package, where CMake looks for it. */
+function hasCatch2() {
+    const prefixes = (process.env.CMAKE_PREFIX_PATH ?? '').split(':').filter(Boolean);
+    const folders = [...CATCH2, ...prefixes.flatMap((prefix) => [join(prefix, 'lib'), join(prefix, 'share')])];
+    return folders
+        .flatMap((folder) => [folder, ...subfolders(folder)])
+        .some((folder) => existsSync(join(folder, 'cmake/Catch2')) || existsSync(join(folder, 'Catch2')));
+}
+
+/** @param {string} folder One per machine architecture, on Debian. */
+const subfolders = (folder) =>
+    existsSync(folder)
+        ? readdirSync(folder).filter((name) => name.includes('-linux-')).map((name) => join(folder, name))
+        : [];
