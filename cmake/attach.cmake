@@ -12,7 +12,7 @@ endif()
 add_library(tabacus_attach OBJECT ${attach_sources})
 target_include_directories(tabacus_attach PRIVATE wasm/include wasm/src)
 target_compile_options(tabacus_attach PRIVATE
-    -O3 -fno-lto -fno-exceptions -fno-wasm-exceptions -fno-rtti -fno-threadsafe-statics)
+    -O3 -fno-lto -fno-exceptions -fno-rtti -fno-threadsafe-statics)
 
 get_filename_component(compiler_folder ${CMAKE_CXX_COMPILER} DIRECTORY)
 execute_process(
@@ -22,7 +22,7 @@ find_program(WASM_LD wasm-ld HINTS ${llvm_folder} REQUIRED)
 
 add_custom_command(
     OUTPUT attach.wasm
-    COMMAND ${WASM_LD} -nostdlib --no-entry --shared-memory --import-memory
+    COMMAND ${WASM_LD} --no-entry --shared-memory --import-memory
             --max-memory=4294967296 -z stack-size=0 --export=__stack_pointer --gc-sections
             --strip-all -o attach.wasm $<TARGET_OBJECTS:tabacus_attach>
     DEPENDS tabacus_attach $<TARGET_OBJECTS:tabacus_attach>

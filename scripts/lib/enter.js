@@ -78,7 +78,8 @@ function findWay(root) {
 export function inRoot(root, file, args, cwd = repository) {
     mkdirSync(emscriptenCache, { recursive: true });
     way ??= findWay(root);
+    const options = { env: environment(), name: file };
     return way === 'bwrap'
-        ? command('bwrap', bwrapArgs(root, file, args, cwd), { env: environment() })
-        : command('unshare', chrootArgs(root, file, args, cwd), { env: environment() });
+        ? command('bwrap', bwrapArgs(root, file, args, cwd), options)
+        : command('unshare', chrootArgs(root, file, args, cwd), options);
 }

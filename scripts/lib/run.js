@@ -15,6 +15,7 @@ const TAIL_LINES = 60;
  * @property {string[]} args
  * @property {NodeJS.ProcessEnv} [env] All of the environment; this process's own if left out.
  * @property {string} [cwd] The repository if left out.
+ * @property {string} [name] What to call it where it fails, if not by its file.
  */
 
 /**
@@ -39,7 +40,7 @@ export function show({ file, args, env = process.env, cwd = repository }) {
  * @param {Command} command
  * @param {string} log
  */
-export async function run({ file, args, env = process.env, cwd = repository }, log) {
+export async function run({ file, args, env = process.env, cwd = repository, name = file }, log) {
     mkdirSync(dirname(log), { recursive: true });
     const out = createWriteStream(log, { flags: 'a' });
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd });
@@ -47,7 +48,7 @@ export async function run({ file, args, env = process.env, cwd = repository }, l
     child.stderr.pipe(out, { end: false });
     const code = await ended(child);
     await new Promise((resolve) => out.end(() => resolve(undefined)));
-    if (code !== 0) throw new Failure(`${file} ${args[0] ?? ''} failed (${code})\n${tail(log)}`);
+    if (code !== 0) throw new Failure(`${name} failed (${code})\n${tail(log)}`);
 }
 
 /**
