@@ -19,12 +19,21 @@ execute_process(
     COMMAND ${compiler_folder}/em-config LLVM_ROOT
     OUTPUT_VARIABLE llvm_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
 find_program(WASM_LD wasm-ld HINTS ${llvm_folder} REQUIRED)
+execute_process(
+    COMMAND ${compiler_folder}/em-config BINARYEN_ROOT
+    OUTPUT_VARIABLE binaryen_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+find_program(WASM_OPT wasm-opt HINTS ${binaryen_folder}/bin REQUIRED)
+
+# --stack-first: the stack pointer begins at 0, so that a call before it is set traps at once instead
+# of writing into the main module's data. wasm-ld leaves an empty table, which wasm-opt drops.
 
 add_custom_command(
     OUTPUT attach.wasm
     COMMAND ${WASM_LD} --no-entry --shared-memory --import-memory
-            --max-memory=4294967296 -z stack-size=0 --export=__stack_pointer --gc-sections
-            --strip-all -o attach.wasm $<TARGET_OBJECTS:tabacus_attach>
+            --max-memory=4294967296 -z stack-size=0 --stack-first --export=__stack_pointer
+            --gc-sections --strip-all -o attach.wasm $<TARGET_OBJECTS:tabacus_attach>
+    COMMAND ${WASM_OPT} -O3 --enable-threads --enable-bulk-memory --enable-sign-ext
+            --enable-mutable-globals --enable-nontrapping-float-to-int attach.wasm -o attach.wasm
     DEPENDS tabacus_attach $<TARGET_OBJECTS:tabacus_attach>
     COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(attach ALL DEPENDS attach.wasm)

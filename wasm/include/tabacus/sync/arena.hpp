@@ -1,0 +1,218 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+#include "tabacus/sync/atomic_counter.hpp"
+#include "tabacus/sync/mutex.hpp"
+#include "tabacus/sync/mutexed_counter.hpp"
+#include "tabacus/sync/striped_counter.hpp"
+#include "tabacus/sync/thread_id.hpp"
+#include "tabacus/sync/unsynchronised_counter.hpp"
+
+// A fixed piece of shared memory in which counters and mutexes are found by name, by every module
+// instance that maps the memory. Everything in it is reached by offsets from its root and laid out
+// by this file alone, so that two modules built from this file agree; `magic` and `version` tell
+// one that was not.
+//
+//   root   Arena: magic, version, the registry's mutex, the ids, where free room begins
+//   then   entries (name and kind), objects and agents, each on lines of its own, never moved
+//
+// Objects live as long as the memory. An agent's block is given back when the agent leaves.
+
+namespace tabacus::sync {
+
+/// What a name stands for. 0 asks for whatever is there.
+enum class Kind : std::uint32_t {
+    any = 0,
+    atomic = 1,
+    mutexed = 2,
+    striped = 3,
+    unsynchronised = 4,
+    mutex = 5,
+};
+
+/// Offset from the root; 0 is none, since the root holds the Arena itself.
+using Offset = std::uint32_t;
+
+/// JavaScript's strings are UTF-16 and names are compared by their units, exactly.
+inline constexpr std::size_t name_units_max = 128;
+
+/// One thread's place in the arena: its id, its answers and its stack. JavaScript reads and writes
+/// the first fields, at these offsets.
+struct alignas(line_bytes) Agent {
+    std::uint32_t id;                           // 0   who owns what this agent locks
+    std::uint32_t may_sleep;                    // 4   0 on a page's main thread
+    std::uint32_t outcome;                      // 8   Outcome of the last exact add
+    Offset next_free;                           // 12
+    std::array<char16_t, name_units_max> name;  // 16  the name that `open` looks up
+    // Ours are leaf functions of a few words; 4 KiB in all is a page, and generous.
+    std::array<std::byte, 3712> stack;
+};
+static_assert(offsetof(Agent, id) == 0 && offsetof(Agent, may_sleep) == 4);
+static_assert(offsetof(Agent, outcome) == 8 && offsetof(Agent, name) == 16);
+static_assert(sizeof(Agent) == 4096, "one page");
+
+/// JavaScript reads `kind` and `object`, at these offsets.
+struct alignas(line_bytes) Entry {
+    Kind kind;      // 0
+    Offset object;  // 4
+    Offset next;
+    std::uint32_t name_units;
+    std::array<char16_t, name_units_max> name;
+};
+static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
+
+enum class Opened : std::uint32_t {
+    found = 0,  // the entry's kind may differ from the kind asked for: the caller compares
+    full = 1,
+    busy = 2,  // the registry is locked and the caller may not sleep
+};
+
+struct OpenResult {
+    Opened outcome;
+    Offset entry;
+};
+
+class alignas(line_bytes) Arena {
+  public:
+    static constexpr std::uint32_t magic_number = 0x7ABAC005;
+    static constexpr std::uint32_t version_number = 1;
+
+    const std::uint32_t magic = magic_number;      // 0
+    const std::uint32_t version = version_number;  // 4
+
+    /// `bytes` is the size of the block that begins at this arena.
+    explicit Arena(std::uint32_t bytes) : bytes_(bytes) {}
+
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
+    /// A fresh owner id, or 0 when all 2^31 are used up.
+    Owner take_id() {
+        Owner id = last_id_.load();
+        do {
+            if (id == owner_max) return 0;
+        } while (!last_id_.compare_exchange_weak(id, id + 1));
+        return id + 1;
+    }
+
+    /// A block for one thread, or nullptr if the arena is full (or locked for too long by others,
+    /// where the thread may not sleep).
+    Agent* enter(bool may_sleep) {
+        const Owner id = take_id();
+        const Held held(mutex_, id, may_sleep);
+        if (id == 0 || !held.acquired) return nullptr;
+        Agent* agent = free_agent_ == 0 ? place<Agent>() : at<Agent>(free_agent_);
+        if (agent == nullptr) return nullptr;
+        if (free_agent_ != 0) free_agent_ = agent->next_free;
+        agent->id = id;
+        agent->may_sleep = may_sleep ? 1 : 0;
+        return agent;
+    }
+
+    /// Gives the block back. False if the registry stays locked and the thread may not sleep.
+    bool leave(Agent& agent) {
+        const Held held(mutex_, agent.id, agent.may_sleep != 0);
+        if (!held.acquired) return false;
+        agent.next_free = free_agent_;
+        free_agent_ = offset(&agent);
+        return true;
+    }
+
+    /// The entry named by the first `units` of agent.name, made with `kind` if there is none.
+    OpenResult open(const Agent& agent, Kind kind, std::uint32_t units) {
+        const Held held(mutex_, agent.id, agent.may_sleep != 0);
+        if (!held.acquired) return {Opened::busy, 0};
+        for (Offset entry = first_entry_; entry != 0; entry = at<Entry>(entry)->next) {
+            if (named(*at<Entry>(entry), agent, units)) return {Opened::found, entry};
+        }
+        const Offset entry = insert(agent, kind, units);
+        return {entry == 0 ? Opened::full : Opened::found, entry};
+    }
+
+    template <class T>
+    T* at(Offset offset) {
+        return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(this) + offset);
+    }
+
+    Offset offset(const void* object) const {
+        return static_cast<Offset>(static_cast<const std::byte*>(object) -
+                                   reinterpret_cast<const std::byte*>(this));
+    }
+
+  private:
+    static bool named(const Entry& entry, const Agent& agent, std::uint32_t units) {
+        if (entry.name_units != units) return false;
+        for (std::uint32_t i = 0; i < units; ++i) {
+            if (entry.name[i] != agent.name[i]) return false;
+        }
+        return true;
+    }
+
+    /// The whole entry or nothing: room that a failed insert has taken is given back.
+    Offset insert(const Agent& agent, Kind kind, std::uint32_t units) {
+        const std::uint32_t before = used_;
+        auto* entry = place<Entry>();
+        const Offset object = entry == nullptr ? 0 : place_object(kind);
+        if (object == 0) {
+            used_ = before;
+            return 0;
+        }
+        entry->kind = kind;
+        entry->object = object;
+        entry->next = first_entry_;
+        entry->name_units = units;
+        for (std::uint32_t i = 0; i < units; ++i) entry->name[i] = agent.name[i];
+        return first_entry_ = offset(entry);
+    }
+
+    Offset place_object(Kind kind) {
+        switch (kind) {
+            case Kind::atomic:
+                return place_offset<AtomicCounter>();
+            case Kind::mutexed:
+                return place_offset<MutexedCounter>();
+            case Kind::striped:
+                return place_offset<StripedCounter>();
+            case Kind::unsynchronised:
+                return place_offset<UnsynchronisedCounter>();
+            case Kind::mutex:
+                return place_offset<Mutex>();
+            case Kind::any:
+                break;
+        }
+        return 0;
+    }
+
+    template <class T>
+    Offset place_offset() {
+        const T* object = place<T>();
+        return object == nullptr ? 0 : offset(object);
+    }
+
+    /// On lines of its own: two objects must not disturb each other.
+    template <class T>
+    T* place() {
+        static_assert(std::is_trivially_destructible_v<T>, "nothing here is ever destroyed");
+        constexpr std::uint32_t lines = (sizeof(T) + line_bytes - 1) / line_bytes;
+        constexpr std::uint32_t needed = lines * static_cast<std::uint32_t>(line_bytes);
+        if (bytes_ - used_ < needed) return nullptr;
+        T* object = new (at<std::byte>(used_)) T;
+        used_ += needed;
+        return object;
+    }
+
+    Mutex mutex_;
+    std::uint32_t bytes_;
+    std::uint32_t used_ = sizeof(Arena);
+    Offset first_entry_ = 0;
+    Offset free_agent_ = 0;
+    std::atomic<Owner> last_id_{0};
+};
+
+}  // namespace tabacus::sync

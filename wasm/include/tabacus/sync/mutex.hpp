@@ -1,0 +1,214 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "tabacus/sync/parker.hpp"
+
+// A mutex that knows its owner, between threads that may block and threads that may not.
+//
+// Promises: mutual exclusion; an unlock that nobody waits for makes no notify; an unlock by anybody
+// but the owner changes nothing; who gives up waiting takes nobody's wake-up along.
+// Refuses: fairness (a running thread may overtake a sleeping one), recursion (said, not hung), and
+// noticing that an owner was terminated.
+//
+// The whole state is one word:
+//
+//   owner   contended   meaning                        who may leave the state, and how
+//   0       0           free                           anybody: lock
+//   self    0           held, nobody sleeps            owner: unlock, silently
+//                                                      a waiter: sets `contended`, then sleeps
+//   self    1           held, and somebody may sleep   owner: unlock, then wakes
+//   0       1           cannot be: unlock stores 0
+//
+// `contended` may be set while nobody sleeps (one needless wake-up); it is never clear while
+// somebody sleeps on a held mutex, unless a wake-up is on its way to a thread that will set it
+// again or pass it on. That is why a thread that has slept takes the mutex as contended: others may
+// sleep still.
+
+namespace tabacus::sync {
+
+/// Who holds a mutex: a number that no other holder has at the same time. 0 is nobody.
+using Owner = std::uint32_t;
+
+inline constexpr Owner owner_max = UINT32_MAX >> 1;
+
+enum class Lock : std::uint32_t {
+    acquired = 0,
+    would_deadlock = 1,  // the caller holds it already
+    timed_out = 2,
+    busy = 3,  // held by another, and the caller will not sleep
+};
+
+enum class Unlock : std::uint32_t { released = 0, not_owner = 1 };
+
+/// `Parks` is the platform, or a test's count of it.
+template <class Parks = PlatformParker>
+class BasicMutex {
+  public:
+    static constexpr std::uint32_t contended_bit = 1;
+
+    /// Sleeps until the mutex is the caller's.
+    Lock lock(Owner self) {
+        if (try_lock(self) == Lock::acquired) return Lock::acquired;
+        return lock_slow(self, forever_ns, [] { return std::int64_t{0}; });
+    }
+
+    /// As `lock`, for at most timeout_ns by `now_ns`, a clock that never goes back.
+    template <class NowNs>
+    Lock lock_for(Owner self, std::int64_t timeout_ns, NowNs now_ns) {
+        if (try_lock(self) == Lock::acquired) return Lock::acquired;
+        return lock_slow(self, now_ns() + timeout_ns, now_ns);
+    }
+
+    /// `acquired` or `busy`, at once.
+    Lock try_lock(Owner self) { return take(held(self)) ? Lock::acquired : Lock::busy; }
+
+    /// For a thread that may not sleep, around a section that is known to be short: tries for a
+    /// bounded time, then gives up with `busy`.
+    [[gnu::noinline]] Lock lock_spinning(Owner self) {
+        for (std::uint32_t round = 0; round < spin_rounds_max; ++round) {
+            if (word_.load(std::memory_order_relaxed) == 0 && take(held(self)))
+                return Lock::acquired;
+        }
+        return Lock::busy;
+    }
+
+    /// One step of an acquire whose sleeping is done elsewhere (Atomics.wait and waitAsync): 0 when
+    /// acquired, else the word to sleep on. `slept` says that an earlier step of this acquire has.
+    std::uint32_t step(Owner self, bool slept) {
+        const std::uint32_t mine = slept ? held(self) | contended_bit : held(self);
+        for (;;) {
+            if (take(mine)) return 0;
+            if (const std::uint32_t word = mark_contended()) return word;
+        }
+    }
+
+    /// Whoever has slept and gives up says so here. It may have been woken by an unlock that woke
+    /// nobody else, so either the present holder must wake the next one, or we do.
+    void relinquish() {
+        if (mark_contended() == 0) wake_next();
+    }
+
+    Unlock unlock(Owner self) {
+        std::uint32_t expected = held(self);
+        if (word_.compare_exchange_strong(expected, 0)) return Unlock::released;
+        return unlock_slow(self);
+    }
+
+    /// An asynchronous waiter is woken by a task of its thread's event loop, and that thread may be
+    /// asleep in some other lock just then. So where one may be queued, unlock wakes everybody, and
+    /// nobody's progress depends on it. Counted from before its first step until its last promise
+    /// has settled, also when it was abandoned: a promise cannot be taken out of the queue.
+    void enter_async() { async_waiters_.fetch_add(1); }
+    void leave_async() { async_waiters_.fetch_sub(1); }
+
+    [[nodiscard]] bool locked() const { return word_.load() != 0; }
+
+    /// The holder, or 0.
+    [[nodiscard]] Owner owner() const { return word_.load() >> 1; }
+
+  private:
+    // A mutex whose holder runs is free again within well under a microsecond, while sleeping costs
+    // two switches, tens of them: so watch the word for about as long as one switch takes. Each
+    // look doubles the pause before the next, which leaves the cache line with the holder: a holder
+    // that unlocks and locks again many times between two looks is what makes a contended mutex
+    // fast. Measured by bench/threads.
+    static constexpr std::uint32_t spin_pause_first = 16;
+    static constexpr std::uint32_t spin_pause_max = 4096;
+
+    // About a tenth of a second: longer than any time slice that may have interrupted a holder.
+    static constexpr std::uint32_t spin_rounds_max = 1U << 25;
+
+    static constexpr std::uint32_t held(Owner owner) { return owner << 1; }
+
+    bool take(std::uint32_t mine) {
+        std::uint32_t expected = 0;
+        return word_.compare_exchange_strong(expected, mine);
+    }
+
+    /// The contended word, or 0 if the mutex was free and is untouched.
+    std::uint32_t mark_contended() {
+        std::uint32_t word = word_.load();
+        while (word != 0 && (word & contended_bit) == 0) {
+            if (word_.compare_exchange_weak(word, word | contended_bit)) word |= contended_bit;
+        }
+        return word;
+    }
+
+    bool spin(std::uint32_t mine) {
+        for (std::uint32_t pause = spin_pause_first; pause <= spin_pause_max; pause *= 2) {
+            for (std::uint32_t i = 0; i < pause; ++i)
+                std::atomic_signal_fence(std::memory_order_seq_cst);
+            if (word_.load(std::memory_order_relaxed) == 0 && take(mine)) return true;
+        }
+        return false;
+    }
+
+    template <class NowNs>
+    [[gnu::noinline]] Lock lock_slow(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
+        if (owner() == self) return Lock::would_deadlock;
+        bool slept = false;
+        for (;;) {
+            if (spin(slept ? held(self) | contended_bit : held(self))) return Lock::acquired;
+            const std::uint32_t word = step(self, slept);
+            if (word == 0) return Lock::acquired;
+            std::int64_t rest_ns = forever_ns;
+            if (deadline_ns != forever_ns) {
+                rest_ns = deadline_ns - now_ns();
+                if (rest_ns <= 0) return give_up();
+            }
+            slept |= Parks::park(word_, word, rest_ns) == Parked::notified;
+        }
+    }
+
+    Lock give_up() {
+        relinquish();
+        return Lock::timed_out;
+    }
+
+    [[gnu::noinline]] Unlock unlock_slow(Owner self) {
+        // Only the owner can end its ownership, so what we see here stays true until our store.
+        if (owner() != self) return Unlock::not_owner;
+        if ((word_.exchange(0) & contended_bit) != 0) wake_next();
+        return Unlock::released;
+    }
+
+    void wake_next() {
+        if (async_waiters_.load() != 0) {
+            Parks::unpark_all(word_);
+        } else {
+            Parks::unpark_one(word_);
+        }
+    }
+
+    Word word_{0};
+    Word async_waiters_{0};
+};
+
+using Mutex = BasicMutex<>;
+
+/// Holds a mutex for a scope; look at `acquired` first.
+template <class Parks = PlatformParker>
+class Held {
+  public:
+    Held(BasicMutex<Parks>& mutex, Owner self, bool may_sleep)
+        : mutex_(mutex),
+          self_(self),
+          acquired(may_sleep ? mutex.lock(self) == Lock::acquired
+                             : mutex.lock_spinning(self) == Lock::acquired) {}
+    ~Held() {
+        if (acquired) mutex_.unlock(self_);
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+  private:
+    BasicMutex<Parks>& mutex_;
+    const Owner self_;
+
+  public:
+    const bool acquired;
+};
+
+}  // namespace tabacus::sync

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tabacus/sync/arena.hpp"
+
+// What JavaScript calls: one list of plain functions over numbers, exported by the main module and
+// by attach.wasm alike, so that js/shared/ is written once and takes either. Plain exports and not
+// embind: a bare Atomics.add costs 9 ns and such a call 11, an embind call would eat what is left
+// of a budget of two Atomics.add; and attach.wasm has no runtime that embind could live in.
+//
+// Pointers are addresses in the shared memory, from an arena that the caller has checked. Numbers
+// are doubles, and are found to be integers here: that is cheaper than in JavaScript. NaN says "not
+// done"; Agent::outcome says why, or the number was no safe integer.
+
+#ifdef TABACUS_ATTACH
+#define TABACUS_EXPORT(type, name) extern "C" __attribute__((export_name(#name))) type name
+#else
+#define TABACUS_EXPORT(type, name) extern "C" __attribute__((used)) type name
+#endif
+
+namespace tabacus::sync {
+
+inline Caller caller_of(const Agent& agent) { return {agent.id, agent.may_sleep != 0}; }
+
+inline Added add_to(Kind kind, void* counter, Caller caller, std::int64_t n, Limit limit) {
+    switch (kind) {
+        case Kind::atomic:
+            return static_cast<AtomicCounter*>(counter)->add(n, limit);
+        case Kind::mutexed:
+            return static_cast<MutexedCounter*>(counter)->add(n, caller, limit);
+        case Kind::striped:
+            return static_cast<StripedCounter*>(counter)->add(n, caller, limit);
+        default:
+            return static_cast<UnsynchronisedCounter*>(counter)->add(n, limit);
+    }
+}
+
+/// As add_to, for who does not want the value: only a striped counter gains by it.
+inline Outcome bump_in(Kind kind, void* counter, Caller caller, std::int64_t n, Limit limit) {
+    if (kind == Kind::striped) {
+        return static_cast<StripedCounter*>(counter)->bump(n, caller, limit);
+    }
+    return add_to(kind, counter, caller, n, limit).outcome;
+}
+
+inline std::int64_t value_of(Kind kind, const void* counter) {
+    switch (kind) {
+        case Kind::atomic:
+            return static_cast<const AtomicCounter*>(counter)->value();
+        case Kind::mutexed:
+            return static_cast<const MutexedCounter*>(counter)->value();
+        case Kind::striped:
+            return static_cast<const StripedCounter*>(counter)->value();
+        default:
+            return static_cast<const UnsynchronisedCounter*>(counter)->value();
+    }
+}
+
+inline bool is_safe_integer(double n) {
+    return __builtin_trunc(n) == n && __builtin_fabs(n) <= static_cast<double>(number_limit.most);
+}
+
+inline double as_number(std::int64_t value) {
+    return number_limit.allows(value) ? static_cast<double>(value) : __builtin_nan("");
+}
+
+}  // namespace tabacus::sync
+
+// The agent's address, or 0: the arena is full (or stayed locked, where may_sleep is 0).
+TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
+(tabacus::sync::Arena* arena, std::uint32_t may_sleep) { return arena->enter(may_sleep != 0); }
+
+TABACUS_EXPORT(std::uint32_t, agent_leave)
+(tabacus::sync::Arena* arena, tabacus::sync::Agent* agent) { return arena->leave(*agent) ? 1 : 0; }
+
+// A fresh owner for an asynchronous lock, or 0.
+TABACUS_EXPORT(tabacus::sync::Owner, owner_take)(tabacus::sync::Arena* arena) {
+    return arena->take_id();
+}
+
+// The offset of the entry named by the first `units` of the agent's name; 0 full, -1 busy.
+TABACUS_EXPORT(std::int32_t, object_open)
+(tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, tabacus::sync::Kind kind,
+ std::uint32_t units) {
+    const auto [outcome, entry] = arena->open(*agent, kind, units);
+    return outcome == tabacus::sync::Opened::busy ? -1 : static_cast<std::int32_t>(entry);
+}
+
+TABACUS_EXPORT(double, counter_add)
+(tabacus::sync::Kind kind, void* counter, tabacus::sync::Agent* agent, double n) {
+    using namespace tabacus::sync;
+    if (!is_safe_integer(n)) return __builtin_nan("");
+    const Added added =
+        add_to(kind, counter, caller_of(*agent), static_cast<std::int64_t>(n), number_limit);
+    if (added.outcome == Outcome::added) return static_cast<double>(added.value);
+    agent->outcome = static_cast<std::uint32_t>(added.outcome);
+    return __builtin_nan("");
+}
+
+// 0, or NaN.
+TABACUS_EXPORT(double, counter_bump)
+(tabacus::sync::Kind kind, void* counter, tabacus::sync::Agent* agent, double n) {
+    using namespace tabacus::sync;
+    if (!is_safe_integer(n)) return __builtin_nan("");
+    const Outcome outcome =
+        bump_in(kind, counter, caller_of(*agent), static_cast<std::int64_t>(n), number_limit);
+    if (outcome == Outcome::added) return 0;
+    agent->outcome = static_cast<std::uint32_t>(outcome);
+    return __builtin_nan("");
+}
+
+// NaN where a number cannot hold it exactly.
+TABACUS_EXPORT(double, counter_value)(tabacus::sync::Kind kind, const void* counter) {
+    return tabacus::sync::as_number(tabacus::sync::value_of(kind, counter));
+}
+
+// Agent::outcome always says how it went.
+TABACUS_EXPORT(std::int64_t, counter_add_exact)
+(tabacus::sync::Kind kind, void* counter, tabacus::sync::Agent* agent, std::int64_t n) {
+    const auto [outcome, value] =
+        tabacus::sync::add_to(kind, counter, caller_of(*agent), n, tabacus::sync::int64_limit);
+    agent->outcome = static_cast<std::uint32_t>(outcome);
+    return value;
+}
+
+TABACUS_EXPORT(std::int64_t, counter_value_exact)(tabacus::sync::Kind kind, const void* counter) {
+    return tabacus::sync::value_of(kind, counter);
+}
+
+// Sleeps; never for a thread that must not.
+TABACUS_EXPORT(tabacus::sync::Lock, mutex_lock)
+(tabacus::sync::Mutex* mutex, tabacus::sync::Owner self) { return mutex->lock(self); }
+
+TABACUS_EXPORT(tabacus::sync::Lock, mutex_try_lock)
+(tabacus::sync::Mutex* mutex, tabacus::sync::Owner self) { return mutex->try_lock(self); }
+
+TABACUS_EXPORT(std::uint32_t, mutex_step)
+(tabacus::sync::Mutex* mutex, tabacus::sync::Owner self, std::uint32_t slept) {
+    return mutex->step(self, slept != 0);
+}
+
+TABACUS_EXPORT(void, mutex_relinquish)(tabacus::sync::Mutex* mutex) { mutex->relinquish(); }
+
+TABACUS_EXPORT(tabacus::sync::Unlock, mutex_unlock)
+(tabacus::sync::Mutex* mutex, tabacus::sync::Owner owner) { return mutex->unlock(owner); }
+
+TABACUS_EXPORT(void, mutex_enter_async)(tabacus::sync::Mutex* mutex) { mutex->enter_async(); }
+TABACUS_EXPORT(void, mutex_leave_async)(tabacus::sync::Mutex* mutex) { mutex->leave_async(); }

@@ -1,0 +1,83 @@
+// C++ threads on the shared objects, for JavaScript. What is called often is in attach/abi.hpp.
+#ifdef __EMSCRIPTEN_PTHREADS__
+
+#include <emscripten/bind.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "attach/abi.hpp"
+#include "sync/main_arena.hpp"
+
+namespace tabacus::sync {
+namespace {
+
+/// Threads that add to one counter, as fast as they can. JavaScript waits until `running` is 0 and
+/// looks at `refused` then.
+struct Hammer {
+    Word running{0};  // 0
+    Word refused{0};  // 4  threads that stopped early, or could not be started
+    Kind kind;
+    void* counter;
+    std::uint32_t adds;
+    std::int64_t amount;
+};
+
+bool hammer_all(const Hammer& hammer) {
+    const Caller caller{.id = main_arena().take_id(), .may_sleep = true};
+    for (std::uint32_t i = 0; i < hammer.adds; ++i) {
+        if (bump_in(hammer.kind, hammer.counter, caller, hammer.amount, number_limit) !=
+            Outcome::added) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void finish(Hammer& hammer, bool done) {
+    if (!done) hammer.refused.fetch_add(1);
+    if (hammer.running.fetch_sub(1) == 1) PlatformParker::unpark_all(hammer.running);
+}
+
+void* run(void* argument) {
+    auto& hammer = *static_cast<Hammer*>(argument);
+    finish(hammer, hammer_all(hammer));
+    return nullptr;
+}
+
+void start_thread(Hammer& hammer) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, run, &hammer) == 0) {
+        pthread_detach(thread);
+    } else {
+        finish(hammer, false);
+    }
+}
+
+std::uintptr_t start_hammer(std::uint32_t kind, std::uintptr_t counter, std::uint32_t threads,
+                            std::uint32_t adds, double amount) {
+    auto hammer = std::make_unique<Hammer>();
+    hammer->running = threads;
+    hammer->kind = static_cast<Kind>(kind);
+    hammer->counter = reinterpret_cast<void*>(counter);
+    hammer->adds = adds;
+    hammer->amount = static_cast<std::int64_t>(amount);
+    for (std::uint32_t i = 0; i < threads; ++i) start_thread(*hammer);
+    return reinterpret_cast<std::uintptr_t>(hammer.release());
+}
+
+void end_hammer(std::uintptr_t hammer) {
+    const std::unique_ptr<Hammer> owned(reinterpret_cast<Hammer*>(hammer));
+}
+
+EMSCRIPTEN_BINDINGS(tabacus_shared) {
+    emscripten::function("hammerStart", &start_hammer);
+    emscripten::function("hammerEnd", &end_hammer);
+}
+
+}  // namespace
+}  // namespace tabacus::sync
+
+#endif
