@@ -20,15 +20,16 @@ export async function isolate(workerUrl) {
     if (globalThis.crossOriginIsolated) return 'isolated';
     if (!navigator.serviceWorker) return 'unavailable';
     if (sessionStorage.getItem(TRIED) && navigator.serviceWorker.controller) return 'refused';
-    await navigator.serviceWorker.register(workerUrl);
-    await controlled(navigator.serviceWorker);
+    const registration = await navigator.serviceWorker.register(workerUrl);
+    if (!registration.active) await controlled(navigator.serviceWorker);
     sessionStorage.setItem(TRIED, 'yes');
     location.reload();
     return 'reloading';
 }
 
 /**
- * The worker takes over the open page (`clients.claim`) soon after it is active.
+ * A first worker takes over the open page (`clients.claim`) as it becomes active. One that is
+ * active already never does: the page was loaded past it, and another load is all it takes.
  *
  * @param {ServiceWorkerContainer} container
  * @returns {Promise<void>}
