@@ -15,10 +15,13 @@ target_compile_options(tabacus_attach PRIVATE
     -O3 -fno-lto -fno-exceptions -fno-rtti -fno-threadsafe-statics)
 
 get_filename_component(compiler_folder ${CMAKE_CXX_COMPILER} DIRECTORY)
-execute_process(
-    COMMAND ${compiler_folder}/em-config LLVM_ROOT
-    OUTPUT_VARIABLE llvm_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
-find_program(WASM_LD wasm-ld HINTS ${llvm_folder} REQUIRED)
+foreach(part LLVM_ROOT BINARYEN_ROOT)
+    execute_process(
+        COMMAND ${compiler_folder}/em-config ${part}
+        OUTPUT_VARIABLE ${part} OUTPUT_STRIP_TRAILING_WHITESPACE)
+endforeach()
+find_program(WASM_LD wasm-ld HINTS ${LLVM_ROOT} REQUIRED)
+find_program(WASM_OPT wasm-opt HINTS ${BINARYEN_ROOT}/bin REQUIRED)
 execute_process(
     COMMAND ${compiler_folder}/em-config BINARYEN_ROOT
     OUTPUT_VARIABLE binaryen_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
