@@ -40,7 +40,9 @@ set(core_link_options
     -sMALLOC=emmalloc
     -sSTACK_SIZE=64KB
     # All that the facade may hand to the glue: a ready module or bytes, or another address.
-    -sINCOMING_MODULE_JS_API=wasm,instantiateWasm,locateFile,wasmMemory
+    # noExitRuntime must be among them: without it the glue believes that the program has ended as
+    # soon as one of its threads has, and stops all others.
+    -sINCOMING_MODULE_JS_API=wasm,instantiateWasm,locateFile,wasmMemory,noExitRuntime
 )
 if(TABACUS_THREADS)
     # Fixed: typed-array views over a memory that grows go stale.
