@@ -19,28 +19,28 @@ constexpr std::int64_t value_max = (std::int64_t{1} << 53) - 1;
 /// What a strategy promises, as data that the laboratory and the browser comparison check.
 struct Guarantee {
     std::string_view strategy;
-    std::string_view lost;            // when an update can be lost
-    std::string_view reads_wait;      // what a read waits for
-    std::string_view accuracy;        // what a read may miss or see too early
-    std::string_view rows;            // what it stores per counter
-    std::string_view needs;           // comma-separated: storage, indexeddb, web-locks, channel
-    std::string_view durability;      // strict, relaxed, memory
+    std::string_view lost;        // when an update can be lost
+    std::string_view reads_wait;  // what a read waits for
+    std::string_view accuracy;    // what a read may miss or see too early
+    std::string_view rows;        // what it stores per counter
+    std::string_view needs;       // comma-separated: storage, indexeddb, web-locks, channel
+    std::string_view durability;  // strict, relaxed, memory
 };
 
 /// What went wrong without being the fault of a call: shown to the application as an event.
 struct Notice {
     enum class Kind : std::uint8_t { warning, store_lost };
     Kind kind = Kind::warning;
-    std::string code;      // "corrupt-record", "store-lost", "quota-exceeded", "slot-lost", …
-    std::string message;   // one sentence for a person
-    std::string subject;   // the key, slot or generation that it is about
-    std::string previous;  // store_lost: the generation that vanished, if known
+    std::string code;         // "corrupt-record", "store-lost", "quota-exceeded", "slot-lost", …
+    std::string message;      // one sentence for a person
+    std::string subject;      // the key, slot or generation that it is about
+    std::string previous;     // store_lost: the generation that vanished, if known
     std::int32_t healed = 0;  // store_lost: rows brought back
 };
 using NoticeHandler = std::function<void(const Notice&)>;
 
 class Counter {
- public:
+  public:
     virtual ~Counter() = default;
     /// Adds `n` (within ±value_max) and returns the value then known. out_of_range changes nothing.
     virtual Task<std::int64_t> add(std::int64_t n) = 0;
@@ -48,9 +48,10 @@ class Counter {
     virtual Task<std::int64_t> read() = 0;
     /// Returns once every increment that this tab made before the call is committed.
     virtual Task<void> flush() = 0;
-    /// The best-known value, without waiting. May exceed ±value_max: the caller must refuse it then.
+    /// The best-known value, without waiting. May exceed ±value_max: the caller must refuse it
+    /// then.
     [[nodiscard]] virtual std::int64_t value() const = 0;
-    /// Called after the value may have changed, at most once per turn.
+    /// Called after the value may have changed; for replicated counters at most once per turn.
     virtual Subscription on_change(std::function<void()> callback) = 0;
     [[nodiscard]] virtual Guarantee guarantee() const = 0;
 };

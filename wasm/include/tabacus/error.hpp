@@ -25,11 +25,11 @@ enum class ErrorCode {
 std::string_view code_name(ErrorCode code);
 
 class Error : public std::runtime_error {
- public:
+  public:
     Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
     [[nodiscard]] ErrorCode code() const noexcept { return code_; }
 
- private:
+  private:
     ErrorCode code_;
 };
 

@@ -1,7 +1,7 @@
 // The default counter: increments are synchronous, never block and are never lost once flushed.
 //
-// A PN-counter (Shapiro et al., "A comprehensive study of Convergent and Commutative Replicated Data
-// Types", INRIA RR-7506, spec. 7): a row per replica with its cumulative positive and negative
+// A PN-counter (Shapiro et al., "A comprehensive study of Convergent and Commutative Replicated
+// Data Types", INRIA RR-7506, spec. 7): a row per replica with its cumulative positive and negative
 // totals; the value is the sum over the rows. Rows, slots, epochs and news: docs/architecture.md.
 #pragma once
 
@@ -17,7 +17,7 @@ class Replica;
 struct CounterState;
 
 class ReplicatedCounter final : public Counter {
- public:
+  public:
     ReplicatedCounter(Replica& replica, std::shared_ptr<CounterState> state);
     ~ReplicatedCounter() override;
     ReplicatedCounter(const ReplicatedCounter&) = delete;
@@ -36,7 +36,7 @@ class ReplicatedCounter final : public Counter {
     Subscription on_change(std::function<void()> callback) override;
     [[nodiscard]] Guarantee guarantee() const override;
 
- private:
+  private:
     Replica& replica_;
     std::shared_ptr<CounterState> state_;
 };

@@ -13,8 +13,8 @@
 
 namespace tabacus {
 
-/// The longest name of a namespace or counter, in UTF-16 code units. Room for any identifier a person
-/// would write; an escaped key stays far below what storage and lock managers accept.
+/// The longest name of a namespace or counter, in UTF-16 code units. Room for any identifier a
+/// person would write; an escaped key stays far below what storage and lock managers accept.
 constexpr int name_units_max = 128;
 
 enum class Strategy : std::uint8_t { replicated, naive, locked, transactional };
@@ -40,7 +40,7 @@ class Replica;
 class ReplicatedCounter;
 
 class Tab {
- public:
+  public:
     /// `world` must outlive the tab. Names are validated by the caller (js/), being strings there.
     Tab(World& world, std::string name_space, NoticeHandler on_notice);
     ~Tab();
@@ -65,7 +65,7 @@ class Tab {
     /// True when no work of the tab is under way.
     [[nodiscard]] bool idle();
 
- private:
+  private:
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };

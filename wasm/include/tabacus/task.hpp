@@ -1,8 +1,9 @@
 // Coroutines for protocols: Task, what a protocol returns; Async, what the world returns.
 //
-// A Task starts when it is awaited and runs straight through whatever is ready: in a real tab, where
-// storage answers at once, a protocol over storage is one plain call. A World that suspends (the
-// laboratory, IndexedDB) completes an Async later, and the waiting protocol goes on inside complete().
+// A Task starts when it is awaited and runs straight through whatever is ready: in a real tab,
+// where storage answers at once, a protocol over storage is one plain call. A World that suspends
+// (the laboratory, IndexedDB) completes an Async later, and the waiting protocol goes on inside
+// complete().
 //
 // Destroying a Task destroys every frame below it, and an awaiting frame withdraws from what it
 // awaited: a tab can be killed at any await without leaving a dangling resumption.
@@ -32,7 +33,7 @@ namespace detail {
 /// The outcome of a coroutine or operation: nothing yet, a value, or an exception.
 template <typename T>
 class Outcome {
- public:
+  public:
     void set_value(T value) { slot_.template emplace<1>(std::move(value)); }
     void set_error(std::exception_ptr error) { slot_.template emplace<2>(std::move(error)); }
     [[nodiscard]] bool ready() const noexcept { return slot_.index() != 0; }
@@ -41,7 +42,7 @@ class Outcome {
         return std::move(std::get<1>(slot_));
     }
 
- private:
+  private:
     std::variant<std::monostate, T, std::exception_ptr> slot_;
 };
 
@@ -64,11 +65,11 @@ using Stored = typename VoidToUnit<T>::type;
 template <typename T>
 class Async;
 
-/// The producing end of an Async. Complete it once; a second completion is ignored, since a platform
-/// may report both an abort and the error behind it. Copies complete the same Async.
+/// The producing end of an Async. Complete it once; a second completion is ignored, since a
+/// platform may report both an abort and the error behind it. Copies complete the same Async.
 template <typename T>
 class Completer {
- public:
+  public:
     Completer() : state_(std::make_shared<State>()) {}
 
     void complete(T value) const {
@@ -86,7 +87,7 @@ class Completer {
     [[nodiscard]] bool awaited() const noexcept { return static_cast<bool>(state_->waiter); }
     [[nodiscard]] Async<T> async() const { return Async<T>(state_); }
 
- private:
+  private:
     friend class Async<T>;
     struct State {
         detail::Outcome<T> outcome;
@@ -102,7 +103,7 @@ class Completer {
 /// Await it once. Dropping it unawaited is allowed; the operation behind it goes on.
 template <typename T = Unit>
 class [[nodiscard]] Async {
- public:
+  public:
     Async(T value) { ready_.set_value(std::move(value)); }  // NOLINT(google-explicit-constructor)
     static Async failed(std::exception_ptr error) {
         Async result;
@@ -133,7 +134,7 @@ class [[nodiscard]] Async {
         return state_ ? state_->outcome.take() : ready_.take();
     }
 
- private:
+  private:
     friend class Completer<T>;
     using State = typename Completer<T>::State;
     Async() = default;
@@ -190,7 +191,7 @@ struct Promise<void> : PromiseBase {
 
 template <typename T>
 class [[nodiscard]] Task {
- public:
+  public:
     using promise_type = detail::Promise<T>;
     using Handle = std::coroutine_handle<promise_type>;
 
@@ -208,8 +209,8 @@ class [[nodiscard]] Task {
     }
 
     [[nodiscard]] static bool await_ready() noexcept { return false; }
-    /// Runs the child up to its first real suspension; false when it finished, so that the parent goes
-    /// on in its own frame.
+    /// Runs the child up to its first real suspension; false when it finished, so that the parent
+    /// goes on in its own frame.
     bool await_suspend(std::coroutine_handle<> parent) {
         promise_type& promise = handle_.promise();
         promise.parent = parent;
@@ -226,7 +227,7 @@ class [[nodiscard]] Task {
         }
     }
 
- private:
+  private:
     friend class Scope;
     Handle handle_ = nullptr;
 };
@@ -243,7 +244,7 @@ inline Task<void> detail::Promise<void>::get_return_object() {
 // Scope: owns running root tasks. Its destruction is the death of everything it runs.
 
 class Scope {
- public:
+  public:
     Scope() = default;
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -267,7 +268,7 @@ class Scope {
         return running_.empty();
     }
 
- private:
+  private:
     /// Finished frames are freed at the next spawn, never from inside themselves.
     void reap() {
         std::erase_if(running_, [](const Task<void>& task) { return task.handle_.done(); });
@@ -298,7 +299,7 @@ void run_in(Scope& scope, Task<T> task, OnValue on_value, OnError on_error) {
 // Subscription: a callback stays registered while this lives.
 
 class [[nodiscard]] Subscription {
- public:
+  public:
     Subscription() = default;
     explicit Subscription(std::function<void()> cancel) : cancel_(std::move(cancel)) {}
     Subscription(Subscription&& other) noexcept : cancel_(std::exchange(other.cancel_, nullptr)) {}
@@ -312,7 +313,7 @@ class [[nodiscard]] Subscription {
         if (cancel_) cancel_();
     }
 
- private:
+  private:
     std::function<void()> cancel_;
 };
 

@@ -1,9 +1,9 @@
-// World: what a tab has, and nothing more. A protocol sees the platform only through it, so that the
-// code that runs in the user's tab is the code that the laboratory explores.
+// World: what a tab has, and nothing more. A protocol sees the platform only through it, so that
+// the code that runs in the user's tab is the code that the laboratory explores.
 //
 // Implemented by wasm/src/browser (a real tab) and wasm/src/lab (a simulated origin). Strings are
-// UTF-8. Any Async may fail with tabacus::Error; the codes that a call may fail with stand beside it.
-// All calls come from the tab's one thread; callbacks run on it, never inside the call that
+// UTF-8. Any Async may fail with tabacus::Error; the codes that a call may fail with stand beside
+// it. All calls come from the tab's one thread; callbacks run on it, never inside the call that
 // registers them.
 #pragma once
 
@@ -31,7 +31,7 @@ struct StorageChange {
 
 /// localStorage. Never an authority: a process may read its own stale copy (DESIGN §1).
 class Storage {
- public:
+  public:
     virtual ~Storage() = default;
     [[nodiscard]] virtual bool available() const = 0;
     virtual Async<std::optional<std::string>> get(std::string_view key) = 0;
@@ -46,7 +46,8 @@ class Storage {
 
 // --- IndexedDB (Indexed Database API 3.0) ------------------------------------------------------
 
-/// The object stores of the one database that a namespace has. A row is a string under a string key.
+/// The object stores of the one database that a namespace has. A row is a string under a string
+/// key.
 enum class Store : std::uint8_t {
     meta,      // "generation" → the id of this incarnation of the database
     claims,    // who owns what: only through holder, claim and release
@@ -57,7 +58,7 @@ enum class Store : std::uint8_t {
 
 struct Row {
     std::string key;
-    std::string value;  // empty when `foreign`: our formats are never empty
+    std::string value;     // empty when `foreign`: our formats are never empty
     bool foreign = false;  // the stored value was not a string
 };
 
@@ -67,7 +68,7 @@ enum class Durability : std::uint8_t { relaxed, strict };
 /// One transaction. Writes do not wait: a failing one aborts the whole and shows at commit(). Reads
 /// fail with store_failed once it has aborted. Destroying it before commit() aborts it.
 class Transaction {
- public:
+  public:
     virtual ~Transaction() = default;
     virtual Async<std::optional<Row>> get(Store store, std::string_view key) = 0;
     /// The rows whose key begins with `prefix`, in order of key.
@@ -78,12 +79,13 @@ class Transaction {
     /// Claims: at most one holder per subject, enforced by a unique index, so that a commit can be
     /// fenced without waiting for a read (which a page that is being hidden cannot do).
     virtual Async<std::optional<std::string>> holder(std::string_view subject) = 0;
-    /// Records `holder` as the subject's. Aborts the transaction with `fenced` when another holds it.
+    /// Records `holder` as the subject's. Aborts the transaction with `fenced` when another holds
+    /// it.
     virtual void claim(std::string_view subject, std::string_view holder) = 0;
     virtual void release(std::string_view holder) = 0;
 
-    /// quota_exceeded, fenced, store_failed: nothing was written. unknown_commit: the connection died
-    /// before the outcome was told.
+    /// quota_exceeded, fenced, store_failed: nothing was written. unknown_commit: the connection
+    /// died before the outcome was told.
     virtual Async<Unit> commit() = 0;
 };
 
@@ -98,7 +100,7 @@ struct DatabaseEvent {
 
 /// Linearizable, and reopened on demand after the browser dropped it.
 class Database {
- public:
+  public:
     virtual ~Database() = default;
     /// False when the platform has none, or refused to open it when the tab was opened.
     [[nodiscard]] virtual bool available() const = 0;
@@ -116,7 +118,7 @@ enum class LockMode : std::uint8_t { exclusive, shared };
 
 /// Aborts waiting requests. Copies share one signal.
 class AbortSignal {
- public:
+  public:
     AbortSignal() : state_(std::make_shared<State>()) {}
     void abort() const {
         if (std::exchange(state_->aborted, true)) return;
@@ -127,7 +129,7 @@ class AbortSignal {
         state_->callbacks.push_back(std::move(callback));
     }
 
- private:
+  private:
     struct State {
         bool aborted = false;
         std::vector<std::function<void()>> callbacks;
@@ -145,7 +147,7 @@ struct LockRequest {
 
 /// Destroying it releases the lock.
 class HeldLock {
- public:
+  public:
     virtual ~HeldLock() = default;
     /// Called once if another context steals the lock.
     virtual void on_lost(std::function<void()> callback) = 0;
@@ -163,10 +165,11 @@ struct LockSnapshot {
 };
 
 class Locks {
- public:
+  public:
     virtual ~Locks() = default;
     [[nodiscard]] virtual bool available() const = 0;
-    /// Nothing when `if_available` was asked for and the lock is taken. lock_lost: the signal aborted.
+    /// Nothing when `if_available` was asked for and the lock is taken. lock_lost: the signal
+    /// aborted.
     virtual Async<std::unique_ptr<HeldLock>> request(LockRequest request) = 0;
     virtual Async<LockSnapshot> query() = 0;
 };
@@ -175,15 +178,16 @@ class Locks {
 
 /// Destroying it closes the channel.
 class Channel {
- public:
+  public:
     virtual ~Channel() = default;
     virtual void post(std::string_view message) = 0;
-    /// Messages of others, in the order each sender posted them. Anything but a string arrives as "".
+    /// Messages of others, in the order each sender posted them. Anything but a string arrives as
+    /// "".
     virtual void on_message(std::function<void(std::string_view)> callback) = 0;
 };
 
 class Clock {
- public:
+  public:
     virtual ~Clock() = default;
     /// Milliseconds since the Unix epoch. May jump.
     [[nodiscard]] virtual double now_ms() const = 0;
@@ -194,7 +198,7 @@ class Clock {
 };
 
 class Random {
- public:
+  public:
     virtual ~Random() = default;
     virtual std::uint64_t bits() = 0;
 };
@@ -202,13 +206,13 @@ class Random {
 enum class LifecycleEvent : std::uint8_t { hidden, visible, frozen, resumed, page_hide, page_show };
 
 class Lifecycle {
- public:
+  public:
     virtual ~Lifecycle() = default;
     virtual Subscription on_event(std::function<void(LifecycleEvent)> callback) = 0;
 };
 
 class World {
- public:
+  public:
     virtual ~World() = default;
     virtual Storage& storage() = 0;
     virtual Database& database() = 0;

@@ -1,0 +1,19 @@
+// The one place where the simple strategies add: within ±value_max, or not at all.
+#pragma once
+
+#include <cstdint>
+
+#include "tabacus/counter.hpp"
+
+namespace tabacus {
+
+/// `value + n`. Both lie within ±value_max. Throws out_of_range.
+inline std::int64_t checked_add(std::int64_t value, std::int64_t n) {
+    const auto sum = value + n;
+    if (sum > value_max || sum < -value_max) {
+        throw Error(ErrorCode::out_of_range, "the counter would leave ±(2^53 − 1)");
+    }
+    return sum;
+}
+
+}  // namespace tabacus

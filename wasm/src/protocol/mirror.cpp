@@ -1,0 +1,65 @@
+#include "mirror.hpp"
+
+namespace tabacus {
+
+std::optional<RowKey> parse_row_key(std::string_view key) {
+    const auto counter_end = key.find('/');
+    if (counter_end == 0 || counter_end == std::string_view::npos) return std::nullopt;
+    const auto row = key.substr(counter_end + 1);
+    if (!is_row_id(row)) return std::nullopt;
+    return RowKey{key.substr(0, counter_end), row, row.substr(0, row.find('/'))};
+}
+
+Task<std::vector<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
+    std::vector<Entry> entries;
+    if (!available()) co_return entries;
+    const auto root = names_.mirror("");
+    try {
+        for (const auto& key : co_await storage_.keys(names_.mirror(prefix))) {
+            const auto row = key.substr(root.size());
+            const auto record = co_await get(row);
+            if (parse_row_key(row) && record) entries.push_back({row, *record});
+        }
+    } catch (const Error&) {
+        entries.clear();
+    }
+    co_return entries;
+}
+
+Task<std::optional<TotalsRecord>> Mirror::get(std::string_view row) {
+    if (!available()) co_return std::nullopt;
+    try {
+        const auto text = co_await storage_.get(names_.mirror(row));
+        if (text) co_return parse_totals(*text);
+    } catch (const Error&) {
+    }
+    co_return std::nullopt;
+}
+
+Task<void> Mirror::put(std::string_view row, TotalsRecord record) {
+    if (!available()) co_return;
+    try {
+        co_await storage_.set(names_.mirror(row), format_totals(record));
+    } catch (const Error&) {
+    }
+}
+
+Task<std::string> Mirror::generation() {
+    if (!available()) co_return "";
+    try {
+        const auto text = co_await storage_.get(names_.generation());
+        if (text && is_identifier(*text)) co_return *text;
+    } catch (const Error&) {
+    }
+    co_return "";
+}
+
+Task<void> Mirror::set_generation(std::string_view generation) {
+    if (!available()) co_return;
+    try {
+        co_await storage_.set(names_.generation(), generation);
+    } catch (const Error&) {
+    }
+}
+
+}  // namespace tabacus

@@ -1,0 +1,40 @@
+// The names under which a namespace keeps its things in storage, locks and channels.
+//
+// One rule: parts are joined by '/', and a part that a user chose is escaped, so that no two
+// different names can meet in one key.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tabacus {
+
+/// `part` with '%', '/', ';' and control characters as %XX. Injective.
+std::string escaped(std::string_view part);
+
+class Names {
+  public:
+    explicit Names(std::string_view name_space) : root_("tabacus/" + escaped(name_space) + "/") {}
+
+    [[nodiscard]] std::string channel() const { return root_ + "news"; }
+    /// Held by a replica while it lives: whoever can take it may adopt the slot.
+    [[nodiscard]] std::string slot_lock(std::string_view slot) const {
+        return root_ + "slot/" + std::string(slot);
+    }
+    /// localStorage: the generation of the database as last seen.
+    [[nodiscard]] std::string generation() const { return root_ + "generation"; }
+    /// localStorage: the mirror of a row of the database.
+    [[nodiscard]] std::string mirror(std::string_view row_key) const {
+        return root_ + "mirror/" + std::string(row_key);
+    }
+    /// localStorage and locks: what the simple strategies keep per counter.
+    [[nodiscard]] std::string counter(std::string_view strategy, std::string_view name) const {
+        return root_ + std::string(strategy) + "/" + escaped(name);
+    }
+
+  private:
+    std::string root_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,157 @@
+#include "record.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace tabacus {
+namespace {
+
+constexpr char separator = ';';
+constexpr std::string_view version = "1";
+constexpr std::size_t identifier_length_max = 32;
+
+std::string decimal(std::int64_t number) {
+    std::array<char, 24> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+    return {buffer.data(), end};
+}
+
+/// Exactly what decimal() writes: no sign but a leading minus, no leading zeros, no "-0".
+std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t min,
+                                          std::int64_t max) {
+    std::int64_t number = 0;
+    const auto* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, number);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+    if (number < min || number > max || decimal(number) != text) return std::nullopt;
+    return number;
+}
+
+/// Takes the fields of a record one by one. A missing field reads as a text that no parser accepts.
+class Fields {
+  public:
+    explicit Fields(std::string_view text) : rest_(text) {}
+
+    std::string_view next() {
+        if (!rest_) return {};
+        const auto end = rest_->find(separator);
+        const auto field = rest_->substr(0, end);
+        if (end == std::string_view::npos) {
+            rest_ = std::nullopt;
+        } else {
+            rest_ = rest_->substr(end + 1);
+        }
+        return field;
+    }
+    [[nodiscard]] bool finished() const { return !rest_; }
+
+  private:
+    std::optional<std::string_view> rest_;
+};
+
+template <typename... Parts>
+std::string joined(const Parts&... parts) {
+    std::string text(version);
+    ((text += separator, text += parts), ...);
+    return text;
+}
+
+std::optional<TotalsRecord> next_totals(Fields& fields) {
+    const auto epoch = parse_decimal(fields.next(), 0, epoch_max);
+    const auto plus = parse_decimal(fields.next(), 0, total_max);
+    const auto minus = parse_decimal(fields.next(), 0, total_max);
+    if (!epoch || !plus || !minus || !fields.finished()) return std::nullopt;
+    return TotalsRecord{*epoch, {*plus, *minus}};
+}
+
+}  // namespace
+
+bool is_identifier(std::string_view text) {
+    return !text.empty() && text.size() <= identifier_length_max &&
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); });
+}
+
+std::string identifier_of(std::uint64_t bits) {
+    std::array<char, 16> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), bits, 36).ptr;
+    return {buffer.data(), end};
+}
+
+bool is_row_id(std::string_view text) {
+    const auto slash = text.find('/');
+    return slash != std::string_view::npos && is_identifier(text.substr(0, slash)) &&
+           is_identifier(text.substr(slash + 1));
+}
+
+std::string format_totals(TotalsRecord record) {
+    return joined(decimal(record.epoch), decimal(record.totals.plus), decimal(record.totals.minus));
+}
+
+std::optional<TotalsRecord> parse_totals(std::string_view text) {
+    Fields fields(text);
+    if (fields.next() != version) return std::nullopt;
+    return next_totals(fields);
+}
+
+std::string format_value(std::int64_t value) { return decimal(value); }
+
+std::optional<std::int64_t> parse_value(std::string_view text) {
+    return parse_decimal(text, -value_max, value_max);
+}
+
+std::string format_holder(const HolderRecord& record) {
+    return joined(record.generation, record.slot, decimal(record.epoch));
+}
+
+std::optional<HolderRecord> parse_holder(std::string_view text) {
+    Fields fields(text);
+    if (fields.next() != version) return std::nullopt;
+    const auto generation = fields.next();
+    const auto slot = fields.next();
+    const auto epoch = parse_decimal(fields.next(), 0, epoch_max);
+    if (!is_identifier(generation) || !is_identifier(slot) || !epoch || !fields.finished()) {
+        return std::nullopt;
+    }
+    return HolderRecord{std::string(generation), std::string(slot), *epoch};
+}
+
+std::string subject_of_slot(std::string_view slot) { return "slot/" + std::string(slot); }
+
+std::string format_message(const Message& message) {
+    const std::string kind(1, static_cast<char>(message.kind));
+    switch (message.kind) {
+        case Message::Kind::totals:
+            return joined(kind, message.counter, message.row, decimal(message.record.epoch),
+                          decimal(message.record.totals.plus),
+                          decimal(message.record.totals.minus));
+        case Message::Kind::ask:
+        case Message::Kind::changed:
+            return joined(kind, message.counter);
+        case Message::Kind::healed:
+            break;
+    }
+    return joined(kind);
+}
+
+std::optional<Message> parse_message(std::string_view text) {
+    Fields fields(text);
+    if (fields.next() != version) return std::nullopt;
+    const auto kind = fields.next();
+    if (kind == "h") {
+        if (!fields.finished()) return std::nullopt;
+        return Message{Message::Kind::healed, "", "", {}};
+    }
+    const std::string counter(fields.next());
+    if (counter.empty()) return std::nullopt;
+    if (kind == "a" || kind == "c") {
+        if (!fields.finished()) return std::nullopt;
+        return Message{static_cast<Message::Kind>(kind[0]), counter, "", {}};
+    }
+    const std::string row(fields.next());
+    const auto record = next_totals(fields);
+    if (kind != "n" || !is_row_id(row) || !record) return std::nullopt;
+    return Message{Message::Kind::totals, counter, row, *record};
+}
+
+}  // namespace tabacus

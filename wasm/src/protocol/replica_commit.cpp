@@ -1,0 +1,224 @@
+// Group commit: the dirty rows of all counters in one transaction, one transaction at a time.
+//
+// A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its
+// rows beforehand, so that it is issued without waiting for a read.
+#include <algorithm>
+#include <array>
+
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// After a failure that trying again at once has not healed: first and longest pause.
+constexpr double retry_first_ms = 100;
+constexpr double retry_last_ms = 30'000;
+
+/// A fenced, cut-off or failed commit is tried again under a new epoch this many times before those
+/// who wait for it are told. Each cause (slot stolen, connection dropped, database gone) is mended
+/// by one adoption; three causes in a row are a broken platform.
+constexpr int attempts_max = 4;
+
+/// A full store does not empty itself because we ask again.
+bool heals_at_once(ErrorCode code) {
+    return code == ErrorCode::fenced || code == ErrorCode::unknown_commit ||
+           code == ErrorCode::store_failed;
+}
+
+}  // namespace
+
+bool Replica::dirty() const {
+    return std::any_of(counters_.begin(), counters_.end(),
+                       [](const auto& state) { return state->dirty(); });
+}
+
+Task<void> Replica::commit_loop() {
+    committing_ = true;
+    double pause_ms = retry_first_ms;
+    int attempts = 0;
+    while (dirty() && !asleep_ && !closed_) {
+        std::optional<Error> failure;
+        try {
+            co_await commit_batch();
+            attempts = 0;
+            pause_ms = retry_first_ms;
+        } catch (const Error& error) {
+            failure = error;
+        }
+        if (!failure) continue;
+        if (asleep_ || closed_) break;
+        if (heals_at_once(failure->code())) {
+            lose_slot();
+            if (++attempts < attempts_max) continue;
+        }
+        attempts = 0;
+        fail_waiters(*failure);
+        warn(std::string(code_name(failure->code())), failure->what(), "commit");
+        co_await back_off(pause_ms);
+        pause_ms = std::min(pause_ms * 2, retry_last_ms);
+    }
+    committing_ = false;
+    if (closed_ || asleep_) co_return;
+    // Once more when all is committed, so that whoever missed or forgot it checks the store.
+    for (const auto& state : counters_) state->announceable = state->announceable || state->based;
+    if (!announcing_) scope_.spawn(announce_loop());
+}
+
+Task<void> Replica::commit_batch() {
+    switch (medium_) {
+        case Medium::database:
+            if (!holder_) co_await ensure_adopted();
+            co_await commit_to_database();
+            break;
+        case Medium::storage:
+            co_await commit_to_storage();
+            break;
+        case Medium::memory:
+            committed(gather());
+            break;
+    }
+}
+
+std::vector<Replica::CommitLine> Replica::gather() const {
+    std::vector<CommitLine> lines;
+    for (const auto& state : counters_) {
+        if (state->dirty()) lines.push_back({state, state->attempted, state->added});
+    }
+    return lines;
+}
+
+Task<void> Replica::commit_to_database() {
+    const auto batch = gather();
+    const bool strict = std::any_of(batch.begin(), batch.end(), [](const CommitLine& line) {
+        return line.state->durability == Durability::strict;
+    });
+    constexpr std::array scope{Store::claims, Store::rows, Store::aside};
+    const auto transaction = co_await world_.database().begin(
+        scope, Access::write, strict ? Durability::strict : Durability::relaxed);
+    if (!holder_) throw Error(ErrorCode::fenced, "the slot was let go before the commit");
+    transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
+    for (const auto& line : batch) {
+        if (!line.state->based) co_await base_on_store(*transaction, *line.state);
+    }
+    // Reading the bases may have let the page be hidden, and increments be added.
+    if (!holder_) throw Error(ErrorCode::fenced, "the slot was let go during the commit");
+    const auto lines = gather();
+    for (const auto& line : lines) {
+        if (!line.state->based) continue;
+        transaction->put(Store::rows, line.state->key + "/" + row_,
+                         format_totals({row_epoch_, line.totals}));
+    }
+
+    ++commits_in_flight_;
+    std::optional<Error> failure;
+    try {
+        co_await transaction->commit();
+    } catch (const Error& error) {
+        failure = error;
+    }
+    --commits_in_flight_;
+    if (!failure) {
+        committed(lines);
+        for (const auto& line : lines) {
+            if (!line.state->based) continue;
+            co_await mirror_.put(line.state->key + "/" + row_, {row_epoch_, line.totals});
+        }
+    } else if (failure->code() == ErrorCode::unknown_commit) {
+        for (const auto& line : lines) {
+            if (!line.state->based) continue;
+            line.state->unknown.push_back({row_, {row_epoch_, line.totals}, line.through});
+        }
+    }
+    for (const auto& waiter : std::exchange(outcome_waiters_, {})) waiter.complete({});
+    if (failure) throw Error(*failure);
+}
+
+/// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
+/// mirror where that is larger: a relaxed commit may be lost in a crash while the mirror survives.
+Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
+    const auto key = state.key + "/" + row_;
+    Totals base;
+    const auto row = co_await transaction.get(Store::rows, key);
+    if (row) {
+        const auto record = row->foreign ? std::nullopt : parse_totals(row->value);
+        if (record) {
+            base = record->totals;
+        } else {
+            transaction.put(Store::aside, "rows/" + key, row->value.empty() ? "?" : row->value);
+            set_aside("rows", key);
+        }
+    }
+    const auto mirrored = co_await mirror_.get(key);
+    if (mirrored) base = larger(base, mirrored->totals);
+    if (state.based) co_return;  // another commit was quicker
+    state.ledger.remove(row_);
+    state.attempted = state.attempted + base;
+    state.committed = base;
+    state.based = true;
+    revalue(state);
+}
+
+/// Without IndexedDB every tab has a row of its own in localStorage, never used again by another:
+/// a stale copy must not be the base of anything (DESIGN §1).
+Task<void> Replica::commit_to_storage() {
+    for (const auto& line : gather()) {
+        co_await world_.storage().set(names_.mirror(line.state->key + "/" + row_),
+                                      format_totals({row_epoch_, line.totals}));
+        committed({line});
+    }
+}
+
+void Replica::committed(const std::vector<CommitLine>& lines) {
+    for (const auto& [state, totals, through] : lines) {
+        if (medium_ == Medium::database && !state->based) continue;
+        confirm(*state, totals, through);
+    }
+}
+
+void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through) {
+    state.committed = larger(state.committed, totals);
+    state.committed_through = std::max(state.committed_through, through);
+    auto waiters = std::exchange(state.waiters, {});
+    for (auto& waiter : waiters) {
+        if (waiter.target <= state.committed_through) {
+            waiter.done.complete({});
+        } else {
+            state.waiters.push_back(std::move(waiter));
+        }
+    }
+}
+
+Task<void> Replica::flush(std::shared_ptr<CounterState> state) {
+    if (closed_) throw Error(ErrorCode::closed, "the tab is closed");
+    const auto target = state->added;
+    if (state->committed_through >= target) co_return;
+    const Completer<Unit> done;
+    state->waiters.push_back({target, done});
+    if (backing_off_) retry_bell_.complete({});
+    if (!turn_scheduled_) schedule_turn();
+    co_await done.async();
+}
+
+void Replica::fail_waiters(const Error& error) {
+    const auto counters = counters_;
+    for (const auto& state : counters) {
+        for (const auto& waiter : std::exchange(state->waiters, {})) {
+            waiter.done.fail(std::make_exception_ptr(error));
+        }
+    }
+}
+
+Task<void> Replica::back_off(double delay_ms) {
+    retry_bell_ = {};
+    backing_off_ = true;
+    scope_.spawn(ring_after(delay_ms, retry_bell_));
+    co_await retry_bell_.async();
+    backing_off_ = false;
+}
+
+Task<void> Replica::ring_after(double delay_ms, Completer<Unit> bell) {
+    co_await world_.clock().sleep(delay_ms);
+    bell.complete({});
+}
+
+}  // namespace tabacus

@@ -1,0 +1,98 @@
+// Reading the store: what it says is merged into the ledger, row by row, and validated on the way.
+#include <algorithm>
+#include <array>
+
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Reading again after adopting: once for a database that was made meanwhile, once more for luck.
+constexpr int rounds_max = 3;
+
+}  // namespace
+
+Task<std::int64_t> Replica::read(std::shared_ptr<CounterState> state) {
+    co_await load(state);
+    if (medium_ == Medium::memory) co_return state->value;
+    co_return saturating_add(state->ledger.committed_sum(), state->own());
+}
+
+Task<void> Replica::load(std::shared_ptr<CounterState> state) {
+    switch (medium_) {
+        case Medium::database:
+            for (int round = 0; round < rounds_max; ++round) {
+                if (co_await load_from_database(*state)) break;
+                lose_slot();
+                co_await ensure_adopted();
+            }
+            break;
+        case Medium::storage:
+            co_await load_from_storage(*state);
+            break;
+        case Medium::memory:
+            post({Message::Kind::ask, state->key, "", {}});
+            break;
+    }
+    revalue(*state);
+}
+
+/// False when this is not the database that was expected: adopt, which tells and heals, then retry.
+Task<bool> Replica::load_from_database(CounterState& state) {
+    constexpr std::array scope{Store::meta, Store::rows};
+    std::optional<Row> generation;
+    std::vector<Row> rows;
+    {
+        const auto transaction =
+            co_await world_.database().begin(scope, Access::read, Durability::relaxed);
+        generation = co_await transaction->get(Store::meta, "generation");
+        rows = co_await transaction->list(Store::rows, state.key + "/");
+    }
+    const auto expected = generation_.empty() ? co_await mirror_.generation() : generation_;
+    const auto prefix = state.key.size() + 1;
+    for (const auto& row : rows) {
+        merge_row(state, std::string_view(row.key).substr(prefix), row.value, row.foreign);
+    }
+    const bool readable = generation && !generation->foreign && is_identifier(generation->value);
+    if (!readable || (!expected.empty() && expected != generation->value)) co_return false;
+    co_return data_loss_ != "total";
+}
+
+Task<void> Replica::load_from_storage(CounterState& state) {
+    const auto prefix = names_.mirror(state.key + "/");
+    for (const auto& key : co_await world_.storage().keys(prefix)) {
+        const auto value = co_await world_.storage().get(key);
+        if (value) merge_row(state, std::string_view(key).substr(prefix.size()), *value, false);
+    }
+}
+
+void Replica::merge_row(CounterState& state, std::string_view row, std::string_view value,
+                        bool foreign) {
+    const auto record = foreign ? std::nullopt : parse_totals(value);
+    if (!is_row_id(row) || !record) {
+        set_aside("rows", state.key + "/" + std::string(row));
+        return;
+    }
+    if (!state.based || row != row_) {
+        state.ledger.merge_committed(row, *record);
+    } else if (record->epoch > row_epoch_) {
+        lose_slot();  // another replica adopted it: the next commit would be refused
+        if (dirty()) schedule_turn();
+    }
+}
+
+void Replica::reload_all() {
+    const auto counters = counters_;
+    for (const auto& state : counters) scope_.spawn(reload(state));
+}
+
+/// load() for those who do not wait: a failure leaves what is known, and the next reason to read
+/// (waking, news, read()) comes.
+Task<void> Replica::reload(std::shared_ptr<CounterState> state) {
+    try {
+        co_await load(state);
+    } catch (const Error&) {  // read() and flush() tell whoever asks
+    }
+}
+
+}  // namespace tabacus

@@ -1,0 +1,168 @@
+// Slots and epochs: how a replica comes to own the rows it writes.
+#include <algorithm>
+#include <array>
+
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// More tabs than any browser runs; a bound, so that a lock manager that refuses everything is an
+/// error instead of an endless loop.
+constexpr int slots_max = 4096;
+
+}  // namespace
+
+Task<void> Replica::ensure_adopted() {
+    while (adopting_) {
+        const Completer<Unit> finished;
+        adoption_waiters_.push_back(finished);
+        co_await finished.async();
+    }
+    if (holder_) co_return;
+    adopting_ = true;
+    std::exception_ptr failure;
+    try {
+        co_await adopt();
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    adopting_ = false;
+    for (const auto& waiter : std::exchange(adoption_waiters_, {})) waiter.complete({});
+    if (failure) std::rethrow_exception(failure);
+}
+
+/// One transaction: find out which database this is, bring back what a lost one held, end the
+/// former epoch and begin the own.
+Task<void> Replica::adopt() {
+    // The rows of the former epoch can only be settled once every commit under it has been told.
+    while (commits_in_flight_ > 0) {
+        const Completer<Unit> told;
+        outcome_waiters_.push_back(told);
+        co_await told.async();
+    }
+    co_await take_slot_lock();
+    constexpr std::array scope{Store::meta, Store::claims, Store::rows, Store::aside};
+    const auto transaction =
+        co_await world_.database().begin(scope, Access::write, Durability::relaxed);
+
+    Notice loss;
+    const auto generation = co_await settle_generation(*transaction, loss);
+    co_await settle_unknown_commits(*transaction, generation);
+    const bool first_or_new = generation != generation_;
+    if (first_or_new) loss.healed = co_await heal(*transaction, generation);
+
+    HolderRecord holder{generation, slot_, co_await next_epoch(*transaction, slot_)};
+    transaction->claim(subject_of_slot(slot_), format_holder(holder));
+    co_await transaction->commit();
+
+    if (asleep_) slot_lock_.reset();
+    if (asleep_ || slot_lock_lost_) throw Error(ErrorCode::fenced, "the slot was let go meanwhile");
+    generation_ = generation;
+    data_loss_.clear();
+    co_await mirror_.set_generation(generation);
+    begin_epoch(std::move(holder));
+    if (loss.kind == Notice::Kind::store_lost) on_notice_(loss);
+    if (loss.healed > 0) post({Message::Kind::healed, "", "", {}});
+    if (first_or_new) reload_all();
+}
+
+/// The lowest slot that is free. Without Web Locks nobody can tell a free slot from a taken one, so
+/// that the replica makes one of its own, and storage grows with the tabs ever opened.
+Task<void> Replica::take_slot_lock() {
+    if (std::exchange(slot_lock_lost_, false)) slot_lock_.reset();
+    if (slot_lock_) co_return;
+    if (!world_.locks().available()) {
+        if (slot_.empty()) slot_ = identifier_of(world_.random().bits());
+        co_return;
+    }
+    for (int number = 0; number < slots_max; ++number) {
+        slot_ = std::to_string(number);
+        slot_lock_ = co_await world_.locks().request(
+            {.name = names_.slot_lock(slot_), .if_available = true});
+        if (slot_lock_) break;
+    }
+    if (!slot_lock_) throw Error(ErrorCode::unavailable, "no slot is free");
+    slot_lock_->on_lost([this] {
+        slot_lock_lost_ = true;
+        lose_slot();
+        warn("slot-lost", "Another script stole the lock of this tab's slot; it takes another.",
+             slot_);
+        if (dirty()) schedule_turn();
+    });
+}
+
+/// Above the former holder's and above every row of the slot, so that no row of the new epoch is
+/// taken for an older one, even if the claim was corrupted.
+Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_view slot) {
+    std::int64_t epoch = row_epoch_;
+    const auto former = co_await transaction.holder(subject_of_slot(slot));
+    if (former) {
+        transaction.release(*former);
+        const auto record = parse_holder(*former);
+        if (record) {
+            epoch = std::max(epoch, record->epoch);
+        } else {
+            set_aside("claims", *former);
+        }
+    }
+    if (!former || !parse_holder(*former)) {
+        for (const auto& row : co_await transaction.list(Store::rows, "")) {
+            const auto key = parse_row_key(row.key);
+            const auto record = parse_totals(row.value);
+            if (key && record && key->row.ends_with("/" + std::string(slot))) {
+                epoch = std::max(epoch, record->epoch);
+            }
+        }
+    }
+    if (epoch >= epoch_max) throw Error(ErrorCode::store_failed, "the epochs are exhausted");
+    co_return epoch + 1;
+}
+
+/// The own rows go back among the others; what was not committed waits for a row of the new epoch.
+void Replica::begin_epoch(HolderRecord holder) {
+    for (const auto& state : counters_) {
+        if (state->based) {
+            state->ledger.merge_committed(row_, {row_epoch_, state->committed});
+        }
+        state->attempted = state->attempted - state->committed;
+        state->committed = {};
+        state->based = false;
+    }
+    row_ = holder.generation + "/" + holder.slot;
+    row_epoch_ = holder.epoch;
+    holder_ = std::move(holder);
+}
+
+void Replica::lose_slot() { holder_.reset(); }
+
+/// Did a commit happen whose outcome was never told? The row says so: a row of our epoch is our own
+/// writing. A row of a newer epoch says nothing certain, and rather than count twice we leave out
+/// what no flush has promised.
+Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string_view generation) {
+    const auto counters = counters_;
+    for (const auto& state : counters) {
+        for (const auto& commit : std::exchange(state->unknown, {})) {
+            bool happened = true;
+            if (commit.row.starts_with(std::string(generation) + "/")) {
+                const auto row =
+                    co_await transaction.get(Store::rows, state->key + "/" + commit.row);
+                const auto stored = row ? parse_totals(row->value) : std::nullopt;
+                if (!stored || stored->epoch < commit.record.epoch) {
+                    happened = false;
+                } else if (stored->epoch == commit.record.epoch) {
+                    happened = larger(stored->totals, commit.record.totals) == stored->totals;
+                } else {
+                    warn("unknown-commit", "A commit was cut off, and its row has a newer owner.",
+                         commit.row);
+                }
+            }
+            // A row of a vanished database: count it there, where healing brings it back.
+            if (happened && commit.row == row_) {
+                confirm(*state, commit.record.totals, commit.through);
+            }
+        }
+    }
+}
+
+}  // namespace tabacus

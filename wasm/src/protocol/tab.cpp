@@ -1,0 +1,126 @@
+#include "tabacus/tab.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "locked.hpp"
+#include "naive.hpp"
+#include "names.hpp"
+#include "replica.hpp"
+#include "tabacus/replicated.hpp"
+#include "transactional.hpp"
+
+namespace tabacus {
+
+std::optional<Strategy> strategy_named(std::string_view name) {
+    constexpr std::array<std::pair<std::string_view, Strategy>, 4> strategies{{
+        {"replicated", Strategy::replicated},
+        {"naive", Strategy::naive},
+        {"locked", Strategy::locked},
+        {"transactional", Strategy::transactional},
+    }};
+    for (const auto& [known, strategy] : strategies) {
+        if (known == name) return strategy;
+    }
+    return std::nullopt;
+}
+
+struct Tab::Parts {
+    struct Opened {
+        std::string name;
+        CounterOptions options;
+        std::unique_ptr<Counter> counter;
+    };
+
+    World& world;
+    Names names;
+    NoticeHandler on_notice;
+    Medium medium = Medium::memory;
+    std::unique_ptr<Replica> replica;
+    std::vector<Opened> opened;
+
+    [[nodiscard]] std::unique_ptr<Counter> make(std::string_view name,
+                                                CounterOptions options) const;
+};
+
+Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
+    : parts_(
+          new Parts{world, Names(name_space), std::move(on_notice), Medium::memory, nullptr, {}}) {}
+Tab::~Tab() = default;
+
+/// A database counts as there when it answers: some browsers have one and refuse to open it.
+Task<void> Tab::open() {
+    auto& [world, names, on_notice, medium, replica, opened] = *parts_;
+    medium = world.storage().available() ? Medium::storage : Medium::memory;
+    if (world.database().available()) {
+        try {
+            constexpr std::array scope{Store::meta};
+            const auto transaction =
+                co_await world.database().begin(scope, Access::read, Durability::relaxed);
+            co_await transaction->get(Store::meta, "generation");
+            medium = Medium::database;
+        } catch (const Error& error) {
+            on_notice({Notice::Kind::warning, "degraded",
+                       "IndexedDB cannot be opened; a weaker store is used.", error.what(), "", 0});
+        }
+    }
+    replica = std::make_unique<Replica>(world, names, medium, on_notice);
+}
+
+Task<void> Tab::close() { return parts_->replica->close(); }
+
+Capabilities Tab::capabilities() const {
+    const auto medium = parts_->medium;
+    return {.store = medium == Medium::database  ? "indexeddb"
+                     : medium == Medium::storage ? "localstorage"
+                                                 : "memory",
+            .exclusion = parts_->world.locks().available() ? "web-locks" : "none",
+            .durability = medium == Medium::database  ? "strict"
+                          : medium == Medium::storage ? "relaxed"
+                                                      : "memory",
+            .mirror = medium == Medium::database && parts_->replica->mirrored(),
+            .channel = parts_->replica->has_channel()};
+}
+
+std::unique_ptr<Counter> Tab::Parts::make(std::string_view name, CounterOptions options) const {
+    const auto require = [](bool available, const char* what) {
+        if (!available) throw Error(ErrorCode::unavailable, what);
+    };
+    switch (options.strategy) {
+        case Strategy::naive:
+            require(world.storage().available(), "the strategy naive needs localStorage");
+            return std::make_unique<NaiveCounter>(world, names.counter("naive", name), on_notice);
+        case Strategy::locked:
+            require(world.storage().available(), "the strategy locked needs localStorage");
+            require(world.locks().available(), "the strategy locked needs Web Locks");
+            return std::make_unique<LockedCounter>(world, names, name, on_notice);
+        case Strategy::transactional:
+            require(medium == Medium::database, "the strategy transactional needs IndexedDB");
+            return std::make_unique<TransactionalCounter>(world, name, options.durability,
+                                                          on_notice);
+        case Strategy::replicated:
+            break;
+    }
+    return std::make_unique<ReplicatedCounter>(*replica,
+                                               replica->counter(name, options.durability));
+}
+
+Counter& Tab::counter(std::string_view name, CounterOptions options) {
+    auto& opened = parts_->opened;
+    const auto found = std::find_if(opened.begin(), opened.end(), [&](const auto& other) {
+        return other.name == name && other.options.strategy == options.strategy &&
+               other.options.durability == options.durability;
+    });
+    if (found != opened.end()) return *found->counter;
+    opened.push_back({std::string(name), options, parts_->make(name, options)});
+    return *opened.back().counter;
+}
+
+ReplicatedCounter& Tab::replicated(std::string_view name, Durability durability) {
+    return static_cast<ReplicatedCounter&>(counter(name, {Strategy::replicated, durability}));
+}
+
+bool Tab::idle() { return parts_->replica->idle(); }
+
+}  // namespace tabacus
