@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { Failure } from './failure.js';
 import { repository } from './paths.js';
 
@@ -47,7 +48,8 @@ export async function run({ file, args, env = process.env, cwd = repository, nam
     child.stdout.pipe(out, { end: false });
     child.stderr.pipe(out, { end: false });
     const code = await ended(child);
-    await new Promise((resolve) => out.end(() => resolve(undefined)));
+    out.end();
+    await finished(out);
     if (code !== 0) throw new Failure(`${name} failed (${code})\n${tail(log)}`);
 }
 

@@ -1,0 +1,63 @@
+/** What test runners say of themselves: how many tests passed, failed and were skipped. */
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+
+/** @type {Counts} */
+export const NOTHING = Object.freeze({ passed: 0, failed: 0, skipped: 0 });
+
+/**
+ * @param {Counts[]} all
+ * @returns {Counts}
+ */
+export const sum = (all) =>
+    all.reduce((a, b) => ({
+        passed: a.passed + b.passed,
+        failed: a.failed + b.failed,
+        skipped: a.skipped + b.skipped,
+    }), NOTHING);
+
+/**
+ * The plain closing line, as continuous integration reads it.
+ * @param {Counts} counts
+ */
+export const closingLine = ({ passed, failed, skipped }) =>
+    `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+
+/**
+ * Of Node's runner: its report ends with lines such as `ℹ pass 12`.
+ * @param {string} report
+ * @returns {Counts}
+ */
+export function nodeCounts(report) {
+    /** @param {string} name */
+    const count = (name) => Number(report.match(new RegExp(`^ℹ ${name} (\\d+)$`, 'm'))?.[1] ?? 0);
+    return {
+        passed: count('pass'),
+        failed: count('fail') + count('cancelled'),
+        skipped: count('skipped') + count('todo'),
+    };
+}
+
+/**
+ * Of CTest: the attributes of its JUnit report.
+ * @param {string} xml
+ * @returns {Counts}
+ */
+export function junitCounts(xml) {
+    const head = xml.match(/<testsuite\b[^>]*>/)?.[0] ?? '';
+    /** @param {string} name */
+    const count = (name) => Number(head.match(new RegExp(`\\b${name}="(\\d+)"`))?.[1] ?? 0);
+    const [failed, skipped] = [count('failures'), count('skipped') + count('disabled')];
+    return { passed: count('tests') - failed - skipped, failed, skipped };
+}
+
+/**
+ * Of a script of ours: its last plain closing line.
+ * @param {string} report
+ * @returns {Counts}
+ */
+export function plainCounts(report) {
+    const lines = [...report.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)];
+    const [, passed = 0, failed = 0, skipped = 0] = lines.at(-1) ?? [];
+    return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
+}

@@ -1,0 +1,135 @@
+/**
+ * What `npm test` consists of: set-up, builds, and the stages that check something. A stage reports
+ * what its runner counted; each linter counts as one check.
+ */
+
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { browsers } from './browsers.js';
+import { build } from './cmake.js';
+import { junitCounts, NOTHING, plainCounts } from './counts.js';
+import { Failure } from './failure.js';
+import { clangFormat, clangTidy, eslint, tsc } from './lint.js';
+import { nodeModules } from './node-modules.js';
+import { nodeTests } from './node-tests.js';
+import { pack } from './pack.js';
+import { logFolder, repository } from './paths.js';
+import { command, run } from './run.js';
+import { toolchain } from './toolchain.js';
+import { types } from './types.js';
+
+/**
+ * @typedef {(counts: import('./counts.js').Counts, skips?: string[]) => void} Report
+ *
+ * @typedef {object} Stage
+ * @property {string} name
+ * @property {string} [group] Another name to choose it by, together with others.
+ * @property {string[]} needs
+ * @property {number} cores
+ * @property {boolean} [checks] Left out: it only makes ready what others check.
+ * @property {(report: Report) => Promise<unknown>} run
+ */
+
+/** @param {() => Promise<unknown>} body A linter: it throws if it finds anything. */
+const check = (body) => async (/** @type {Report} */ report) => {
+    await body();
+    report({ ...NOTHING, passed: 1 });
+};
+
+/** @param {string} preset */
+const ctest = (preset) => async (/** @type {Report} */ report) => {
+    const [log, junit] = [join(logFolder, `${preset}.log`), join(logFolder, `${preset}.xml`)];
+    for (const old of [log, junit]) rmSync(old, { force: true });
+    const tools = await toolchain();
+    try {
+        await run(tools.command('ctest', ['--preset', preset, '--output-junit', junit]), log);
+    } finally {
+        if (existsSync(junit)) report(junitCounts(readFileSync(junit, 'utf8')));
+    }
+};
+
+/** @param {Report} report */
+const mutation = async (report) => {
+    const script = join(repository, 'scripts/mutate.js');
+    if (!existsSync(script)) throw new Failure('scripts/mutate.js is missing');
+    const log = join(logFolder, 'mutation.log');
+    rmSync(log, { force: true });
+    try {
+        await run(command(process.execPath, [script]), log);
+    } finally {
+        report(plainCounts(readFileSync(log, 'utf8')));
+    }
+};
+
+const buildPackage = async () => {
+    await pack();
+    await types();
+};
+
+const NATIVE = ['native-debug', 'native-tsan', 'native-asan'];
+const PACKAGE = ['package', 'npm-ci'];
+
+/** @type {Stage[]} In order of preference where several could run. */
+export const STAGES = [
+    { name: 'toolchain', needs: [], cores: 0, run: toolchain },
+    { name: 'npm-ci', needs: [], cores: 0, run: nodeModules },
+    // After the toolchain, which may install a package too: apt-get runs once at a time.
+    { name: 'browsers', needs: ['toolchain'], cores: 0, run: browsers },
+
+    { name: 'build-wasm-threads', needs: ['toolchain'], cores: 2, run: () => build('wasm-threads') },
+    { name: 'build-wasm-single', needs: ['toolchain'], cores: 2, run: () => build('wasm-single') },
+    {
+        name: 'package',
+        needs: ['build-wasm-threads', 'build-wasm-single', 'npm-ci'],
+        cores: 1,
+        run: buildPackage,
+    },
+    ...NATIVE.map((preset) => ({
+        name: `build-${preset}`,
+        needs: ['toolchain'],
+        cores: 2,
+        run: () => build(preset),
+    })),
+
+    { name: 'clang-format', group: 'lint', needs: ['toolchain'], cores: 1, run: check(clangFormat), checks: true },
+    { name: 'tsc', group: 'lint', needs: ['npm-ci'], cores: 1, run: check(tsc), checks: true },
+    { name: 'eslint', group: 'lint', needs: ['npm-ci'], cores: 1, run: check(eslint), checks: true },
+    ...NATIVE.map((preset) => ({
+        name: preset,
+        group: 'native',
+        needs: [`build-${preset}`],
+        cores: 1,
+        run: ctest(preset),
+        checks: true,
+    })),
+    { name: 'node', needs: PACKAGE, cores: 2, run: (report) => nodeTests('node', 2, report), checks: true },
+    {
+        name: 'clang-tidy',
+        group: 'lint',
+        needs: ['build-native-debug', 'build-wasm-threads'],
+        cores: 2,
+        run: check(clangTidy),
+        checks: true,
+    },
+    {
+        name: 'browser',
+        needs: [...PACKAGE, 'browsers'],
+        cores: 2,
+        run: (report) => nodeTests('browser', 1, report),
+        checks: true,
+    },
+    {
+        name: 'consumers',
+        needs: [...PACKAGE, 'browsers'],
+        cores: 2,
+        run: (report) => nodeTests('consumers', 1, report),
+        checks: true,
+    },
+    {
+        name: 'mutation',
+        needs: ['build-native-debug', 'package', 'npm-ci'],
+        cores: 2,
+        run: mutation,
+        checks: true,
+    },
+];
