@@ -8,17 +8,18 @@
 #include <cstdint>
 #include <memory>
 
-#include "attach/abi.hpp"
 #include "sync/main_arena.hpp"
+#include "tabacus/sync/dispatch.hpp"
 
 namespace tabacus::sync {
 namespace {
 
 /// Threads that add to one counter, as fast as they can. JavaScript waits until `running` is 0 and
-/// looks at `refused` then.
+/// looks at the others then.
 struct Hammer {
     Word running{0};  // 0
-    Word refused{0};  // 4  threads that stopped early, or could not be started
+    Word refused{0};  // 4  threads that stopped at a refused add
+    Word missing{0};  // 8  threads that could not be started
     Kind kind;
     void* counter;
     std::uint32_t adds;
@@ -36,14 +37,14 @@ bool hammer_all(const Hammer& hammer) {
     return true;
 }
 
-void finish(Hammer& hammer, bool done) {
-    if (!done) hammer.refused.fetch_add(1);
+void finish(Hammer& hammer) {
     if (hammer.running.fetch_sub(1) == 1) PlatformParker::unpark_all(hammer.running);
 }
 
 void* run(void* argument) {
     auto& hammer = *static_cast<Hammer*>(argument);
-    finish(hammer, hammer_all(hammer));
+    if (!hammer_all(hammer)) hammer.refused.fetch_add(1);
+    finish(hammer);
     return nullptr;
 }
 
@@ -52,7 +53,8 @@ void start_thread(Hammer& hammer) {
     if (pthread_create(&thread, nullptr, run, &hammer) == 0) {
         pthread_detach(thread);
     } else {
-        finish(hammer, false);
+        hammer.missing.fetch_add(1);
+        finish(hammer);
     }
 }
 

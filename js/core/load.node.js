@@ -1,0 +1,11 @@
+/**
+ * The glue of one core, from beside the bundled modules: a page loads the core that it uses, and no
+ * other. The literal imports are what bundlers look for.
+ *
+ * @param {'threads' | 'single'} build
+ * @returns {Promise<{ default: (options: object) => Promise<any> }>}
+ */
+export function loadGlue(build) {
+    // @ts-ignore: made by the build, and not there when types are checked
+    return build === 'threads' ? import('./threads.js') : import('./single.js');
+}

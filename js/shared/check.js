@@ -1,0 +1,81 @@
+/** The arguments of the shared objects, checked. Each throws an `invalid-argument` error. */
+
+import { invalid, show, TabacusError } from '../errors.js';
+
+/** The longest name, in UTF-16 units: what an arena's entry has room for. */
+const nameUnitsMax = 128;
+
+/** The longest timer that every engine counts: 2^31−1 ms, 24 days. */
+const timeoutMsMax = 2 ** 31 - 1;
+
+/**
+ * @param {unknown} name
+ * @returns {string}
+ */
+export function checkName(name) {
+    const good =
+        typeof name === 'string' && name.length > 0 && name.length <= nameUnitsMax && name.isWellFormed();
+    if (!good) {
+        throw invalid('name', name, `a well-formed string of 1 to ${nameUnitsMax} UTF-16 units`);
+    }
+    return name;
+}
+
+/**
+ * An object of options, all of them known: a misspelt option must not be a default in silence.
+ *
+ * @template {string} Key
+ * @param {unknown} options
+ * @param {readonly Key[]} known
+ * @returns {Partial<Record<Key, unknown>>}
+ */
+export function checkOptions(options, known) {
+    if (typeof options !== 'object' || options === null) throw invalid('options', options, 'an object');
+    for (const key of Object.keys(options)) {
+        if (!(/** @type {readonly string[]} */ (known).includes(key))) {
+            throw new TabacusError('invalid-argument', `there is no option ${show(key)}`, {
+                argument: `options.${key}`,
+                value: /** @type {Record<string, unknown>} */ (options)[key],
+                allowed: `one of ${known.join(', ')}`,
+            });
+        }
+    }
+    return options;
+}
+
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ * @param {number} least
+ * @param {number} most
+ * @returns {number}
+ */
+export function checkInteger(argument, value, least, most) {
+    if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) {
+        throw invalid(argument, value, `an integer from ${least} to ${most}`);
+    }
+    return Number(value);
+}
+
+/**
+ * @param {unknown} timeout
+ * @returns {number | undefined} in milliseconds; undefined is for ever
+ */
+export function checkTimeout(timeout) {
+    if (timeout === undefined) return undefined;
+    if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= timeoutMsMax)) {
+        throw invalid('timeout', timeout, `a number of milliseconds from 0 to ${timeoutMsMax}`);
+    }
+    return timeout;
+}
+
+/**
+ * @param {unknown} signal
+ * @returns {AbortSignal | undefined}
+ */
+export function checkSignal(signal) {
+    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+        throw invalid('signal', signal, 'an AbortSignal');
+    }
+    return signal;
+}

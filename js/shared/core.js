@@ -1,0 +1,160 @@
+/**
+ * One thread's way into an arena: the functions that work on it, this thread's agent in it, and views
+ * of its memory. The functions come from the main module or from attach.wasm; nobody beyond this file
+ * can tell which.
+ */
+
+import { TabacusError } from '../errors.js';
+import { agentFields, entryFields, kindNamed, kindNumbers } from './layout.js';
+import { maySleep } from './waiting.js';
+
+/**
+ * The exports of wasm/src/attach/abi.hpp.
+ *
+ * @typedef {object} Ops
+ * @property {(root: number, maySleep: number) => number} agent_enter
+ * @property {(root: number, agent: number) => number} agent_leave
+ * @property {(root: number) => number} owner_take
+ * @property {(root: number, agent: number, kind: number, units: number) => number} object_open
+ * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_add
+ * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_bump
+ * @property {(kind: number, counter: number) => number} counter_value
+ * @property {(kind: number, counter: number, agent: number, n: bigint) => bigint} counter_add_exact
+ * @property {(kind: number, counter: number) => bigint} counter_value_exact
+ * @property {(mutex: number, self: number) => number} mutex_lock
+ * @property {(mutex: number, self: number) => number} mutex_try_lock
+ * @property {(mutex: number, self: number, slept: number) => number} mutex_step
+ * @property {(mutex: number) => void} mutex_relinquish
+ * @property {(mutex: number, owner: number) => number} mutex_unlock
+ * @property {(mutex: number) => void} mutex_enter_async
+ * @property {(mutex: number) => void} mutex_leave_async
+ */
+
+/** @type {readonly (keyof Ops)[]} */
+const opNames = [
+    'agent_enter',
+    'agent_leave',
+    'owner_take',
+    'object_open',
+    'counter_add',
+    'counter_bump',
+    'counter_value',
+    'counter_add_exact',
+    'counter_value_exact',
+    'mutex_lock',
+    'mutex_try_lock',
+    'mutex_step',
+    'mutex_relinquish',
+    'mutex_unlock',
+    'mutex_enter_async',
+    'mutex_leave_async',
+];
+
+/**
+ * @param {Record<string, unknown>} exports
+ * @param {string} prefix what the names begin with there: Emscripten puts an underscore
+ * @returns {Ops}
+ */
+export function opsFrom(exports, prefix) {
+    const ops = Object.fromEntries(opNames.map((name) => [name, exports[prefix + name]]));
+    return /** @type {Ops} */ (/** @type {unknown} */ (ops));
+}
+
+const busy = -1;
+
+export class Core {
+    closed = false;
+
+    /**
+     * Owners for asynchronous locks that are free to be used again.
+     * @type {number[]}
+     */
+    #owners = [];
+
+    /**
+     * @param {Ops} ops
+     * @param {WebAssembly.Memory} memory
+     * @param {number} root
+     */
+    constructor(ops, memory, root) {
+        this.ops = ops;
+        this.root = root;
+        this.maySleep = maySleep();
+        const buffer = /** @type {SharedArrayBuffer} */ (/** @type {unknown} */ (memory.buffer));
+        this.words = new Int32Array(buffer);
+        this.units = new Uint16Array(buffer);
+        this.agent = ops.agent_enter(root, this.maySleep ? 1 : 0);
+        if (this.agent === 0) {
+            throw new TabacusError('out-of-memory', 'the shared arena has no room for another thread');
+        }
+        this.id = this.#word(this.agent + agentFields.id);
+    }
+
+    /** @param {number} address */
+    #word(address) {
+        return /** @type {number} */ (this.words[address >> 2]);
+    }
+
+    /** Outcome of this thread's last add that was not done. */
+    get outcome() {
+        return this.#word(this.agent + agentFields.outcome);
+    }
+
+    assertOpen() {
+        if (this.closed) throw new TabacusError('closed', 'this attachment to the shared memory is closed');
+    }
+
+    /** An owner that no other holder has, for one asynchronous lock. */
+    takeOwner() {
+        const owner = this.#owners.pop() ?? this.ops.owner_take(this.root);
+        if (owner === 0) throw new TabacusError('out-of-memory', 'all 2^31 lock owners are used up');
+        return owner;
+    }
+
+    /** @param {number} owner */
+    giveOwner(owner) {
+        this.#owners.push(owner);
+    }
+
+    /**
+     * The object of that name, made if there is none.
+     *
+     * @param {string} name
+     * @param {import('./layout.js').CounterKind | 'mutex'} kind for one that has to be made
+     */
+    open(name, kind) {
+        this.assertOpen();
+        const at = (this.agent + agentFields.name) >> 1;
+        for (let i = 0; i < name.length; i++) this.units[at + i] = name.charCodeAt(i);
+        const entry = this.ops.object_open(this.root, this.agent, kindNumbers[kind], name.length);
+        if (entry === busy) {
+            throw new TabacusError(
+                'would-block',
+                'another thread holds the registry of names, and this one may not wait: try again',
+            );
+        }
+        if (entry === 0) {
+            throw new TabacusError('out-of-memory', 'the shared arena has no room for another object');
+        }
+        const address = this.root + entry;
+        return {
+            kind: kindNamed(this.#word(address + entryFields.kind)),
+            at: this.root + this.#word(address + entryFields.object),
+        };
+    }
+
+    /** Gives the agent's block back; nothing of this thread may be used afterwards. */
+    close() {
+        if (this.closed) return;
+        this.closed = true;
+        this.ops.agent_leave(this.root, this.agent);
+        // The hot paths do not look whether we are open: what they call answers "not done", and who
+        // asks why finds it closed.
+        this.ops = {
+            ...this.ops,
+            counter_add: () => NaN,
+            counter_bump: () => NaN,
+            counter_value: () => NaN,
+        };
+    }
+}

@@ -1,0 +1,39 @@
+/** What wasm/include/tabacus/sync/arena.hpp fixes: numbers that JavaScript and C++ agree on. */
+
+/**
+ * - `atomic`: one cell, added to atomically.
+ * - `mutexed`: load, add and store inside a mutex.
+ * - `striped`: a cell per few threads, summed on read.
+ * - `unsynchronised`: load, add and store. Loses updates; it is the lesson.
+ *
+ * @typedef {'atomic' | 'mutexed' | 'striped' | 'unsynchronised'} CounterKind
+ */
+
+/** @type {Readonly<Record<CounterKind | 'mutex', number>>} */
+export const kindNumbers = Object.freeze({
+    atomic: 1,
+    mutexed: 2,
+    striped: 3,
+    unsynchronised: 4,
+    mutex: 5,
+});
+
+/** @param {number} number */
+export const kindNamed = (number) =>
+    /** @type {CounterKind | 'mutex'} */ (
+        Object.entries(kindNumbers).find(([, candidate]) => candidate === number)?.[0] ?? 'mutex'
+    );
+
+export const arenaMagic = 0x7abac005;
+export const arenaVersion = 1;
+export const lineBytes = 128;
+
+/** Offsets in bytes, from the arena's root, an agent and an entry. */
+export const arenaFields = Object.freeze({ magic: 0, version: 4 });
+export const agentFields = Object.freeze({ id: 0, outcome: 8, name: 16, end: 4096 });
+export const entryFields = Object.freeze({ kind: 0, object: 4 });
+export const hammerFields = Object.freeze({ running: 0, refused: 4, missing: 8 });
+
+export const outcomes = Object.freeze({ added: 0, outOfRange: 1, wouldBlock: 2 });
+export const locks = Object.freeze({ acquired: 0, wouldDeadlock: 1 });
+export const unlocks = Object.freeze({ released: 0 });

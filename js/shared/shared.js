@@ -1,0 +1,102 @@
+import { invalid, show, TabacusError } from '../errors.js';
+import { checkName, checkOptions } from './check.js';
+import { SharedCounter } from './counter.js';
+import { kindNumbers } from './layout.js';
+import { SharedMutex } from './mutex.js';
+
+/** @typedef {import('./layout.js').CounterKind} CounterKind */
+
+/** @type {readonly string[]} */
+const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
+
+/** One thread's view of the shared memory: counters and mutexes by their names. */
+export class SharedMemory {
+    #core;
+    #handle;
+
+    /** @type {Map<string, SharedCounter | SharedMutex>} */
+    #objects = new Map();
+
+    /**
+     * @param {import('./core.js').Core} core
+     * @param {import('./handle.js').SharedHandle} handle
+     */
+    constructor(core, handle) {
+        this.#core = core;
+        this.#handle = Object.freeze(handle);
+    }
+
+    /** Post it to a Worker, which calls `attach(handle)` of `tabacus/worker`. */
+    get handle() {
+        return this.#handle;
+    }
+
+    /**
+     * The counter of that name, made if there is none. Without `kind` an existing one is taken as it
+     * is, and a new one is `atomic`; an existing object of another kind is a `kind-mismatch` error.
+     *
+     * @param {string} name 1 to 128 UTF-16 units, well-formed
+     * @param {{ kind?: CounterKind }} [options]
+     * @returns {SharedCounter}
+     */
+    counter(name, options = {}) {
+        const { kind } = checkOptions(options, ['kind']);
+        if (kind !== undefined && !counterKinds.includes(/** @type {string} */ (kind))) {
+            throw invalid('kind', kind, `one of ${counterKinds.join(', ')}`);
+        }
+        const found = this.#open(name, /** @type {CounterKind} */ (kind ?? 'atomic'));
+        if (!(found instanceof SharedCounter)) throw mismatch(name, 'mutex', 'counter');
+        if (kind !== undefined && kind !== found.kind) throw mismatch(name, found.kind, String(kind));
+        return found;
+    }
+
+    /**
+     * The mutex of that name, made if there is none.
+     *
+     * @param {string} name 1 to 128 UTF-16 units, well-formed
+     * @returns {SharedMutex}
+     */
+    mutex(name) {
+        const found = this.#open(name, 'mutex');
+        if (!(found instanceof SharedMutex)) throw mismatch(name, found.kind, 'mutex');
+        return found;
+    }
+
+    /**
+     * This thread leaves: what it has opened answers with `closed` errors. The objects themselves live
+     * as long as the memory. Unlock first what you hold.
+     */
+    close() {
+        this.#core.close();
+    }
+
+    /**
+     * @param {string} name
+     * @param {CounterKind | 'mutex'} kindIfNew
+     */
+    #open(name, kindIfNew) {
+        checkName(name);
+        this.#core.assertOpen();
+        const known = this.#objects.get(name);
+        if (known) return known;
+        const { kind, at } = this.#core.open(name, kindIfNew);
+        const object =
+            kind === 'mutex'
+                ? new SharedMutex(this.#core, name, at)
+                : new SharedCounter(this.#core, name, kind, at);
+        this.#objects.set(name, object);
+        return object;
+    }
+}
+
+/**
+ * @param {string} name
+ * @param {string} is
+ * @param {string} asked
+ */
+const mismatch = (name, is, asked) =>
+    new TabacusError('kind-mismatch', `${show(name)} is of kind ${is} already, not ${asked}`, {
+        argument: 'kind',
+        value: asked,
+        allowed: is,
+    });

@@ -1,0 +1,53 @@
+/**
+ * The shared memory of a page, from a Worker of your own. Two kilobytes, and no Emscripten runtime.
+ *
+ * @example
+ * import { attach } from 'tabacus/worker';
+ * onmessage = async ({ data: handle }) => {
+ *     const shared = await attach(handle);
+ *     shared.counter('clicks').add();
+ *     shared.close();
+ * };
+ */
+
+import { invalid } from './errors.js';
+import { Core, opsFrom } from './shared/core.js';
+import { checkHandle } from './shared/handle.js';
+import { agentFields } from './shared/layout.js';
+import { SharedMemory } from './shared/shared.js';
+
+export { TabacusError, TabacusRangeError } from './errors.js';
+
+/** @typedef {import('./shared/counter.js').SharedCounter} SharedCounter */
+/** @typedef {import('./shared/mutex.js').SharedMutex} SharedMutex */
+/** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
+
+/**
+ * @param {SharedHandle} handle
+ * @returns {Promise<Record<string, unknown>>}
+ */
+async function instantiate({ memory, module }) {
+    try {
+        return (await WebAssembly.instantiate(module, { env: { memory } })).exports;
+    } catch (cause) {
+        throw Object.assign(invalid('handle.module', module, 'the attach.wasm of this package'), { cause });
+    }
+}
+
+/**
+ * Attaches this thread to the memory behind `shared.handle`. `close()` what it resolves to when the
+ * thread needs it no more and lives on; each attachment has 4 KiB of the memory.
+ *
+ * @param {SharedHandle} handle
+ * @returns {Promise<SharedMemory>}
+ */
+export async function attach(handle) {
+    const checked = checkHandle(handle);
+    const exports = await instantiate(checked);
+    const core = new Core(opsFrom(exports, ''), checked.memory, checked.root);
+    // The stack is in the agent's block, and grows down from its end. Until here the stack pointer was
+    // 0, with which whatever touches the stack traps: entering the arena does not.
+    const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
+    stackPointer.value = core.agent + agentFields.end;
+    return new SharedMemory(core, checked);
+}
