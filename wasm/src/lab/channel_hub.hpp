@@ -1,0 +1,72 @@
+// ChannelHub: which BroadcastChannel objects a message goes to (HTML §9.5).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scheduler.hpp"
+
+namespace tabacus::lab {
+
+class ChannelHub {
+  public:
+    using EndpointId = std::uint64_t;
+    using Callback = std::function<void(std::string_view)>;
+    struct Endpoint {
+        EndpointId id;
+        TabId tab;
+        std::string name;
+        Callback callback;
+    };
+
+    EndpointId open(TabId tab, std::string_view name) {
+        endpoints_.push_back({++last_id_, tab, std::string(name), {}});
+        return last_id_;
+    }
+    void listen(EndpointId id, Callback callback) {
+        if (auto* endpoint = find(id)) endpoint->callback = std::move(callback);
+    }
+    void close(EndpointId id) {
+        std::erase_if(endpoints_, [id](const Endpoint& endpoint) { return endpoint.id == id; });
+    }
+    void end(TabId tab) {
+        std::erase_if(endpoints_, [tab](const Endpoint& endpoint) { return endpoint.tab == tab; });
+    }
+
+    /// postMessage(): every channel object of the name but the sender itself.
+    [[nodiscard]] std::vector<std::pair<TabId, EndpointId>> receivers(std::string_view name,
+                                                                      EndpointId sender) const {
+        std::vector<std::pair<TabId, EndpointId>> found;
+        for (const auto& endpoint : endpoints_) {
+            if (endpoint.name == name && endpoint.id != sender) {
+                found.emplace_back(endpoint.tab, endpoint.id);
+            }
+        }
+        return found;
+    }
+    /// Nothing happens to a channel closed since.
+    void deliver(EndpointId id, std::string_view message) {
+        const auto* endpoint = find(id);
+        if (endpoint == nullptr || !endpoint->callback) return;
+        const auto callback = endpoint->callback;  // it may close its channel
+        callback(message);
+    }
+    [[nodiscard]] const std::string& name_of(EndpointId id) { return find(id)->name; }
+
+  private:
+    Endpoint* find(EndpointId id) {
+        const auto found =
+            std::find_if(endpoints_.begin(), endpoints_.end(),
+                         [id](const Endpoint& endpoint) { return endpoint.id == id; });
+        return found == endpoints_.end() ? nullptr : &*found;
+    }
+    std::vector<Endpoint> endpoints_;
+    EndpointId last_id_ = 0;
+};
+
+}  // namespace tabacus::lab

@@ -1,0 +1,192 @@
+// The database and its transactions as a tab of the laboratory sees them.
+#include <algorithm>
+#include <stdexcept>
+
+#include "lab_parts.hpp"
+
+namespace tabacus::lab {
+namespace {
+
+Error failure(ErrorCode code) {
+    return Error(code, std::string("IndexedDB: ") + std::string(code_name(code)));
+}
+
+}  // namespace
+
+Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const Store> scope,
+                                                               Access access,
+                                                               Durability durability) {
+    using Result = Async<std::unique_ptr<Transaction>>;
+    if (!tab_.alive_) return never<std::unique_ptr<Transaction>>();
+    if (!available()) return Result::failed(failure(ErrorCode::unavailable));
+    if (open_) return Result(make(scope, access, durability));
+    waiting_.push_back({{scope.begin(), scope.end()}, access, durability, {}});
+    if (waiting_.size() == 1) tab_.in_tab(Source::Kind::database, [this] { opened(); });
+    return waiting_.back().completer.async();
+}
+
+void LabTab::LabDatabase::opened() {
+    auto& database = tab_.origin_.database_;
+    const auto waiting = std::exchange(waiting_, {});
+    if (database.refusing()) {
+        for (const auto& request : waiting) {
+            request.completer.fail(std::make_exception_ptr(failure(ErrorCode::store_failed)));
+        }
+        return;
+    }
+    open_ = true;
+    lost_ = false;
+    if (auto data_loss = database.create_if_missing()) {
+        events_.call({DatabaseEvent::Kind::created, std::move(*data_loss)});
+    }
+    for (const auto& [scope, access, durability, completer] : waiting) {
+        completer.complete(make(scope, access, durability));
+    }
+}
+
+std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> scope, Access access,
+                                                       Durability durability) {
+    auto& database = tab_.origin_.database_;
+    const auto id = database.begin(scope, access, durability);
+    if (lost_) database.abort(id, ErrorCode::store_failed);
+    tab_.origin_.transaction_owners_[id] = tab_.id_;
+    std::erase_if(clients_, [&](const auto& client) {
+        return client->awaited == 0 && !database.live(client->id);
+    });
+    auto client = std::make_shared<Client>(Client{id, {scope.begin(), scope.end()}, access});
+    clients_.push_back(client);
+    return std::make_unique<LabTransaction>(tab_, std::move(client));
+}
+
+/// §5.2 "Closing a database connection", forced: every transaction of the connection aborts, and a
+/// `close` event is fired. Whether a commit under way got through, the tab never learns.
+void LabTab::LabDatabase::drop_connection() {
+    if (!open_ || lost_) return;
+    lost_ = true;
+    for (const auto& client : clients_) client->connection_lost = true;
+    decide_commits();
+    abort_uncommitted();
+    tab_.in_tab(Source::Kind::database, [this] {
+        open_ = lost_ = false;
+        events_.call({DatabaseEvent::Kind::closed, ""});
+    });
+}
+
+void LabTab::LabDatabase::abort_uncommitted() {
+    for (const auto& client : clients_) {
+        if (client->commit_called) continue;
+        tab_.origin_.database_.abort(client->id, ErrorCode::store_failed);
+    }
+}
+
+void LabTab::LabDatabase::decide_commits() {
+    for (const auto& client : clients_) {
+        if (!client->commit_called) continue;
+        tab_.origin_.database_.decide(client->id, tab_.origin_.random_);
+    }
+}
+
+void LabTab::LabDatabase::check_end_of_turn() const {
+    for (const auto& client : clients_) {
+        if (client->awaited > 0 || client->commit_called) continue;
+        if (!tab_.origin_.database_.live(client->id)) continue;
+        throw std::logic_error("a transaction was left with nothing to do at the end of a turn");
+    }
+}
+
+// --- Transactions -------------------------------------------------------------------------------
+
+LabTab::LabTransaction::~LabTransaction() { tab_.origin_.database_.drop(client_->id); }
+
+/// What would throw in a browser (NotFoundError, ReadOnlyError, TransactionInactiveError) is a
+/// defect of the program.
+void LabTab::LabTransaction::check(Store store, Access access) const {
+    const auto& scope = client_->scope;
+    if (std::find(scope.begin(), scope.end(), store) == scope.end()) {
+        throw std::logic_error("the store is not in the transaction's scope");
+    }
+    if (access == Access::write && client_->access == Access::read) {
+        throw std::logic_error("a write in a read-only transaction");
+    }
+    if (client_->commit_called) throw std::logic_error("a call after commit()");
+}
+
+template <typename T, typename Convert>
+Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
+    if (!tab_.alive_) return never<T>();
+    Completer<T> completer;
+    ++client_->awaited;
+    operation.reply = [tab = &tab_, client = client_, completer, convert](Operation::Reply reply) {
+        tab->in_tab(Source::Kind::database, [client, completer, convert, reply] {
+            --client->awaited;
+            auto error = reply.error;
+            if (client->commit_called && client->connection_lost) error = ErrorCode::unknown_commit;
+            if (error) {
+                completer.fail(std::make_exception_ptr(failure(*error)));
+            } else {
+                completer.complete(convert(reply));
+            }
+        });
+    };
+    auto async = completer.async();
+    tab_.origin_.database_.enqueue(client_->id, std::move(operation));
+    return async;
+}
+
+void LabTab::LabTransaction::write(Operation operation) {
+    if (tab_.alive_) tab_.origin_.database_.enqueue(client_->id, std::move(operation));
+}
+
+Async<std::optional<Row>> LabTab::LabTransaction::get(Store store, std::string_view key) {
+    check(store, Access::read);
+    return ask<std::optional<Row>>({Operation::Kind::get, store, std::string(key), ""},
+                                   [](const Operation::Reply& reply) -> std::optional<Row> {
+                                       if (reply.rows.empty()) return std::nullopt;
+                                       return reply.rows.front();
+                                   });
+}
+
+Async<std::vector<Row>> LabTab::LabTransaction::list(Store store, std::string_view prefix) {
+    check(store, Access::read);
+    return ask<std::vector<Row>>({Operation::Kind::list, store, std::string(prefix), ""},
+                                 [](const Operation::Reply& reply) { return reply.rows; });
+}
+
+void LabTab::LabTransaction::put(Store store, std::string_view key, std::string_view value) {
+    check(store, Access::write);
+    write({Operation::Kind::put, store, std::string(key), std::string(value)});
+}
+
+void LabTab::LabTransaction::remove(Store store, std::string_view key) {
+    check(store, Access::write);
+    write({Operation::Kind::remove, store, std::string(key), ""});
+}
+
+Async<std::optional<std::string>> LabTab::LabTransaction::holder(std::string_view subject) {
+    check(Store::claims, Access::read);
+    return ask<std::optional<std::string>>(
+        {Operation::Kind::holder, Store::claims, "", std::string(subject)},
+        [](const Operation::Reply& reply) -> std::optional<std::string> {
+            if (reply.rows.empty()) return std::nullopt;
+            return reply.rows.front().value;
+        });
+}
+
+void LabTab::LabTransaction::claim(std::string_view subject, std::string_view holder) {
+    check(Store::claims, Access::write);
+    write({Operation::Kind::claim, Store::claims, std::string(holder), std::string(subject)});
+}
+
+void LabTab::LabTransaction::release(std::string_view holder) {
+    check(Store::claims, Access::write);
+    write({Operation::Kind::release, Store::claims, std::string(holder), ""});
+}
+
+Async<Unit> LabTab::LabTransaction::commit() {
+    if (client_->commit_called) throw std::logic_error("commit() called twice");
+    client_->commit_called = true;
+    return ask<Unit>({Operation::Kind::commit, Store::claims, "", ""},
+                     [](const Operation::Reply&) { return Unit{}; });
+}
+
+}  // namespace tabacus::lab

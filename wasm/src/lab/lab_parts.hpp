@@ -1,0 +1,214 @@
+// The parts of a LabTab: each an interface of World over what the tab's origin shares.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab_tab.hpp"
+
+namespace tabacus::lab {
+
+/// What a call returns that a dead tab's destructors make: it never completes.
+template <typename T>
+Async<T> never() {
+    return Completer<T>().async();
+}
+
+class LabTab::LabStorage final : public Storage {
+  public:
+    explicit LabStorage(LabTab& tab) : tab_(tab) {}
+
+    [[nodiscard]] bool available() const override { return tab_.platform_.storage; }
+    Async<std::optional<std::string>> get(std::string_view key) override;
+    Async<Unit> set(std::string_view key, std::string_view value) override;
+    Async<Unit> remove(std::string_view key) override;
+    Async<std::vector<std::string>> keys(std::string_view prefix) override;
+    Subscription on_change(std::function<void(const StorageChange&)> callback) override {
+        return changes_.add(std::move(callback));
+    }
+    void tell(const StorageChange& change) const { changes_.call(change); }
+
+  private:
+    template <typename T, typename Operation>
+    Async<T> perform(Operation operation);
+
+    LabTab& tab_;
+    Callbacks<const StorageChange&> changes_;
+};
+
+class LabTab::LabDatabase final : public Database {
+  public:
+    explicit LabDatabase(LabTab& tab) : tab_(tab) {}
+
+    [[nodiscard]] bool available() const override { return tab_.platform_.database; }
+    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+                                              Durability durability) override;
+    void close() override { open_ = false; }
+    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
+        return events_.add(std::move(callback));
+    }
+
+    /// The browser drops the connection.
+    void drop_connection();
+    /// The tab stops, for good or for the back/forward cache: only what commits goes on, or all
+    /// ends.
+    void abort_uncommitted();
+    void decide_commits();
+    /// Throws std::logic_error when the turn that ends leaves a transaction with nothing to do: a
+    /// browser would commit it unasked (§2.7.1 "Transaction lifecycle").
+    void check_end_of_turn() const;
+
+  private:
+    friend class LabTransaction;
+    /// One transaction as the tab sees it. Outlives the LabTransaction while it commits.
+    struct Client {
+        TransactionId id;
+        std::vector<Store> scope;
+        Access access;
+        int awaited = 0;  // reads and commits whose reply the tab has not seen
+        bool commit_called = false;
+        bool connection_lost = false;
+    };
+    struct Waiting {
+        std::vector<Store> scope;
+        Access access;
+        Durability durability;
+        Completer<std::unique_ptr<Transaction>> completer;
+    };
+    std::unique_ptr<Transaction> make(std::span<const Store> scope, Access access,
+                                      Durability durability);
+    void opened();
+
+    LabTab& tab_;
+    bool open_ = false;
+    bool lost_ = false;  // closed by the browser, which the tab has not been told yet
+    std::vector<Waiting> waiting_;
+    std::vector<std::shared_ptr<Client>> clients_;
+    Callbacks<const DatabaseEvent&> events_;
+};
+
+class LabTab::LabTransaction final : public Transaction {
+  public:
+    LabTransaction(LabTab& tab, std::shared_ptr<LabDatabase::Client> client)
+        : tab_(tab), client_(std::move(client)) {}
+    LabTransaction(const LabTransaction&) = delete;
+    LabTransaction& operator=(const LabTransaction&) = delete;
+    LabTransaction(LabTransaction&&) = delete;
+    LabTransaction& operator=(LabTransaction&&) = delete;
+    ~LabTransaction() override;
+
+    Async<std::optional<Row>> get(Store store, std::string_view key) override;
+    Async<std::vector<Row>> list(Store store, std::string_view prefix) override;
+    void put(Store store, std::string_view key, std::string_view value) override;
+    void remove(Store store, std::string_view key) override;
+    Async<std::optional<std::string>> holder(std::string_view subject) override;
+    void claim(std::string_view subject, std::string_view holder) override;
+    void release(std::string_view holder) override;
+    Async<Unit> commit() override;
+
+  private:
+    template <typename T, typename Convert>
+    Async<T> ask(Operation operation, Convert convert);
+    void check(Store store, Access access) const;
+    void write(Operation operation);
+
+    LabTab& tab_;
+    std::shared_ptr<LabDatabase::Client> client_;
+};
+
+class LabTab::LabLocks final : public Locks {
+  public:
+    explicit LabLocks(LabTab& tab) : tab_(tab) {}
+
+    [[nodiscard]] bool available() const override { return tab_.platform_.locks; }
+    Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
+    Async<LockSnapshot> query() override;
+
+    void granted(RequestId id);
+    void not_available(RequestId id);
+    void stolen(RequestId id);
+
+  private:
+    friend class LabHeldLock;
+    /// To the lock manager, in the order of the tab's words.
+    void send(std::function<void(LockManager&)> words);
+    void abort(RequestId id);
+
+    LabTab& tab_;
+    std::map<RequestId, Completer<std::unique_ptr<HeldLock>>> waiting_;
+    std::map<RequestId, LabHeldLock*> held_;
+};
+
+class LabTab::LabHeldLock final : public HeldLock {
+  public:
+    LabHeldLock(LabLocks& locks, RequestId id) : locks_(locks), id_(id) { locks.held_[id] = this; }
+    LabHeldLock(const LabHeldLock&) = delete;
+    LabHeldLock& operator=(const LabHeldLock&) = delete;
+    LabHeldLock(LabHeldLock&&) = delete;
+    LabHeldLock& operator=(LabHeldLock&&) = delete;
+    ~LabHeldLock() override;
+    void on_lost(std::function<void()> callback) override { on_lost_ = std::move(callback); }
+    void tell_lost() {
+        if (const auto callback = std::exchange(on_lost_, nullptr)) callback();
+    }
+
+  private:
+    LabLocks& locks_;
+    RequestId id_;
+    std::function<void()> on_lost_;
+};
+
+class LabTab::LabChannel final : public Channel {
+  public:
+    LabChannel(LabTab& tab, std::string_view name)
+        : tab_(tab), name_(name), id_(tab.origin_.channels_.open(tab.id_, name)) {}
+    LabChannel(const LabChannel&) = delete;
+    LabChannel& operator=(const LabChannel&) = delete;
+    LabChannel(LabChannel&&) = delete;
+    LabChannel& operator=(LabChannel&&) = delete;
+    ~LabChannel() override { tab_.origin_.channels_.close(id_); }
+    void post(std::string_view message) override;
+    void on_message(std::function<void(std::string_view)> callback) override {
+        tab_.origin_.channels_.listen(id_, std::move(callback));
+    }
+
+  private:
+    LabTab& tab_;
+    std::string name_;
+    ChannelHub::EndpointId id_;
+};
+
+class LabTab::LabClock final : public Clock {
+  public:
+    explicit LabClock(LabTab& tab) : tab_(tab) {}
+    [[nodiscard]] double now_ms() const override { return tab_.origin_.clock_.now_ms(); }
+    Async<Unit> sleep(double delay_ms) override;
+    Async<Unit> end_of_turn() override;
+
+  private:
+    LabTab& tab_;
+};
+
+class LabTab::LabRandom final : public Random {
+  public:
+    explicit LabRandom(SeededRandom random) : random_(random) {}
+    std::uint64_t bits() override { return random_.bits(); }
+
+  private:
+    SeededRandom random_;
+};
+
+class LabTab::LabLifecycle final : public Lifecycle {
+  public:
+    Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
+        return events_.add(std::move(callback));
+    }
+    void tell(LifecycleEvent event) const { events_.call(event); }
+
+  private:
+    Callbacks<LifecycleEvent> events_;
+};
+
+}  // namespace tabacus::lab

@@ -1,0 +1,128 @@
+#include "lab_tab.hpp"
+
+#include "lab_parts.hpp"
+
+namespace tabacus::lab {
+
+LabTab::LabTab(Origin& origin, TabId id, Platform platform)
+    : origin_(origin),
+      id_(id),
+      platform_(platform),
+      storage_(std::make_unique<LabStorage>(*this)),
+      database_(std::make_unique<LabDatabase>(*this)),
+      locks_(std::make_unique<LabLocks>(*this)),
+      clock_(std::make_unique<LabClock>(*this)),
+      random_(std::make_unique<LabRandom>(origin.random_.split())),
+      lifecycle_(std::make_unique<LabLifecycle>()) {}
+
+LabTab::~LabTab() { die(); }
+
+/// The program's frames are destroyed, and what their destructors still call comes to nothing, as
+/// nothing of a killed process runs.
+void LabTab::die() {
+    alive_ = false;
+    program_.reset();
+    microtasks_.clear();
+}
+
+void LabTab::post(std::function<void()> script) { in_tab(Source::Kind::script, std::move(script)); }
+
+void LabTab::in_tab(Source::Kind kind, std::function<void()> event, std::uint64_t peer) {
+    if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event));
+}
+
+bool LabTab::mid_turn() const { return origin_.scheduler_.has({Source::Kind::inside, id_, 0}); }
+
+/// HTML §8.1.7.3 "perform a microtask checkpoint": until there are none, also of those that they
+/// add.
+void LabTab::run_microtasks() {
+    while (!microtasks_.empty() && !mid_turn()) {
+        const auto microtask = std::move(microtasks_.front());
+        microtasks_.erase(microtasks_.begin());
+        microtask.complete({});
+    }
+}
+
+Storage& LabTab::storage() { return *storage_; }
+Database& LabTab::database() { return *database_; }
+Locks& LabTab::locks() { return *locks_; }
+Clock& LabTab::clock() { return *clock_; }
+Random& LabTab::random() { return *random_; }
+Lifecycle& LabTab::lifecycle() { return *lifecycle_; }
+
+std::unique_ptr<Channel> LabTab::channel(std::string_view name) {
+    if (!platform_.channels) return nullptr;
+    return std::make_unique<LabChannel>(*this, name);
+}
+
+void LabTab::LabChannel::post(std::string_view message) {
+    if (tab_.alive_) tab_.origin_.broadcast(tab_.id_, id_, name_, message);
+}
+
+Async<Unit> LabTab::LabClock::sleep(double delay_ms) {
+    if (!tab_.alive_) return never<Unit>();
+    Completer<Unit> completer;
+    auto wake = [completer] { completer.complete({}); };
+    auto& clock = tab_.origin_.clock_;
+    if (tab_.hidden_) {
+        clock.start_throttled(tab_.id_, delay_ms, std::move(wake));
+    } else {
+        clock.start(tab_.id_, delay_ms, std::move(wake));
+    }
+    return completer.async();
+}
+
+Async<Unit> LabTab::LabClock::end_of_turn() {
+    if (!tab_.alive_) return never<Unit>();
+    return tab_.microtasks_.emplace_back().async();
+}
+
+// --- localStorage -------------------------------------------------------------------------------
+
+/// An operation is part of the turn that calls it. Where other tabs may come between two operations
+/// (interleaved), it waits for its own step; else it is done at once.
+template <typename T, typename Operation>
+Async<T> LabTab::LabStorage::perform(Operation operation) {
+    if (!tab_.alive_) return never<T>();
+    Completer<T> completer;
+    const auto finish = [completer, operation] {
+        try {
+            completer.complete(operation());
+        } catch (...) {
+            completer.fail(std::current_exception());
+        }
+    };
+    if (tab_.origin_.storage_.model() == StorageModel::interleaved) {
+        tab_.in_tab(Source::Kind::inside, finish);
+    } else {
+        finish();
+    }
+    return completer.async();
+}
+
+Async<std::optional<std::string>> LabTab::LabStorage::get(std::string_view key) {
+    return perform<std::optional<std::string>>(
+        [this, key = std::string(key)] { return tab_.origin_.storage_.get(tab_.id_, key); });
+}
+
+Async<Unit> LabTab::LabStorage::set(std::string_view key, std::string_view value) {
+    return perform<Unit>([this, key = std::string(key), value = std::string(value)] {
+        tab_.origin_.write_storage(tab_, key, value);
+        return Unit{};
+    });
+}
+
+Async<Unit> LabTab::LabStorage::remove(std::string_view key) {
+    return perform<Unit>([this, key = std::string(key)] {
+        tab_.origin_.write_storage(tab_, key, std::nullopt);
+        return Unit{};
+    });
+}
+
+Async<std::vector<std::string>> LabTab::LabStorage::keys(std::string_view prefix) {
+    return perform<std::vector<std::string>>([this, prefix = std::string(prefix)] {
+        return tab_.origin_.storage_.keys(tab_.id_, prefix);
+    });
+}
+
+}  // namespace tabacus::lab

@@ -1,0 +1,110 @@
+// LabTab: the World of one tab of a simulated origin.
+//
+// The program under test lives in the tab (run<Program>(…)) and dies with it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "origin.hpp"
+#include "tabacus/world.hpp"
+
+namespace tabacus::lab {
+
+/// Callbacks registered until their Subscription dies. Calling them may register and cancel others.
+template <typename... Arguments>
+class Callbacks {
+  public:
+    using Callback = std::function<void(Arguments...)>;
+
+    Subscription add(Callback callback) {
+        entries_->push_back(std::make_shared<Callback>(std::move(callback)));
+        return Subscription(
+            [entries = entries_, entry = entries_->back()] { std::erase(*entries, entry); });
+    }
+    void call(Arguments... arguments) const {
+        const auto entries = *entries_;
+        for (const auto& entry : entries) {
+            const auto& now = *entries_;
+            if (std::find(now.begin(), now.end(), entry) != now.end()) (*entry)(arguments...);
+        }
+    }
+
+  private:
+    using Entries = std::vector<std::shared_ptr<Callback>>;
+    std::shared_ptr<Entries> entries_ = std::make_shared<Entries>();
+};
+
+class LabTab final : public World {
+  public:
+    LabTab(Origin& origin, TabId id, Platform platform);
+    LabTab(const LabTab&) = delete;
+    LabTab& operator=(const LabTab&) = delete;
+    LabTab(LabTab&&) = delete;
+    LabTab& operator=(LabTab&&) = delete;
+    ~LabTab() override;
+
+    [[nodiscard]] TabId id() const { return id_; }
+    [[nodiscard]] bool alive() const { return alive_; }
+    /// True while it runs: alive, not frozen, not in the back/forward cache.
+    [[nodiscard]] bool active() const { return alive_ && !frozen_ && !cached_; }
+    [[nodiscard]] Origin& origin() { return origin_; }
+
+    /// Makes the program of this tab; killing the tab destroys it.
+    template <typename Program, typename... Arguments>
+    Program& run(Arguments&&... arguments) {
+        auto program = std::make_shared<Program>(std::forward<Arguments>(arguments)...);
+        program_ = program;
+        return *program;
+    }
+    /// Lets the tab do something when its turn comes, in the order of the posts.
+    void post(std::function<void()> script);
+
+    Storage& storage() override;
+    Database& database() override;
+    Locks& locks() override;
+    std::unique_ptr<Channel> channel(std::string_view name) override;
+    Clock& clock() override;
+    Random& random() override;
+    Lifecycle& lifecycle() override;
+
+  private:
+    friend class Origin;
+    class LabStorage;
+    class LabDatabase;
+    class LabTransaction;
+    class LabLocks;
+    class LabHeldLock;
+    class LabChannel;
+    class LabClock;
+    class LabRandom;
+    class LabLifecycle;
+
+    void in_tab(Source::Kind kind, std::function<void()> event, std::uint64_t peer = 0);
+    void die();
+    void run_microtasks();
+    [[nodiscard]] bool mid_turn() const;
+
+    Origin& origin_;
+    TabId id_;
+    Platform platform_;
+    bool alive_ = true;
+    bool frozen_ = false;
+    bool cached_ = false;
+    bool hidden_ = false;
+    std::vector<Completer<Unit>> microtasks_;
+    std::unique_ptr<LabStorage> storage_;
+    std::unique_ptr<LabDatabase> database_;
+    std::unique_ptr<LabLocks> locks_;
+    std::unique_ptr<LabClock> clock_;
+    std::unique_ptr<LabRandom> random_;
+    std::unique_ptr<LabLifecycle> lifecycle_;
+    std::shared_ptr<void> program_;
+};
+
+}  // namespace tabacus::lab

@@ -1,0 +1,118 @@
+#include "lock_manager.hpp"
+
+#include <algorithm>
+
+namespace tabacus::lab {
+namespace {
+
+LockInfo info_of(const LockManager::Request& request) {
+    return {request.name, request.mode, std::to_string(request.client)};
+}
+
+template <typename Requests>
+auto with_id(Requests& requests, RequestId id) {
+    return std::find_if(requests.begin(), requests.end(),
+                        [id](const auto& request) { return request.id == id; });
+}
+
+}  // namespace
+
+void LockManager::request(Request request) {
+    const std::string name = request.name;
+    if (request.steal) {
+        // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
+        take_from_holders(name);
+        queue_.push_front(std::move(request));
+    } else {
+        // §4.1: ifAvailable and not grantable: the callback gets null, and nothing is queued.
+        if (request.if_available && !grantable(request)) {
+            listener_.not_available(request.id);
+            return;
+        }
+        queue_.push_back(std::move(request));
+    }
+    process(name);
+}
+
+void LockManager::take_from_holders(std::string_view name) {
+    std::vector<RequestId> robbed;
+    std::erase_if(held_, [&](const Request& lock) {
+        if (lock.name == name) robbed.push_back(lock.id);
+        return lock.name == name;
+    });
+    for (const auto id : robbed) listener_.stolen(id);
+}
+
+/// §2.5 "Lock Requests": the second half of "grantable".
+bool LockManager::held_against(const Request& request) const {
+    return std::any_of(held_.begin(), held_.end(), [&](const Request& lock) {
+        const bool both_share = lock.mode == LockMode::shared && request.mode == LockMode::shared;
+        return lock.name == request.name && !both_share;
+    });
+}
+
+/// §2.5: grantable only as the first request of its name: nobody overtakes, not even a reader that
+/// could share with the holders.
+bool LockManager::grantable(const Request& request) const {
+    const auto first = std::find_if(queue_.begin(), queue_.end(), [&](const Request& other) {
+        return other.name == request.name;
+    });
+    return (first == queue_.end() || first->id == request.id) && !held_against(request);
+}
+
+/// §4.4 "Process a lock request queue".
+void LockManager::process(std::string_view name) {
+    while (true) {
+        const auto first = std::find_if(queue_.begin(), queue_.end(), [&](const Request& request) {
+            return request.name == name;
+        });
+        if (first == queue_.end() || held_against(*first)) return;
+        held_.push_back(std::move(*first));
+        queue_.erase(first);
+        listener_.granted(held_.back().id);
+    }
+}
+
+void LockManager::release(RequestId id) {
+    const auto found = with_id(held_, id);
+    if (found == held_.end()) return;
+    const std::string name = found->name;
+    held_.erase(found);
+    process(name);
+}
+
+void LockManager::abort(RequestId id) {
+    const auto found = with_id(queue_, id);
+    if (found == queue_.end()) return;
+    const std::string name = found->name;
+    queue_.erase(found);
+    process(name);
+}
+
+void LockManager::end(std::uint32_t client) {
+    // §2.6: first abort each of the agent's requests, then release each of its locks.
+    std::vector<RequestId> waiting;
+    std::vector<RequestId> holding;
+    for (const auto& request : queue_) {
+        if (request.client == client) waiting.push_back(request.id);
+    }
+    for (const auto& lock : held_) {
+        if (lock.client == client) holding.push_back(lock.id);
+    }
+    for (const auto id : waiting) abort(id);
+    for (const auto id : holding) release(id);
+}
+
+LockSnapshot LockManager::snapshot() const {
+    LockSnapshot state;
+    for (const auto& request : queue_) state.pending.push_back(info_of(request));
+    for (const auto& lock : held_) state.held.push_back(info_of(lock));
+    return state;
+}
+
+bool LockManager::holds_any(std::uint32_t client) const {
+    return std::any_of(held_.begin(), held_.end(),
+                       [client](const Request& lock) { return lock.client == client; });
+}
+
+}  // namespace tabacus::lab

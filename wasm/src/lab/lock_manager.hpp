@@ -1,0 +1,69 @@
+// LockManager: one origin's Web Locks, queued as the specification queues them.
+//
+// Its steps run on the specification's lock task queue: whoever calls decides when. It tells the
+// outcome through LockListener; how long that news travels is the caller's business too.
+// Sections are those of "Web Locks API", W3C.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/world.hpp"
+
+namespace tabacus::lab {
+
+using RequestId = std::uint64_t;
+
+class LockListener {
+  public:
+    LockListener() = default;
+    LockListener(const LockListener&) = delete;
+    LockListener& operator=(const LockListener&) = delete;
+    LockListener(LockListener&&) = delete;
+    LockListener& operator=(LockListener&&) = delete;
+    virtual ~LockListener() = default;
+    virtual void granted(RequestId id) = 0;
+    virtual void not_available(RequestId id) = 0;
+    virtual void stolen(RequestId id) = 0;
+};
+
+class LockManager {
+  public:
+    struct Request {
+        RequestId id = 0;
+        std::uint32_t client = 0;
+        std::string name;
+        LockMode mode = LockMode::exclusive;
+        bool if_available = false;
+        bool steal = false;
+    };
+
+    explicit LockManager(LockListener& listener) : listener_(listener) {}
+
+    /// §4.1 "Request a lock".
+    void request(Request request);
+    /// §4.2 "Release a lock". Nothing, if it is not held any more.
+    void release(RequestId id);
+    /// §4.3 "Abort a request". Nothing, if it does not wait any more.
+    void abort(RequestId id);
+    /// §2.6 "Termination of Locks": the client's agent is gone.
+    void end(std::uint32_t client);
+    /// §4.5 "Snapshot the lock state".
+    [[nodiscard]] LockSnapshot snapshot() const;
+    [[nodiscard]] bool holds_any(std::uint32_t client) const;
+
+  private:
+    [[nodiscard]] bool held_against(const Request& request) const;
+    [[nodiscard]] bool grantable(const Request& request) const;
+    void process(std::string_view name);
+    void take_from_holders(std::string_view name);
+
+    LockListener& listener_;
+    std::vector<Request> held_;  // in the order they were granted
+    std::deque<Request> queue_;  // of all names; the order matters within one
+};
+
+}  // namespace tabacus::lab

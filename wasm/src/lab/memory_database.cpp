@@ -1,0 +1,262 @@
+#include "memory_database.hpp"
+
+#include <algorithm>
+
+namespace tabacus::lab {
+namespace {
+
+/// How many relaxed commits a crash can take back; a constant keeps long runs small.
+constexpr std::size_t relaxed_max = 16;
+
+std::size_t bytes_of(const Contents& contents) {
+    std::size_t bytes = 0;
+    for (const auto& rows : contents) {
+        for (const auto& [key, value] : rows) bytes += key.size() + value.text.size();
+    }
+    return bytes;
+}
+
+Row row_of(const StoreRows::value_type& stored) {
+    const auto& [key, value] = stored;
+    return {key, value.foreign ? std::string() : value.text, value.foreign};
+}
+
+bool is_read(Operation::Kind kind) {
+    return kind == Operation::Kind::get || kind == Operation::Kind::list ||
+           kind == Operation::Kind::holder;
+}
+
+}  // namespace
+
+TransactionId MemoryDatabase::begin(std::span<const Store> scope, Access access,
+                                    Durability durability) {
+    live_.emplace(++last_id_,
+                  Live{{scope.begin(), scope.end()}, access, durability, {}, {}, false});
+    return last_id_;
+}
+
+/// §2.7.2: a read-write transaction waits for every earlier one of overlapping scope, a read-only
+/// transaction for the earlier read-write ones.
+bool MemoryDatabase::may_run(TransactionId id, const Live& transaction) const {
+    return std::none_of(live_.begin(), live_.find(id), [&](const auto& entry) {
+        const Live& earlier = entry.second;
+        if (earlier.access == Access::read && transaction.access == Access::read) return false;
+        return std::find_first_of(earlier.scope.begin(), earlier.scope.end(),
+                                  transaction.scope.begin(),
+                                  transaction.scope.end()) != earlier.scope.end();
+    });
+}
+
+void MemoryDatabase::announce() {
+    for (auto& [id, transaction] : live_) {
+        if (transaction.announced || transaction.operations.empty()) continue;
+        if (!may_run(id, transaction)) continue;
+        transaction.announced = true;
+        on_runnable_(id);
+    }
+}
+
+void MemoryDatabase::enqueue(TransactionId id, Operation operation) {
+    const auto found = live_.find(id);
+    if (found == live_.end()) {
+        const auto reason = aborted_.find(id);
+        const bool known = operation.kind == Operation::Kind::commit && reason != aborted_.end();
+        const auto error = known ? reason->second : ErrorCode::store_failed;
+        if (operation.reply) operation.reply({error, {}});
+        return;
+    }
+    found->second.operations.push_back(std::move(operation));
+    announce();
+}
+
+void MemoryDatabase::execute(TransactionId id) {
+    const auto found = live_.find(id);
+    if (found == live_.end()) return;
+    Live& transaction = found->second;
+    transaction.announced = false;
+    while (!transaction.operations.empty()) {
+        Operation operation = std::move(transaction.operations.front());
+        transaction.operations.pop_front();
+        ++operations_;
+        Operation::Reply reply;
+        if (operations_ >= failing_from_ && operations_ <= failing_until_) {
+            reply.error = ErrorCode::store_failed;
+        } else {
+            perform(transaction, operation, reply);
+        }
+        if (reply.error || operation.kind == Operation::Kind::commit) {
+            const bool is_commit = operation.kind == Operation::Kind::commit;
+            if (is_read(operation.kind)) operation.reply({ErrorCode::store_failed, {}});
+            finish(id, reply.error, is_commit ? &operation : nullptr);
+            return;
+        }
+        if (operation.reply) {
+            operation.reply(std::move(reply));
+            break;
+        }
+    }
+    announce();
+}
+
+StoreRows MemoryDatabase::visible(const Live& transaction, Store store) const {
+    StoreRows rows = contents_[index(store)];
+    for (const auto& [key, value] : transaction.changes) {
+        if (key.first != index(store)) continue;
+        if (value) {
+            rows.insert_or_assign(key.second, *value);
+        } else {
+            rows.erase(key.second);
+        }
+    }
+    return rows;
+}
+
+void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation::Reply& reply) {
+    using Kind = Operation::Kind;
+    const Key key{index(operation.store), operation.key};
+    const auto has_subject = [&](const auto& claim) {
+        return !claim.second.foreign && claim.second.text == operation.value;
+    };
+    switch (operation.kind) {
+        case Kind::get: {
+            const auto rows = visible(transaction, operation.store);
+            const auto found = rows.find(operation.key);
+            if (found != rows.end()) reply.rows.push_back(row_of(*found));
+            break;
+        }
+        case Kind::list:
+            for (const auto& stored : visible(transaction, operation.store)) {
+                if (stored.first.starts_with(operation.key)) reply.rows.push_back(row_of(stored));
+            }
+            break;
+        case Kind::put:
+            transaction.changes[key] = StoredValue{std::move(operation.value), false};
+            break;
+        case Kind::remove:
+        case Kind::release:
+            transaction.changes[key] = std::nullopt;
+            break;
+        case Kind::holder: {
+            const auto claims = visible(transaction, Store::claims);
+            const auto found = std::find_if(claims.begin(), claims.end(), has_subject);
+            if (found != claims.end()) reply.rows.push_back({operation.value, found->first});
+            break;
+        }
+        case Kind::claim: {
+            // §6.1 "Object store storage operation": a unique index refuses a second record with
+            // one index key (ConstraintError) and the transaction aborts. The holder's own earlier
+            // record is replaced, not met.
+            auto claims = visible(transaction, Store::claims);
+            claims.erase(operation.key);
+            if (std::any_of(claims.begin(), claims.end(), has_subject)) {
+                reply.error = ErrorCode::fenced;
+                break;
+            }
+            transaction.changes[key] = StoredValue{std::move(operation.value), false};
+            break;
+        }
+        case Kind::commit:
+            reply.error = over_quota(transaction);
+            break;
+    }
+}
+
+std::optional<ErrorCode> MemoryDatabase::over_quota(const Live& transaction) const {
+    if (!quota_bytes_) return std::nullopt;
+    Contents after = contents_;
+    apply(after, transaction.changes);
+    const auto bytes = bytes_of(after);
+    if (bytes <= *quota_bytes_ || bytes <= bytes_of(contents_)) return std::nullopt;
+    return ErrorCode::quota_exceeded;
+}
+
+void MemoryDatabase::apply(Contents& contents, const Changes& changes) {
+    for (const auto& [key, value] : changes) {
+        auto& rows = contents.at(key.first);
+        if (value) {
+            rows.insert_or_assign(key.second, *value);
+        } else {
+            rows.erase(key.second);
+        }
+    }
+}
+
+void MemoryDatabase::keep(Live transaction) {
+    apply(contents_, transaction.changes);
+    relaxed_.push_back(std::move(transaction.changes));
+    const bool strict = transaction.durability == Durability::strict;
+    while (!relaxed_.empty() && (strict || relaxed_.size() > relaxed_max)) {
+        apply(durable_, relaxed_.front());
+        relaxed_.pop_front();
+    }
+}
+
+void MemoryDatabase::finish(TransactionId id, std::optional<ErrorCode> error,
+                            const Operation* commit) {
+    auto node = live_.extract(id);
+    Live& transaction = node.mapped();
+    auto waiting = std::move(transaction.operations);
+    if (error) {
+        aborted_.emplace(id, *error);
+    } else {
+        keep(std::move(transaction));
+    }
+    if (commit != nullptr) commit->reply({error, {}});
+    for (const auto& operation : waiting) {
+        if (!operation.reply) continue;
+        const bool is_commit = operation.kind == Operation::Kind::commit;
+        operation.reply({is_commit && error ? *error : ErrorCode::store_failed, {}});
+    }
+    announce();
+}
+
+void MemoryDatabase::abort(TransactionId id, ErrorCode reason) {
+    if (live_.contains(id)) finish(id, reason, nullptr);
+}
+
+void MemoryDatabase::drop(TransactionId id) {
+    if (!committing(id)) abort(id, ErrorCode::store_failed);
+    aborted_.erase(id);
+}
+
+bool MemoryDatabase::committing(TransactionId id) const {
+    const auto found = live_.find(id);
+    return found != live_.end() && !found->second.operations.empty() &&
+           found->second.operations.back().kind == Operation::Kind::commit;
+}
+
+void MemoryDatabase::decide(TransactionId id, SeededRandom& random) {
+    if (committing(id) && may_run(id, live_.at(id)) && random.coin()) {
+        while (live_.contains(id)) execute(id);
+    } else {
+        abort(id, ErrorCode::store_failed);
+    }
+}
+
+void MemoryDatabase::lose(std::string data_loss) {
+    data_loss_ = std::move(data_loss);
+    while (!live_.empty()) abort(live_.begin()->first, ErrorCode::store_failed);
+    exists_ = false;
+    contents_ = {};
+    durable_ = {};
+    relaxed_.clear();
+}
+
+void MemoryDatabase::crash(SeededRandom& random) {
+    while (!live_.empty()) abort(live_.begin()->first, ErrorCode::store_failed);
+    for (std::size_t kept = random.below(relaxed_.size() + 1); kept > 0; --kept) {
+        apply(durable_, relaxed_.front());
+        relaxed_.pop_front();
+    }
+    relaxed_.clear();
+    contents_ = durable_;
+}
+
+void MemoryDatabase::overwrite(Store store, const std::string& key,
+                               std::optional<StoredValue> value) {
+    const Changes changes{{{index(store), key}, std::move(value)}};
+    apply(contents_, changes);
+    apply(durable_, changes);
+}
+
+}  // namespace tabacus::lab

@@ -1,0 +1,141 @@
+// MemoryDatabase: one origin's IndexedDB, with the stores that World knows.
+//
+// Promises: transactions whose scopes overlap, one of them writing, run one after another in the
+// order they were begun (Indexed Database API 3.0 §2.7.2 "Transaction scheduling"); operations of
+// one run in their order; a transaction happens whole or not at all; at most one holder has a
+// subject (a unique index). When a transaction executes its next operation is the caller's choice.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "random.hpp"
+#include "tabacus/world.hpp"
+
+namespace tabacus::lab {
+
+using TransactionId = std::uint64_t;
+
+/// What a store holds under a key: a string, or a foreign value whose content nobody reads.
+struct StoredValue {
+    std::string text;
+    bool foreign = false;
+    friend bool operator==(const StoredValue&, const StoredValue&) = default;
+};
+
+constexpr std::size_t store_count = 5;
+using StoreRows = std::map<std::string, StoredValue, std::less<>>;
+/// Claims are kept as holder → subject.
+using Contents = std::array<StoreRows, store_count>;
+
+struct Operation {
+    enum class Kind : std::uint8_t { get, list, put, remove, holder, claim, release, commit };
+    struct Reply {
+        std::optional<ErrorCode> error;
+        std::vector<Row> rows;  // get: none or one; list: all; holder: its value is the holder
+    };
+    Kind kind;
+    Store store = Store::claims;
+    std::string key;    // of the row; of claims, the holder (holder: the subject)
+    std::string value;  // of the row; of claims, the subject
+    std::function<void(Reply)> reply = nullptr;  // for what is waited for: reads and commit
+};
+
+class MemoryDatabase {
+  public:
+    /// `on_runnable(id)`: the transaction may run and has something to do. Told once until
+    /// execute().
+    explicit MemoryDatabase(std::function<void(TransactionId)> on_runnable)
+        : on_runnable_(std::move(on_runnable)) {}
+
+    /// What the browser says of lost data, when there was no database and one was made.
+    std::optional<std::string> create_if_missing() {
+        if (std::exchange(exists_, true)) return std::nullopt;
+        return std::exchange(data_loss_, "none");
+    }
+
+    TransactionId begin(std::span<const Store> scope, Access access, Durability durability);
+    void enqueue(TransactionId id, Operation operation);
+    /// Runs the transaction's operations up to and with the next one that somebody waits for.
+    void execute(TransactionId id);
+    /// Undoes everything; what is waited for fails with store_failed, commit() with `reason`.
+    void abort(TransactionId id, ErrorCode reason);
+    /// Its owner asks no more of it: a live one aborts, unless its commit() was called.
+    void drop(TransactionId id);
+    /// True when its commit() was called.
+    [[nodiscard]] bool committing(TransactionId id) const;
+    [[nodiscard]] bool live(TransactionId id) const { return live_.contains(id); }
+    /// Commits or aborts at once what waits to commit: the connection behind it is gone.
+    void decide(TransactionId id, SeededRandom& random);
+
+    // Faults.
+    /// The n-th operation from here on fails, and its transaction with it; or all from the n-th on.
+    void fail_operation(std::uint64_t nth, bool all_after) {
+        failing_from_ = operations_ + nth;
+        failing_until_ = all_after ? UINT64_MAX : failing_from_;
+    }
+    void heal_operations() { failing_from_ = failing_until_ = 0; }
+    [[nodiscard]] std::uint64_t operations() const { return operations_; }
+    /// Keys and values together, in bytes. Enforced when a transaction that grows commits.
+    void set_quota(std::optional<std::size_t> bytes) { quota_bytes_ = bytes; }
+    /// Whether connections cannot be opened.
+    void refuse(bool refusing) { refusing_ = refusing; }
+    [[nodiscard]] bool refusing() const { return refusing_; }
+    /// The database is gone, and all transactions with it.
+    void lose(std::string data_loss = "none");
+    /// The machine went down: strict commits stay, of the relaxed ones after the last strict one
+    /// only the first few.
+    void crash(SeededRandom& random);
+
+    /// A stranger's hand (a test's), to look and to spoil.
+    [[nodiscard]] const StoreRows& rows(Store store) const { return contents_[index(store)]; }
+    void overwrite(Store store, const std::string& key, std::optional<StoredValue> value);
+
+  private:
+    using Key = std::pair<std::size_t, std::string>;
+    using Changes = std::map<Key, std::optional<StoredValue>>;
+    struct Live {
+        std::vector<Store> scope;
+        Access access;
+        Durability durability;
+        std::deque<Operation> operations;
+        Changes changes;
+        bool announced = false;
+    };
+
+    static std::size_t index(Store store) { return static_cast<std::size_t>(store); }
+    [[nodiscard]] bool may_run(TransactionId id, const Live& transaction) const;
+    void announce();
+    void perform(Live& transaction, Operation& operation, Operation::Reply& reply);
+    /// Commits or aborts, for good. Nothing of the transaction remains.
+    void finish(TransactionId id, std::optional<ErrorCode> error, const Operation* commit);
+    [[nodiscard]] StoreRows visible(const Live& transaction, Store store) const;
+    [[nodiscard]] std::optional<ErrorCode> over_quota(const Live& transaction) const;
+    void keep(Live transaction);
+    static void apply(Contents& contents, const Changes& changes);
+
+    std::function<void(TransactionId)> on_runnable_;
+    bool exists_ = false;
+    bool refusing_ = false;
+    std::string data_loss_ = "none";
+    Contents contents_;
+    Contents durable_;             // what a crash is sure to leave
+    std::deque<Changes> relaxed_;  // commits after that, in order
+    std::map<TransactionId, Live> live_;
+    std::map<TransactionId, ErrorCode> aborted_;  // and why, until they are dropped
+    TransactionId last_id_ = 0;
+    std::uint64_t operations_ = 0;
+    std::uint64_t failing_from_ = 0;
+    std::uint64_t failing_until_ = 0;
+    std::optional<std::size_t> quota_bytes_;
+};
+
+}  // namespace tabacus::lab

@@ -1,0 +1,163 @@
+// Origin: a simulated origin, in which several tabs share storage, locks, a database and channels.
+//
+// Nothing happens by itself. Whatever a tab starts waits as an event in the queue of its source
+// (scheduler.hpp), and step() lets one of them happen, chosen by a Chooser: with the same seed and
+// the same scenario, the same run. Faults are calls between two steps.
+//
+// What it leaves out: a document that navigates, more than one database, versionchange.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "channel_hub.hpp"
+#include "lock_manager.hpp"
+#include "memory_database.hpp"
+#include "random.hpp"
+#include "scheduler.hpp"
+#include "storage_area.hpp"
+#include "virtual_clock.hpp"
+
+namespace tabacus::lab {
+
+class LabTab;
+
+/// Who decides what happens next.
+class Chooser {
+  public:
+    Chooser() = default;
+    Chooser(const Chooser&) = delete;
+    Chooser& operator=(const Chooser&) = delete;
+    Chooser(Chooser&&) = delete;
+    Chooser& operator=(Chooser&&) = delete;
+    virtual ~Chooser() = default;
+    /// The index of one of `choices`, of which there is at least one.
+    virtual std::size_t choose(const std::vector<Source>& choices) = 0;
+};
+
+class SeededChooser final : public Chooser {
+  public:
+    explicit SeededChooser(SeededRandom random) : random_(random) {}
+    std::size_t choose(const std::vector<Source>& choices) override;
+
+  private:
+    /// One draw of the clock in so many stands at once; of the others most are drawn again.
+    static constexpr std::size_t patience = 8;
+    SeededRandom random_;
+};
+
+/// What the platform of a tab has.
+struct Platform {
+    bool storage = true;
+    bool database = true;
+    bool locks = true;
+    bool channels = true;
+};
+
+class Origin : private LockListener {
+  public:
+    struct Options {
+        std::uint64_t seed = 1;
+        StorageModel storage = StorageModel::cached;
+    };
+    /// Scheduled by a SeededChooser of its own, or by `chooser`.
+    explicit Origin(Options options, std::unique_ptr<Chooser> chooser = nullptr);
+    Origin(const Origin&) = delete;
+    Origin& operator=(const Origin&) = delete;
+    Origin(Origin&&) = delete;
+    Origin& operator=(Origin&&) = delete;
+    ~Origin() override;
+
+    /// A tab in a process of its own. It lives as long as the origin, dead or alive.
+    LabTab& open_tab(Platform platform);
+    LabTab& open_tab() { return open_tab(Platform{}); }
+
+    // --- The schedule ---
+    /// What may happen next.
+    [[nodiscard]] std::vector<Source> choices();
+    /// Lets one thing happen. False when nothing can.
+    bool step();
+    /// Steps until nothing can happen. Throws std::logic_error after `steps_max` steps.
+    void run(std::size_t steps_max = 200'000);
+    /// Steps until `done()`. Throws std::logic_error when nothing can happen any more before that.
+    void run_until(const std::function<bool()>& done, std::size_t steps_max = 200'000);
+    [[nodiscard]] std::uint64_t steps() const { return steps_; }
+    /// Equal for equal runs.
+    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
+    /// The last steps, for a person.
+    [[nodiscard]] std::string recent_steps(std::size_t count) const;
+
+    // --- Faults ---
+    /// The tab's process dies: its frames are gone at once, its locks a little later; what it had
+    /// sent may still arrive.
+    void kill(LabTab& tab);
+    void freeze(LabTab& tab);
+    void thaw(LabTab& tab);
+    void hide(LabTab& tab);
+    void show(LabTab& tab);
+    /// Into the back/forward cache. False, and the tab dies, when it still holds a lock once its
+    /// handlers have run: such a page is not kept.
+    bool page_hide(LabTab& tab);
+    void page_show(LabTab& tab);
+    /// The browser drops the tab's connection; a commit under way happens or does not.
+    void close_connection(LabTab& tab);
+    /// The database is deleted under everyone.
+    void lose_database();
+    /// The site's data is cleared: database and localStorage.
+    void clear_site_data();
+    /// The whole browser is killed, and what was not on the disk is gone; all tabs are dead.
+    void crash();
+    /// A message from outside this library.
+    void post_foreign(std::string_view channel, std::string_view message);
+
+    [[nodiscard]] StorageArea& storage() { return storage_; }
+    [[nodiscard]] MemoryDatabase& database() { return database_; }
+    [[nodiscard]] LockManager& locks() { return locks_; }
+    [[nodiscard]] VirtualClock& clock() { return clock_; }
+    [[nodiscard]] SeededRandom& random() { return random_; }
+
+  private:
+    friend class LabTab;
+
+    LabTab& tab(TabId id) { return *tabs_.at(id - 1); }
+    [[nodiscard]] bool may_run(const Source& source);
+    void perform(const Source& source);
+    void end_of_turn(LabTab& tab);
+    void turn(LabTab& tab, const std::function<void()>& script);
+    void record(const Source& source);
+    void lose_connections();
+
+    // What tabs do to what they share.
+    void write_storage(LabTab& writer, std::string_view key, std::optional<std::string_view> value);
+    void send_write(StorageArea::Write write);
+    void receive_write(ProcessId process, const StorageArea::Write& write);
+    void broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,
+                   std::string_view message);
+
+    // LockListener
+    void granted(RequestId id) override;
+    void not_available(RequestId id) override;
+    void stolen(RequestId id) override;
+
+    SeededRandom random_;
+    std::unique_ptr<Chooser> chooser_;
+    Scheduler scheduler_;
+    VirtualClock clock_;
+    StorageArea storage_;
+    LockManager locks_;
+    MemoryDatabase database_;
+    ChannelHub channels_;
+    std::vector<std::unique_ptr<LabTab>> tabs_;
+    std::map<TransactionId, TabId> transaction_owners_;
+    std::map<RequestId, TabId> request_owners_;
+    RequestId last_request_ = 0;
+    std::uint64_t steps_ = 0;
+    std::uint64_t fingerprint_ = 0;
+    std::deque<Source> history_;
+};
+
+}  // namespace tabacus::lab

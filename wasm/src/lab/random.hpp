@@ -1,0 +1,32 @@
+// SeededRandom: the laboratory's only source of chance, so that a seed is a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tabacus::lab {
+
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). The
+/// standard library's distributions differ between implementations; a seed must not.
+class SeededRandom {
+  public:
+    explicit SeededRandom(std::uint64_t seed) : state_(seed) {}
+
+    std::uint64_t bits() {
+        state_ += 0x9e3779b97f4a7c15U;
+        std::uint64_t mixed = state_;
+        mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+        mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+        return mixed ^ (mixed >> 31U);
+    }
+    /// One of 0 … count − 1. The bias of the remainder is far below what a test could notice.
+    std::size_t below(std::size_t count) { return static_cast<std::size_t>(bits() % count); }
+    bool coin() { return (bits() & 1U) != 0; }
+    /// A generator of its own, whose draws do not move this one's.
+    SeededRandom split() { return SeededRandom(bits()); }
+
+  private:
+    std::uint64_t state_;
+};
+
+}  // namespace tabacus::lab

@@ -1,0 +1,70 @@
+// Scheduler: everything that is about to happen in a simulated origin, and in which orders it may.
+//
+// An event waits in the queue of its source. Events of one source happen in their order; which
+// source goes next is somebody else's choice (a seed's, an explorer's), and that choice is the
+// schedule.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tabacus::lab {
+
+/// 0 is the browser (or whoever writes to a channel from outside); tabs count from 1.
+using TabId = std::uint32_t;
+
+struct Source {
+    enum class Kind : std::uint8_t {
+        // In a tab. A tab runs one event at a time, and none while it is frozen.
+        script,    // what the scenario makes the tab do
+        inside,    // an operation inside the turn that is under way: nothing else of the tab runs
+        timer,     // a timer that is due
+        database,  // IndexedDB tells the tab
+        grant,     // the lock manager tells the tab
+        message,   // a message of `peer`
+        change,    // a storage event
+        // In the browser, whatever the tab does.
+        transaction,  // the transaction `peer` of the tab executes
+        request,      // the tab's words to the lock manager
+        outgoing,     // a process's writes to localStorage on their way to the others
+        incoming,     // the others' writes on their way to a process
+        clock,        // time passes until the next timer is due
+    };
+    Kind kind = Kind::script;
+    TabId tab = 0;
+    std::uint64_t peer = 0;
+
+    friend auto operator<=>(const Source&, const Source&) = default;
+};
+
+/// True when its events run in the tab, and so never while the tab is frozen or dead.
+[[nodiscard]] bool runs_in_tab(Source::Kind kind);
+/// For traces: "tab 2 database".
+[[nodiscard]] std::string describe(const Source& source);
+
+class Scheduler {
+  public:
+    using Event = std::function<void()>;
+
+    void post(const Source& source, Event event) { queues_[source].push_back(std::move(event)); }
+    /// The sources that have an event, in a fixed order.
+    [[nodiscard]] std::vector<Source> sources() const;
+    [[nodiscard]] bool has(const Source& source) const { return queues_.contains(source); }
+    [[nodiscard]] std::size_t pending(const Source& source) const;
+    /// Takes the oldest event of a source that has one.
+    Event take(const Source& source);
+    /// Drops all but the oldest `kept` events of a source.
+    void truncate(const Source& source, std::size_t kept);
+    /// Drops what would run in the tab.
+    void drop(TabId tab);
+
+  private:
+    std::map<Source, std::deque<Event>> queues_;  // no queue is empty
+};
+
+}  // namespace tabacus::lab

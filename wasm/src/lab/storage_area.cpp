@@ -1,0 +1,120 @@
+#include "storage_area.hpp"
+
+#include <algorithm>
+
+namespace tabacus::lab {
+namespace {
+
+/// How many writes a crash of the browser can take back. A constant keeps long runs small; 16 is
+/// more than any scenario writes between two moments that it compares.
+constexpr std::size_t unsettled_max = 16;
+
+void apply_change(StorageArea::Values& values, const StorageChange& change) {
+    if (!change.key) {
+        values.clear();
+    } else if (change.new_value) {
+        values.insert_or_assign(*change.key, *change.new_value);
+    } else {
+        values.erase(*change.key);
+    }
+}
+
+}  // namespace
+
+void StorageArea::start(ProcessId process) { processes_[process].copy = values_; }
+
+std::vector<ProcessId> StorageArea::processes() const {
+    std::vector<ProcessId> ids;
+    for (const auto& [id, process] : processes_) ids.push_back(id);
+    return ids;
+}
+
+const StorageArea::Values& StorageArea::seen_by(ProcessId process) const {
+    return model_ == StorageModel::cached ? processes_.at(process).copy : values_;
+}
+
+std::optional<std::string> StorageArea::get(ProcessId process, std::string_view key) const {
+    const auto& values = seen_by(process);
+    const auto found = values.find(key);
+    if (found == values.end()) return std::nullopt;
+    return found->second;
+}
+
+std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view prefix) const {
+    std::vector<std::string> found;
+    const auto& values = seen_by(process);
+    for (auto it = values.lower_bound(prefix); it != values.end() && it->first.starts_with(prefix);
+         ++it) {
+        found.push_back(it->first);
+    }
+    return found;
+}
+
+void StorageArea::check_quota(const Values& values, std::string_view key,
+                              std::string_view value) const {
+    if (!quota_bytes_) return;
+    std::size_t bytes = key.size() + value.size();
+    for (const auto& [other, text] : values) {
+        if (other != key) bytes += other.size() + text.size();
+    }
+    if (bytes > *quota_bytes_) throw Error(ErrorCode::quota_exceeded, "localStorage is full");
+}
+
+std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint32_t writer,
+                                                   std::string_view key,
+                                                   std::optional<std::string_view> value) {
+    auto old_value = get(process, key);
+    // HTML §12.2.1, setItem: an equal value changes nothing and tells nobody; nor does removing
+    // what is not there.
+    if (old_value == value) return std::nullopt;
+    if (value) check_quota(seen_by(process), key, *value);
+    Write write{process, writer, {std::string(key), std::move(old_value), std::nullopt}};
+    if (value) write.change.new_value = std::string(*value);
+    if (model_ == StorageModel::cached) {
+        auto& own = processes_.at(process);
+        apply_change(own.copy, write.change);
+        ++own.awaited[*write.change.key];
+    }
+    return write;
+}
+
+void StorageArea::send(const Write& write) {
+    before_.push_back(values_);
+    if (before_.size() > unsettled_max) before_.pop_front();
+    apply_change(values_, write.change);
+}
+
+void StorageArea::receive(ProcessId process, const Write& write) {
+    if (model_ != StorageModel::cached) return;
+    const auto found = processes_.find(process);
+    if (found == processes_.end()) return;
+    auto& [copy, awaited] = found->second;
+    const auto waiting = awaited.find(*write.change.key);
+    if (write.process == process) {
+        if (waiting != awaited.end() && --waiting->second == 0) awaited.erase(waiting);
+    } else if (waiting == awaited.end()) {
+        apply_change(copy, write.change);
+    }
+}
+
+void StorageArea::clear() {
+    values_.clear();
+    before_.clear();
+    for (auto& [id, process] : processes_) process = {};
+}
+
+void StorageArea::forget_latest(std::size_t lost) {
+    for (; lost > 0 && !before_.empty(); --lost) {
+        values_ = std::move(before_.back());
+        before_.pop_back();
+    }
+    before_.clear();
+}
+
+void StorageArea::overwrite(const std::string& key, std::optional<std::string> value) {
+    const StorageChange change{key, std::nullopt, std::move(value)};
+    apply_change(values_, change);
+    for (auto& [id, process] : processes_) apply_change(process.copy, change);
+}
+
+}  // namespace tabacus::lab

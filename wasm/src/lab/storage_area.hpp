@@ -1,0 +1,88 @@
+// StorageArea: one origin's localStorage, under one of three models of who sees what when.
+//
+// - mutexed: the storage mutex that HTML once asked for; a turn is atomic.
+// - interleaved: each operation is atomic and at once visible to everyone.
+// - cached: what browsers do (DESIGN §1). A process reads and writes a copy of its own; its writes
+//   reach the others later, in one order for all, and while a process waits for its own write to a
+//   key to come back in that order it ignores the others' writes to that key. So all copies end
+//   equal.
+//
+// The class only keeps the rules; when a write travels is the schedule's choice (send, receive).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/world.hpp"
+
+namespace tabacus::lab {
+
+enum class StorageModel : std::uint8_t { mutexed, interleaved, cached };
+
+using ProcessId = std::uint32_t;
+
+class StorageArea {
+  public:
+    using Values = std::map<std::string, std::string, std::less<>>;
+
+    /// A change of the area, as `storage` events tell it.
+    struct Write {
+        ProcessId process;
+        std::uint32_t writer;  // the tab, which hears no event of its own change
+        StorageChange change;
+    };
+
+    explicit StorageArea(StorageModel model) : model_(model) {}
+
+    [[nodiscard]] StorageModel model() const { return model_; }
+    /// A process begins with what the area holds.
+    void start(ProcessId process);
+    void end(ProcessId process) { processes_.erase(process); }
+    [[nodiscard]] std::vector<ProcessId> processes() const;
+
+    [[nodiscard]] std::optional<std::string> get(ProcessId process, std::string_view key) const;
+    [[nodiscard]] std::vector<std::string> keys(ProcessId process, std::string_view prefix) const;
+    /// The write to send, if anything changed. nullopt for `value` removes.
+    /// Fails with quota_exceeded, and nothing changes.
+    std::optional<Write> set(ProcessId process, std::uint32_t writer, std::string_view key,
+                             std::optional<std::string_view> value);
+    /// The write reaches the area itself, whose order is everybody's.
+    void send(const Write& write);
+    /// The write reaches `process`, which may be its own.
+    void receive(ProcessId process, const Write& write);
+
+    /// Keys and values together, in bytes.
+    void set_quota(std::optional<std::size_t> bytes) { quota_bytes_ = bytes; }
+    /// Everything gone, in every process: the site's data was cleared.
+    void clear();
+    /// What a crash of the browser leaves: the area without its `lost` latest writes.
+    void forget_latest(std::size_t lost);
+    [[nodiscard]] std::size_t unsettled() const { return before_.size(); }
+    /// What was written is on the disk.
+    void settle() { before_.clear(); }
+
+    [[nodiscard]] const Values& values() const { return values_; }
+    /// A stranger's hand (a test's): every process sees the value.
+    void overwrite(const std::string& key, std::optional<std::string> value);
+
+  private:
+    struct Process {
+        Values copy;
+        std::map<std::string, int, std::less<>> awaited;  // own writes that have not come back
+    };
+    [[nodiscard]] const Values& seen_by(ProcessId process) const;
+    void check_quota(const Values& values, std::string_view key, std::string_view value) const;
+
+    StorageModel model_;
+    Values values_;
+    std::map<ProcessId, Process> processes_;
+    std::optional<std::size_t> quota_bytes_;
+    std::deque<Values> before_;  // the area before each of its latest writes
+};
+
+}  // namespace tabacus::lab

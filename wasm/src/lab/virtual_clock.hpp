@@ -1,0 +1,58 @@
+// VirtualClock: time that passes only when the schedule says so.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "scheduler.hpp"
+
+namespace tabacus::lab {
+
+class VirtualClock {
+  public:
+    using Callback = std::function<void()>;
+    struct Timer {
+        double due_ms;
+        TabId tab;
+        Callback callback;
+    };
+
+    [[nodiscard]] double now_ms() const { return now_ms_; }
+    void jump(double delta_ms) { now_ms_ += delta_ms; }
+
+    void start(TabId tab, double delay_ms, Callback callback) {
+        timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback)});
+    }
+    /// The same, rounded up to the next whole minute, as browsers do for tabs long hidden (HTML
+    /// §8.6: "optionally, wait a further implementation-defined length of time").
+    void start_throttled(TabId tab, double delay_ms, Callback callback) {
+        constexpr double minute_ms = 60'000;
+        const double due_ms = std::ceil((now_ms_ + delay_ms) / minute_ms) * minute_ms;
+        start(tab, due_ms - now_ms_, std::move(callback));
+    }
+
+    [[nodiscard]] bool waiting() const { return !timers_.empty(); }
+    /// Lets time pass until the next timer is due and takes it. Of equals, the one started first.
+    Timer take_next() {
+        const auto next =
+            std::min_element(timers_.begin(), timers_.end(),
+                             [](const Timer& a, const Timer& b) { return a.due_ms < b.due_ms; });
+        Timer timer = std::move(*next);
+        timers_.erase(next);
+        now_ms_ = std::max(now_ms_, timer.due_ms);
+        return timer;
+    }
+    void drop(TabId tab) {
+        std::erase_if(timers_, [tab](const Timer& timer) { return timer.tab == tab; });
+    }
+
+  private:
+    double now_ms_ = 1'700'000'000'000;  // some day of November 2023
+    std::vector<Timer> timers_;          // in the order they were started
+};
+
+}  // namespace tabacus::lab
