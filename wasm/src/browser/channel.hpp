@@ -1,0 +1,32 @@
+// BroadcastChannel, through js/host/channel.js, where a channel is known by a number.
+#pragma once
+
+#include <emscripten/val.h>
+
+#include <memory>
+
+#include "browser/listeners.hpp"
+#include "tabacus/world.hpp"
+
+namespace tabacus::browser {
+
+class BrowserChannels {
+ public:
+    explicit BrowserChannels(emscripten::val host) : host_(std::move(host)) {}
+
+    /// Nothing where the platform has no BroadcastChannel.
+    std::unique_ptr<Channel> open(std::string_view name);
+
+    struct Message {
+        int channel;
+        std::string_view text;
+    };
+    void received(const Message& message) const { listeners_.emit(message); }
+
+ private:
+    emscripten::val host_;
+    Listeners<Message> listeners_;
+    int last_id_ = 0;
+};
+
+}  // namespace tabacus::browser
