@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "sync_support.hpp"
+#include "tabacus/sync/arena.hpp"
+
+using namespace tabacus::sync;
+using tabacus::sync::test::on_threads;
+
+namespace {
+
+struct alignas(Arena) Room {
+    std::byte bytes[256 * 1024];
+};
+
+class Place {
+  public:
+    explicit Place(std::uint32_t bytes = sizeof(Room))
+        : room_(std::make_unique<Room>()), arena(*new (room_->bytes) Arena(bytes)) {}
+
+  private:
+    std::unique_ptr<Room> room_;
+
+  public:
+    Arena& arena;
+};
+
+OpenResult open(Arena& arena, Agent& agent, std::u16string_view name, Kind kind) {
+    std::copy(name.begin(), name.end(), agent.name.begin());
+    return arena.open(agent, kind, static_cast<std::uint32_t>(name.size()));
+}
+
+}  // namespace
+
+TEST_CASE("a name opens the same object for everybody", "[sync]") {
+    Place place;
+    Agent& one = *place.arena.enter(true);
+    Agent& two = *place.arena.enter(true);
+    CHECK(one.id != two.id);
+    const auto first = open(place.arena, one, u"clicks", Kind::atomic);
+    const auto second = open(place.arena, two, u"clicks", Kind::atomic);
+    REQUIRE(first.outcome == Opened::found);
+    CHECK(first.entry == second.entry);
+    CHECK(open(place.arena, one, u"click", Kind::atomic).entry != first.entry);
+    CHECK(open(place.arena, one, u"Clicks", Kind::atomic).entry != first.entry);
+}
+
+TEST_CASE("an existing name keeps its kind", "[sync]") {
+    Place place;
+    Agent& agent = *place.arena.enter(true);
+    const auto made = open(place.arena, agent, u"x", Kind::striped);
+    const auto found = open(place.arena, agent, u"x", Kind::mutex);
+    CHECK(found.entry == made.entry);
+    CHECK(place.arena.at<Entry>(found.entry)->kind == Kind::striped);
+}
+
+TEST_CASE("objects lie on lines of their own", "[sync]") {
+    Place place;
+    Agent& agent = *place.arena.enter(true);
+    std::set<Offset> lines;
+    for (char16_t letter = u'a'; letter <= u'z'; ++letter) {
+        const auto opened = open(place.arena, agent, {&letter, 1}, Kind::atomic);
+        const Offset object = place.arena.at<Entry>(opened.entry)->object;
+        CHECK(object % line_bytes == 0);
+        CHECK(lines.insert(object).second);
+    }
+}
+
+TEST_CASE("threads that open the same names at once get the same objects", "[sync]") {
+    Place place;
+    constexpr std::uint32_t threads = 4;
+    std::vector<std::vector<Offset>> seen(threads);
+    on_threads(threads, [&](std::uint32_t index) {
+        Agent& agent = *place.arena.enter(true);
+        for (char16_t letter = u'a'; letter <= u'z'; ++letter) {
+            seen[index].push_back(open(place.arena, agent, {&letter, 1}, Kind::atomic).entry);
+        }
+    });
+    for (std::uint32_t index = 1; index < threads; ++index) CHECK(seen[index] == seen[0]);
+}
+
+TEST_CASE("a full arena says so, keeps what it has, and takes what still fits", "[sync]") {
+    Place place(16 * 1024);
+    Agent& agent = *place.arena.enter(true);
+    OpenResult last{};
+    char16_t letter = u'a';
+    for (;
+         (last = open(place.arena, agent, {&letter, 1}, Kind::striped)).outcome == Opened::found;) {
+        ++letter;
+    }
+    CHECK(last.outcome == Opened::full);
+    CHECK(letter > u'a');
+    CHECK(open(place.arena, agent, u"a", Kind::striped).outcome == Opened::found);
+    CHECK(open(place.arena, agent, u"small", Kind::atomic).outcome == Opened::found);
+}
+
+TEST_CASE("agents' blocks are used again, their ids are not", "[sync]") {
+    Place place(sizeof(Arena) + sizeof(Agent));
+    std::set<Owner> ids;
+    for (int i = 0; i < 100; ++i) {
+        Agent* agent = place.arena.enter(true);
+        REQUIRE(agent != nullptr);
+        CHECK(ids.insert(agent->id).second);
+        CHECK(place.arena.leave(*agent));
+    }
+    REQUIRE(place.arena.enter(true) != nullptr);
+    CHECK(place.arena.enter(true) == nullptr);
+}

@@ -1,0 +1,225 @@
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "sync_support.hpp"
+#include "tabacus/sync/mutex.hpp"
+#include "tabacus/sync/thread_id.hpp"
+
+using namespace tabacus::sync;
+using tabacus::sync::test::on_threads;
+
+namespace {
+
+/// The platform, counted.
+struct CountedParker {
+    static inline std::atomic<int> parks{0};
+    static inline std::atomic<int> unparks{0};
+
+    static Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
+        parks.fetch_add(1);
+        return PlatformParker::park(word, expected, timeout_ns);
+    }
+    static void unpark_one(Word& word) {
+        unparks.fetch_add(1);
+        PlatformParker::unpark_one(word);
+    }
+    static void unpark_all(Word& word) {
+        unparks.fetch_add(1);
+        PlatformParker::unpark_all(word);
+    }
+    static void reset() {
+        parks = 0;
+        unparks = 0;
+    }
+};
+
+std::int64_t now_ns() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+constexpr std::int64_t ms_ns = 1'000'000;
+constexpr std::int64_t hour_ns = 3'600'000 * ms_ns;
+
+template <class Condition>
+void until(Condition condition) {
+    while (!condition()) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("a mutex excludes", "[sync]") {
+    Mutex mutex;
+    constexpr std::int64_t rounds = 100'000;
+    std::int64_t plain = 0;
+    on_threads(4, [&](std::uint32_t) {
+        const Owner self = this_thread_id();
+        for (std::int64_t i = 0; i < rounds; ++i) {
+            mutex.lock(self);
+            ++plain;
+            mutex.unlock(self);
+        }
+    });
+    CHECK(plain == 4 * rounds);
+    CHECK_FALSE(mutex.locked());
+}
+
+TEST_CASE("an uncontended lock and unlock neither parks nor notifies", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    CountedParker::reset();
+    for (int i = 0; i < 1'000; ++i) {
+        REQUIRE(mutex.lock(7) == Lock::acquired);
+        REQUIRE(mutex.unlock(7) == Unlock::released);
+        REQUIRE(mutex.try_lock(8) == Lock::acquired);
+        REQUIRE(mutex.unlock(8) == Unlock::released);
+    }
+    CHECK(CountedParker::parks == 0);
+    CHECK(CountedParker::unparks == 0);
+}
+
+TEST_CASE("an unlock with a sleeper notifies", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    CountedParker::reset();
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    std::thread sleeper([&] {
+        mutex.lock(8);
+        mutex.unlock(8);
+    });
+    until([] { return CountedParker::parks.load() > 0; });
+    mutex.unlock(7);
+    sleeper.join();
+    CHECK(CountedParker::unparks >= 1);
+}
+
+TEST_CASE("who does not hold it cannot unlock it", "[sync]") {
+    Mutex mutex;
+    CHECK(mutex.unlock(7) == Unlock::not_owner);
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    CHECK(mutex.unlock(8) == Unlock::not_owner);
+    CHECK(mutex.owner() == 7);
+    CHECK(mutex.unlock(7) == Unlock::released);
+    CHECK(mutex.unlock(7) == Unlock::not_owner);
+}
+
+TEST_CASE("an owner that locks again is told, and holds it still", "[sync]") {
+    Mutex mutex;
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    CHECK(mutex.lock(7) == Lock::would_deadlock);
+    CHECK(mutex.lock_for(7, ms_ns, now_ns) == Lock::would_deadlock);
+    CHECK(mutex.try_lock(7) == Lock::busy);
+    CHECK(mutex.owner() == 7);
+}
+
+TEST_CASE("a try takes a free mutex and leaves a held one", "[sync]") {
+    Mutex mutex;
+    CHECK(mutex.try_lock(7) == Lock::acquired);
+    CHECK(mutex.try_lock(8) == Lock::busy);
+    CHECK(mutex.owner() == 7);
+}
+
+TEST_CASE("a timed lock gives up while it is held", "[sync]") {
+    Mutex mutex;
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    CHECK(mutex.lock_for(8, 0, now_ns) == Lock::timed_out);
+    CHECK(mutex.lock_for(8, ms_ns, now_ns) == Lock::timed_out);
+    CHECK(mutex.owner() == 7);
+}
+
+TEST_CASE("a timed lock succeeds when it is released in time", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    CountedParker::reset();
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    auto outcome = Lock::busy;
+    std::thread waiter([&] {
+        outcome = mutex.lock_for(8, hour_ns, now_ns);
+        mutex.unlock(8);
+    });
+    until([] { return CountedParker::parks.load() > 0; });
+    mutex.unlock(7);
+    waiter.join();
+    CHECK(outcome == Lock::acquired);
+    CHECK_FALSE(mutex.locked());
+}
+
+// The whole story of a swallowed wake-up, step by step: one sleeper B; A has slept too, is woken by
+// the unlock, finds that C has overtaken it, and gives up. C does not know of B; A must see to it.
+TEST_CASE("who was woken and gives up leaves the mutex contended for the next", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    CountedParker::reset();
+    REQUIRE(mutex.try_lock(3) == Lock::acquired);  // C, uncontended
+    mutex.relinquish();                            // A
+    CHECK(mutex.unlock(3) == Unlock::released);
+    CHECK(CountedParker::unparks == 1);
+}
+
+TEST_CASE("who was woken and gives up on a free mutex wakes the next", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    CountedParker::reset();
+    mutex.relinquish();
+    CHECK(CountedParker::unparks == 1);
+}
+
+TEST_CASE("a step after sleeping takes the mutex as contended", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    CountedParker::reset();
+    REQUIRE(mutex.step(7, true) == 0);
+    CHECK(mutex.unlock(7) == Unlock::released);
+    CHECK(CountedParker::unparks == 1);
+    REQUIRE(mutex.step(7, false) == 0);
+    CHECK(mutex.unlock(7) == Unlock::released);
+    CHECK(CountedParker::unparks == 1);
+}
+
+TEST_CASE("a step on a held mutex announces a sleeper", "[sync]") {
+    Mutex mutex;
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    CHECK(mutex.step(8, false) == ((7U << 1) | Mutex::contended_bit));
+}
+
+// Where an asynchronous waiter may be queued, its thread may be blocked elsewhere: a wake-up that
+// only it gets would be lost to a blocking waiter behind it.
+TEST_CASE("with asynchronous waiters queued an unlock wakes everybody", "[sync]") {
+    struct Parker : PlatformParker {
+        static int& all() {
+            static int count = 0;
+            return count;
+        }
+        static void unpark_all(Word&) { ++all(); }
+    };
+    BasicMutex<Parker> mutex;
+    mutex.enter_async();
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    REQUIRE(mutex.step(8, false) != 0);
+    REQUIRE(mutex.unlock(7) == Unlock::released);
+    CHECK(Parker::all() == 1);
+    mutex.leave_async();
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    REQUIRE(mutex.step(8, false) != 0);
+    REQUIRE(mutex.unlock(7) == Unlock::released);
+    CHECK(Parker::all() == 1);
+}
+
+// Short timeouts against long ones: every round some give up just as they are woken. If one of them
+// took a wake-up along, a thread that waits for an hour would hang, and CTest would say so.
+TEST_CASE("no wake-up is lost to who gives up", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    std::int64_t plain = 0;
+    std::atomic<std::int64_t> acquired{0};
+    on_threads(6, [&](std::uint32_t index) {
+        const Owner self = this_thread_id();
+        const bool patient = index % 2 == 0;
+        for (int i = 0; i < 5'000; ++i) {
+            const std::int64_t timeout_ns = patient ? hour_ns : (i % 50) * 1'000;
+            if (mutex.lock_for(self, timeout_ns, now_ns) != Lock::acquired) continue;
+            ++plain;
+            if (i % 16 == 0) std::this_thread::yield();
+            acquired.fetch_add(1);
+            mutex.unlock(self);
+        }
+    });
+    CHECK(plain == acquired.load());
+    CHECK_FALSE(mutex.locked());
+}

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <latch>
+#include <thread>
+#include <vector>
+
+namespace tabacus::sync::test {
+
+/// Runs `work(index)` on that many threads, all at once, and waits for all. Catch2's assertions are
+/// not for several threads: work counts what goes wrong, and the test looks at the count.
+template <class Work>
+void on_threads(std::uint32_t count, Work work) {
+    std::latch start(count);
+    std::vector<std::thread> threads;
+    threads.reserve(count);
+    for (std::uint32_t index = 0; index < count; ++index) threads.emplace_back(work, index);
+    for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace tabacus::sync::test
