@@ -10,13 +10,14 @@ const timeoutMsMax = 2 ** 31 - 1;
 
 /**
  * @param {unknown} name
+ * @param {string} [argument] what the caller calls it
  * @returns {string}
  */
-export function checkName(name) {
+export function checkName(name, argument = 'name') {
     const good =
         typeof name === 'string' && name.length > 0 && name.length <= nameUnitsMax && name.isWellFormed();
     if (!good) {
-        throw invalid('name', name, `a well-formed string of 1 to ${nameUnitsMax} UTF-16 units`);
+        throw invalid(argument, name, `a well-formed string of 1 to ${nameUnitsMax} UTF-16 units`);
     }
     return name;
 }

@@ -100,12 +100,23 @@ Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store
     const auto wrap = [this](const val& host) -> std::unique_ptr<Transaction> {
         return std::make_unique<BrowserTransaction>(host, operations_);
     };
+    if (unheard_ && !listeners_.empty()) {
+        listeners_.emit(*std::exchange(unheard_, std::nullopt));
+    }
     std::string names;
     for (const Store store : scope) names += name_of(store) + " ";
     const Completer<std::unique_ptr<Transaction>> completer;
     host_.call<void>("begin", operations_.begin(completer, wrap), std::move(names),
                      access == Access::write, durability == Durability::strict);
     return completer.async();
+}
+
+void BrowserDatabase::happened(DatabaseEvent event) {
+    if (listeners_.empty()) {
+        unheard_ = std::move(event);
+    } else {
+        listeners_.emit(event);
+    }
 }
 
 void BrowserDatabase::close() {

@@ -20,12 +20,15 @@ class BrowserDatabase final : public Database {
     void close() override;
     Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override;
 
-    void happened(const DatabaseEvent& event) const { listeners_.emit(event); }
+    /// An event that comes before anybody listens waits for the next begin(): the one that made the
+    /// database comes while the tab is being opened.
+    void happened(DatabaseEvent event);
 
  private:
     emscripten::val host_;
     Operations& operations_;
     Listeners<DatabaseEvent> listeners_;
+    std::optional<DatabaseEvent> unheard_;
 };
 
 }  // namespace tabacus::browser

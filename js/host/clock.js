@@ -1,0 +1,66 @@
+import { attempt } from './failure.js';
+
+/** Time, timers and randomness. */
+export class ClockHost {
+    #platform;
+    #report;
+
+    /** @type {Set<unknown>} */
+    #timers = new Set();
+
+    /**
+     * @param {import('./host.js').Platform} platform
+     * @param {import('./host.js').Report} report
+     */
+    constructor(platform, report) {
+        this.#platform = platform;
+        this.#report = report;
+    }
+
+    now() {
+        return (this.#platform.Date ?? Date).now();
+    }
+
+    /**
+     * @param {number} operation
+     * @param {number} delay_ms
+     */
+    sleep(operation, delay_ms) {
+        this.after(delay_ms, () => this.#report('settle', operation, true, undefined));
+    }
+
+    /** @param {number} operation */
+    endOfTurn(operation) {
+        const settle = () => this.#report('settle', operation, true, undefined);
+        if (this.#platform.queueMicrotask) this.#platform.queueMicrotask(settle);
+        else void Promise.resolve().then(settle);
+    }
+
+    /**
+     * Calls `callback` after a delay, unless the function that it returns was called before.
+     *
+     * @param {number} delay_ms
+     * @param {() => void} callback
+     */
+    after(delay_ms, callback) {
+        const timer = this.#platform.setTimeout?.(() => {
+            this.#timers.delete(timer);
+            callback();
+        }, delay_ms);
+        this.#timers.add(timer);
+        return () => {
+            if (this.#timers.delete(timer)) this.#platform.clearTimeout?.(timer);
+        };
+    }
+
+    /** 32 random bits. Identities come from here, which must differ and need not be secret. */
+    random32() {
+        const bits = attempt(() => this.#platform.crypto?.getRandomValues(new Uint32Array(1))[0]);
+        return bits ?? Math.floor(Math.random() * 2 ** 32);
+    }
+
+    dispose() {
+        for (const timer of this.#timers) this.#platform.clearTimeout?.(timer);
+        this.#timers.clear();
+    }
+}

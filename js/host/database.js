@@ -1,0 +1,230 @@
+import { attempt, storeFailure } from './failure.js';
+import { createStores, fits } from './schema.js';
+import { TransactionHost } from './transaction.js';
+
+/**
+ * The one IndexedDB database of a namespace. It must:
+ * - be opened without a version, so that tabs of a later release, whose version may be higher, and
+ *   tabs of this one share it;
+ * - get out of the way: a connection that hears `versionchange` closes, so that no other tab's
+ *   upgrade or deletion waits for it;
+ * - come back: it is opened again by the next transaction after the connection was lost;
+ * - leave no operation without an answer.
+ */
+
+/**
+ * How long an opening may take. Opening waits for the disk, and for tabs that have not closed a
+ * connection in the way of an upgrade: seconds, on a machine that pages. After this the tab goes on
+ * without; nothing depends on the clock beyond that, since a connection that comes later is closed.
+ */
+const openWait_ms = 30_000;
+
+/** @typedef {(connection: IDBDatabase | undefined, why: import('./failure.js').Failure) => void} Opened */
+
+export class DatabaseHost {
+    #factory;
+    #keyRange;
+    #name;
+    #clock;
+    #report;
+
+    /** @type {IDBDatabase | undefined} */
+    #connection;
+
+    /**
+     * Who waits for the opening that is under way, if one is.
+     * @type {Opened[] | undefined}
+     */
+    #waiting;
+
+    /** @type {Set<TransactionHost>} */
+    #transactions = new Set();
+
+    #disposed = false;
+
+    /** False when there is none, or it refused to open when the tab was opened. */
+    available = false;
+
+    /**
+     * @param {import('./host.js').Platform} platform
+     * @param {string} namespace
+     * @param {import('./clock.js').ClockHost} clock
+     * @param {import('./host.js').Report} report
+     */
+    constructor(platform, namespace, clock, report) {
+        this.#factory = attempt(() => platform.indexedDB);
+        this.#keyRange = attempt(() => platform.IDBKeyRange);
+        this.#name = `tabacus/${encodeURIComponent(namespace)}`;
+        this.#clock = clock;
+        this.#report = report;
+    }
+
+    /**
+     * Finds out whether the database opens.
+     * @returns {Promise<void>}
+     */
+    ready() {
+        return new Promise((resolve) => {
+            this.#open((connection) => {
+                this.available = connection !== undefined;
+                resolve();
+            });
+        });
+    }
+
+    /**
+     * Settles with a TransactionHost, at once where the connection is open.
+     *
+     * @param {number} operation
+     * @param {string} scope names of stores, parted by spaces
+     * @param {boolean} write
+     * @param {boolean} strict
+     */
+    begin(operation, scope, write, strict) {
+        this.#begin(operation, { scope: scope.trim().split(' '), write, strict }, true);
+    }
+
+    /**
+     * @param {number} operation
+     * @param {{ scope: string[], write: boolean, strict: boolean }} options
+     * @param {boolean} again whether a connection that turns out dead may be opened anew
+     */
+    #begin(operation, options, again) {
+        this.#open((connection, why) => {
+            if (!connection) {
+                this.#report('settle', operation, false, why);
+                return;
+            }
+            try {
+                this.#report('settle', operation, true, this.#transaction(connection, options));
+            } catch (error) {
+                // Closed under us without an event, or its stores are gone.
+                this.#drop(connection);
+                if (again) this.#begin(operation, options, false);
+                else this.#report('settle', operation, false, storeFailure(error));
+            }
+        });
+    }
+
+    /**
+     * @param {IDBDatabase} connection
+     * @param {{ scope: string[], write: boolean, strict: boolean }} options
+     */
+    #transaction(connection, { scope, write, strict }) {
+        const durability = strict ? 'strict' : 'relaxed';
+        const transaction = connection.transaction(scope, write ? 'readwrite' : 'readonly', { durability });
+        const host = new TransactionHost(transaction, /** @type {typeof IDBKeyRange} */ (this.#keyRange), {
+            report: this.#report,
+            ended: () => this.#transactions.delete(host),
+        });
+        this.#transactions.add(host);
+        return host;
+    }
+
+    /** Lets the connection go once the transactions under way have ended. */
+    close() {
+        const connection = this.#connection;
+        this.#connection = undefined;
+        connection?.close();
+    }
+
+    dispose() {
+        this.#disposed = true;
+        this.close();
+    }
+
+    /** @param {Opened} opened called at once where the connection is open */
+    #open(opened) {
+        if (this.#connection) {
+            opened(this.#connection, ['store-failed', '']);
+        } else if (this.#waiting) {
+            this.#waiting.push(opened);
+        } else {
+            this.#waiting = [opened];
+            this.#request(undefined);
+        }
+    }
+
+    /** @param {number | undefined} version nothing for whatever version it has */
+    #request(version) {
+        let over = false;
+        /**
+         * @param {IDBDatabase | undefined} connection
+         * @param {import('./failure.js').Failure} [why]
+         */
+        const finish = (connection, why = ['store-failed', 'the database does not open']) => {
+            if (over) return connection?.close();
+            over = true;
+            stopWaiting();
+            this.#opened(connection, why, version !== undefined);
+        };
+        const stopWaiting = this.#clock.after(openWait_ms, () =>
+            finish(undefined, ['store-failed', `the database did not open within ${openWait_ms} ms`]),
+        );
+        try {
+            const request = /** @type {IDBFactory} */ (this.#factory).open(this.#name, version);
+            request.onupgradeneeded = (event) => this.#upgrade(request, event);
+            request.onsuccess = () => finish(request.result);
+            request.onerror = (event) => {
+                event.preventDefault();
+                finish(undefined, storeFailure(request.error));
+            };
+        } catch (error) {
+            finish(undefined, storeFailure(error));
+        }
+    }
+
+    /**
+     * @param {IDBOpenDBRequest} request
+     * @param {IDBVersionChangeEvent} event
+     */
+    #upgrade({ result, transaction }, event) {
+        createStores(result, /** @type {IDBTransaction} */ (transaction));
+        if (event.oldVersion > 0) return;
+        // Chromium's own: it may have thrown a database away, and says so only here.
+        const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
+        this.#report('databaseCreated', dataLoss);
+    }
+
+    /**
+     * @param {IDBDatabase | undefined} connection
+     * @param {import('./failure.js').Failure} why
+     * @param {boolean} upgraded
+     */
+    #opened(connection, why, upgraded) {
+        if (connection && !fits(connection)) {
+            // A stranger's database of our name: add what is missing, touch nothing else, once.
+            connection.close();
+            if (!upgraded) return this.#request(connection.version + 1);
+            return this.#opened(undefined, ['store-failed', 'a foreign database has the name'], true);
+        }
+        if (connection && this.#disposed) {
+            connection.close();
+            connection = undefined;
+        }
+        if (connection) this.#keep(connection);
+        for (const opened of this.#waiting?.splice(0) ?? []) opened(connection, why);
+        this.#waiting = undefined;
+    }
+
+    /** @param {IDBDatabase} connection */
+    #keep(connection) {
+        this.#connection = connection;
+        connection.onversionchange = () => {
+            connection.close();
+            this.#drop(connection);
+        };
+        connection.onclose = () => {
+            // No more events will come for what was under way.
+            for (const transaction of [...this.#transactions]) transaction.connectionLost();
+            this.#drop(connection);
+        };
+    }
+
+    /** @param {IDBDatabase} connection */
+    #drop(connection) {
+        if (this.#connection !== connection) return;
+        this.#connection = undefined;
+        this.#report('databaseClosed');
+    }
+}

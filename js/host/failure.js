@@ -1,0 +1,50 @@
+/** How the platform fails, in our words. */
+
+/**
+ * How the host answers an operation that failed: [code, message].
+ *
+ * @typedef {[code: import('../errors.js').TabacusErrorCode | 'fenced' | 'lock-lost', message: string]} Failure
+ */
+
+/**
+ * What an exception in nobody's reach becomes: an `error` event of the window, as with a listener.
+ *
+ * @param {import('./host.js').Platform} platform
+ * @param {unknown} error
+ */
+export function reportTo(platform, error) {
+    try {
+        platform.reportError?.(error);
+    } catch {
+        // A handler of error events that throws has been heard.
+    }
+}
+
+/**
+ * A part of the platform, or nothing where reading it throws: a page whose cookies are blocked gets a
+ * SecurityError from the mere mention of localStorage.
+ *
+ * @template Part
+ * @param {() => Part} read
+ * @returns {Part | undefined}
+ */
+export function attempt(read) {
+    try {
+        return read() ?? undefined;
+    } catch {
+        return undefined;
+    }
+}
+
+/**
+ * The failure that an exception of a store stands for.
+ *
+ * @param {unknown} error
+ * @returns {Failure}
+ */
+export function storeFailure(error) {
+    const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
+    // Firefox had a name of its own for a full localStorage.
+    const full = name === 'QuotaExceededError' || name === 'NS_ERROR_DOM_QUOTA_REACHED';
+    return [full ? 'quota-exceeded' : 'store-failed', `${name ?? 'The transaction failed'}: ${message ?? ''}`];
+}

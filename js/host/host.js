@@ -1,0 +1,124 @@
+/**
+ * The host: the platform as the C++ World asks for it (wasm/src/browser), one file for each of its
+ * parts. It adapts and decides nothing. Everything comes from the `window` that it is given, so that a
+ * simulated one can take a real one's place; what that one lacks, or refuses with an exception, is
+ * treated as absent.
+ */
+
+import { ChannelsHost } from './channel.js';
+import { ClockHost } from './clock.js';
+import { DatabaseHost } from './database.js';
+import { reportTo } from './failure.js';
+import { LifecycleHost } from './lifecycle.js';
+import { LocksHost } from './locks.js';
+import { StorageHost } from './storage.js';
+
+/**
+ * What a tab takes from its platform: `globalThis`, or an object of the same shape. Every part is
+ * optional.
+ *
+ * @typedef {object} Platform
+ * @property {IDBFactory} [indexedDB]
+ * @property {typeof IDBKeyRange} [IDBKeyRange]
+ * @property {Storage} [localStorage]
+ * @property {{ readonly locks?: LockManager }} [navigator]
+ * @property {typeof BroadcastChannel} [BroadcastChannel]
+ * @property {Crypto} [crypto]
+ * @property {Document} [document]
+ * @property {{ now(): number }} [Date]
+ * @property {(callback: () => void) => void} [queueMicrotask]
+ * @property {(callback: () => void, delay: number) => any} [setTimeout]
+ * @property {(timer: any) => void} [clearTimeout]
+ * @property {(type: string, listener: (event: any) => void) => void} [addEventListener]
+ * @property {(type: string, listener: (event: any) => void) => void} [removeEventListener]
+ * @property {(error: unknown) => void} [reportError]
+ * @property {boolean} [crossOriginIsolated]
+ */
+
+/**
+ * The core's methods that the host calls (wasm/src/bindings/tab.cpp).
+ *
+ * @typedef {object} Reports
+ * @property {(operation: number, ok: boolean, answer: unknown) => void} settle
+ * @property {(key: string | null, oldValue: string | null, newValue: string | null) => void} storageChanged
+ * @property {(dataLoss: string) => void} databaseCreated
+ * @property {() => void} databaseClosed
+ * @property {(request: number) => void} lockLost
+ * @property {(channel: number, text: string) => void} message
+ * @property {(event: number) => void} lifecycle
+ */
+
+/**
+ * Calls one of the core's methods. What the core throws is a defect of ours: it is reported, and never
+ * reaches the event handler that the call was made from.
+ *
+ * @typedef {<Name extends keyof Reports>(name: Name, ...args: Parameters<Reports[Name]>) => void} Report
+ */
+
+export class Host {
+    /** @type {Reports | undefined} */
+    #core;
+
+    /** @type {Platform} */
+    #platform;
+
+    /**
+     * Reports from before the core was there.
+     * @type {(() => void)[]}
+     */
+    #early = [];
+
+    /**
+     * @param {Platform} platform
+     * @param {string} namespace
+     */
+    constructor(platform, namespace) {
+        this.#platform = platform;
+        /** @type {Report} */
+        const report = (name, ...args) => this.#report(name, args);
+        this.clock = new ClockHost(platform, report);
+        this.storage = new StorageHost(platform, report);
+        this.database = new DatabaseHost(platform, namespace, this.clock, report);
+        this.locks = new LocksHost(platform, report);
+        this.channels = new ChannelsHost(platform, report);
+        this.lifecycle = new LifecycleHost(platform, report);
+    }
+
+    /** @param {Reports} core */
+    connect(core) {
+        this.#core = core;
+        for (const call of this.#early.splice(0)) call();
+    }
+
+    /** Lets everything go. Nothing is reported to the core any more. */
+    dispose() {
+        this.#core = undefined;
+        this.#early = [];
+        for (const part of [this.clock, this.storage, this.database, this.locks, this.channels, this.lifecycle]) {
+            part.dispose();
+        }
+    }
+
+    /** @param {unknown} error */
+    defect(error) {
+        reportTo(this.#platform, error);
+    }
+
+    /**
+     * @template {keyof Reports} Name
+     * @param {Name} name
+     * @param {Parameters<Reports[Name]>} args
+     */
+    #report(name, args) {
+        const core = this.#core;
+        if (!core) {
+            if (name.startsWith('database')) this.#early.push(() => this.#report(name, args));
+            return;
+        }
+        try {
+            /** @type {(...args: any[]) => void} */ (core[name]).apply(core, args);
+        } catch (error) {
+            this.defect(error);
+        }
+    }
+}

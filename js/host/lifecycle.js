@@ -1,0 +1,48 @@
+/** The numbers of LifecycleEvent in wasm/include/tabacus/world.hpp. */
+const hidden = 0;
+const visible = 1;
+const frozen = 2;
+const resumed = 3;
+const pageHide = 4;
+const pageShow = 5;
+
+/**
+ * The page's life (Page Visibility, Page Lifecycle, HTML §7.4.2.3). A worker has none of it. Never
+ * `unload` or `beforeunload`: either keeps a page out of the back/forward cache.
+ */
+export class LifecycleHost {
+    /** @type {(() => void)[]} */
+    #stops = [];
+
+    /**
+     * @param {import('./host.js').Platform} platform
+     * @param {import('./host.js').Report} report
+     */
+    constructor(platform, report) {
+        const page = platform.document;
+        if (!page) return;
+        /** @param {number} event */
+        const tell = (event) => report('lifecycle', event);
+        this.#listen(page, 'visibilitychange', () => tell(page.visibilityState === 'hidden' ? hidden : visible));
+        this.#listen(page, 'freeze', () => tell(frozen));
+        this.#listen(page, 'resume', () => tell(resumed));
+        this.#listen(platform, 'pagehide', () => tell(pageHide));
+        this.#listen(platform, 'pageshow', ({ persisted }) => {
+            if (persisted) tell(pageShow);
+        });
+    }
+
+    /**
+     * @param {Pick<import('./host.js').Platform, 'addEventListener' | 'removeEventListener'>} target
+     * @param {string} type
+     * @param {(event: any) => void} listener
+     */
+    #listen(target, type, listener) {
+        target.addEventListener?.(type, listener);
+        this.#stops.push(() => target.removeEventListener?.(type, listener));
+    }
+
+    dispose() {
+        for (const stop of this.#stops.splice(0)) stop();
+    }
+}

@@ -1,0 +1,108 @@
+import { attempt } from './failure.js';
+
+/** Web Locks (W3C Web Locks API), each known to the core by the number of its request. */
+export class LocksHost {
+    #manager;
+    #report;
+
+    /**
+     * Ends a request: lets its lock go, or withdraws it from the queue.
+     * @type {Map<number, { release: () => void, abort: () => void }>}
+     */
+    #requests = new Map();
+
+    /**
+     * @param {import('./host.js').Platform} platform
+     * @param {import('./host.js').Report} report
+     */
+    constructor(platform, report) {
+        this.#manager = attempt(() => platform.navigator?.locks);
+        this.#report = report;
+    }
+
+    get available() {
+        return this.#manager !== undefined;
+    }
+
+    /**
+     * @param {number} id
+     * @param {string} name
+     * @param {boolean} exclusive
+     * @param {boolean} ifAvailable
+     * @param {boolean} steal
+     */
+    request(id, name, exclusive, ifAvailable, steal) {
+        const controller = new AbortController();
+        let granted = false;
+        /** @param {Lock | null} lock */
+        const grant = (lock) => {
+            if (!lock) {
+                this.#requests.delete(id);
+                this.#report('settle', id, true, null);
+                return undefined;
+            }
+            granted = true;
+            return new Promise((resolve) => {
+                this.#requests.set(id, { release: () => resolve(undefined), abort: () => {} });
+                this.#report('settle', id, true, id);
+            });
+        };
+        /** @param {unknown} error */
+        const refuse = (error) => {
+            this.#requests.delete(id);
+            if (granted) this.#report('lockLost', id);
+            else this.#report('settle', id, false, refusal(error));
+        };
+        this.#requests.set(id, { release: () => {}, abort: () => controller.abort() });
+        // A signal together with either is refused by the specification (§4.1, NotSupportedError).
+        const signal = ifAvailable || steal ? {} : { signal: controller.signal };
+        const mode = exclusive ? 'exclusive' : 'shared';
+        Promise.resolve(this.#manager?.request(name, { mode, ifAvailable, steal, ...signal }, grant))
+            .then(() => this.#requests.delete(id))
+            .catch(refuse);
+    }
+
+    /** @param {number} id */
+    release(id) {
+        this.#requests.get(id)?.release();
+    }
+
+    /** @param {number} id */
+    abort(id) {
+        this.#requests.get(id)?.abort();
+    }
+
+    /** @param {number} operation */
+    query(operation) {
+        Promise.resolve(this.#manager?.query()).then(
+            (snapshot) => {
+                const rows = [...rowsOf(snapshot?.held, true), ...rowsOf(snapshot?.pending, false)];
+                this.#report('settle', operation, true, rows);
+            },
+            (error) => this.#report('settle', operation, false, refusal(error)),
+        );
+    }
+
+    dispose() {
+        for (const request of this.#requests.values()) {
+            request.abort();
+            request.release();
+        }
+    }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {import('./failure.js').Failure}
+ */
+function refusal(error) {
+    const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
+    return [name === 'AbortError' ? 'lock-lost' : 'unavailable', `${name}: ${message}`];
+}
+
+/**
+ * @param {LockInfo[] | undefined} infos
+ * @param {boolean} held
+ */
+const rowsOf = (infos = [], held) =>
+    infos.flatMap(({ name = '', mode, clientId = '' }) => [held, name, mode === 'exclusive', clientId]);

@@ -1,0 +1,213 @@
+import { storeFailure } from './failure.js';
+import { subject } from './schema.js';
+
+/**
+ * One transaction. Its requests are issued as they come and not waited for, so that a whole commit
+ * can be issued from within `pagehide`. Its outcome is `complete` or `abort`, and nothing else: a
+ * write that exceeds the quota aborts without the request's own error event.
+ */
+export class TransactionHost {
+    #transaction;
+    #keyRange;
+    #report;
+    #ended;
+
+    /**
+     * Reads that have not been answered.
+     * @type {Set<number>}
+     */
+    #reads = new Set();
+
+    /**
+     * The operation that waits for the outcome.
+     * @type {number | undefined}
+     */
+    #commit;
+
+    /**
+     * The outcome, once there is one: null for complete.
+     * @type {import('./failure.js').Failure | null | undefined}
+     */
+    #outcome;
+
+    /**
+     * @param {IDBTransaction} transaction
+     * @param {typeof IDBKeyRange} keyRange
+     * @param {{ report: import('./host.js').Report, ended: () => void }} owner
+     */
+    constructor(transaction, keyRange, { report, ended }) {
+        this.#transaction = transaction;
+        this.#keyRange = keyRange;
+        this.#report = report;
+        this.#ended = ended;
+        transaction.oncomplete = () => this.#end(null);
+        transaction.onabort = () => this.#end(this.#abortion());
+    }
+
+    /**
+     * @param {number} operation
+     * @param {string} store
+     * @param {string} key
+     */
+    get(operation, store, key) {
+        this.#read(operation, store, (objects) => {
+            const request = objects.get(key);
+            return [request, () => (request.result === undefined ? [] : [key, text(request.result)])];
+        });
+    }
+
+    /**
+     * @param {number} operation
+     * @param {string} store
+     * @param {string} prefix
+     */
+    list(operation, store, prefix) {
+        // No string that begins with the prefix sorts behind the prefix and the last code unit, but
+        // for those that go on with that very unit, which is no character.
+        const range = this.#keyRange.bound(prefix, `${prefix}\uffff`);
+        this.#read(operation, store, (objects) => {
+            const keys = objects.getAllKeys(range);
+            const values = objects.getAll(range);
+            return [values, () => keys.result.flatMap((key, i) => [String(key), text(values.result[i])])];
+        });
+    }
+
+    /**
+     * @param {number} operation
+     * @param {string} store
+     * @param {string} key
+     */
+    holder(operation, store, key) {
+        this.#read(operation, store, (objects) => {
+            const request = objects.index(subject).getKey(key);
+            return [request, () => text(request.result)];
+        });
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} key
+     * @param {string} value
+     */
+    put(store, key, value) {
+        this.#write(() => this.#transaction.objectStore(store).put(value, key));
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} key
+     */
+    remove(store, key) {
+        this.#write(() => this.#transaction.objectStore(store).delete(key));
+    }
+
+    /**
+     * @param {string} of
+     * @param {string} holder
+     */
+    claim(of, holder) {
+        this.#write(() => this.#transaction.objectStore('claims').put({ [subject]: of }, holder));
+    }
+
+    /** @param {number} operation */
+    commit(operation) {
+        this.#commit = operation;
+        if (this.#outcome !== undefined) return this.#tell();
+        try {
+            this.#transaction.commit?.();
+        } catch {
+            // It has ended; its event is on the way.
+        }
+    }
+
+    abort() {
+        try {
+            this.#transaction.abort();
+        } catch {
+            // It has ended.
+        }
+    }
+
+    /** The connection was closed from outside: whether a commit took place is not known. */
+    connectionLost() {
+        this.#end(this.#lost());
+    }
+
+    /**
+     * @param {number} operation
+     * @param {string} store
+     * @param {(objects: IDBObjectStore) => [IDBRequest, () => unknown]} issue the last request, and
+     *     what to read once it has succeeded
+     */
+    #read(operation, store, issue) {
+        this.#reads.add(operation);
+        try {
+            const [request, answer] = issue(this.#transaction.objectStore(store));
+            request.onsuccess = () => this.#answer(operation, true, answer());
+        } catch (error) {
+            this.#answer(operation, false, storeFailure(error));
+        }
+    }
+
+    /**
+     * @param {number} operation
+     * @param {boolean} ok
+     * @param {unknown} answer
+     */
+    #answer(operation, ok, answer) {
+        if (this.#reads.delete(operation)) this.#report('settle', operation, ok, answer);
+    }
+
+    /** @param {() => void} issue */
+    #write(issue) {
+        try {
+            issue();
+        } catch (error) {
+            // On a transaction that has ended already, its own outcome stands.
+            if (this.#outcome !== undefined) return;
+            this.abort();
+            this.#end(storeFailure(error));
+        }
+    }
+
+    /** @param {import('./failure.js').Failure | null} outcome */
+    #end(outcome) {
+        if (this.#outcome !== undefined) return;
+        this.#outcome = outcome;
+        this.#ended();
+        for (const operation of this.#reads) {
+            this.#answer(operation, false, outcome ?? ['store-failed', 'the transaction had ended']);
+        }
+        this.#tell();
+    }
+
+    #tell() {
+        if (this.#commit === undefined) return;
+        this.#report('settle', this.#commit, this.#outcome === null, this.#outcome);
+        this.#commit = undefined;
+    }
+
+    /**
+     * Why the browser aborted. `tx.error` and not the request's: where the quota is exceeded, only that
+     * one tells.
+     *
+     * @returns {import('./failure.js').Failure}
+     */
+    #abortion() {
+        const { error } = this.#transaction;
+        if (error?.name === 'ConstraintError') return ['fenced', 'another holder has the claim'];
+        // Nobody aborts a transaction of ours that is committing, but a connection closed by force.
+        if (error?.name === 'AbortError') return this.#lost();
+        return storeFailure(error);
+    }
+
+    /** @returns {import('./failure.js').Failure} */
+    #lost() {
+        return this.#commit === undefined
+            ? ['store-failed', 'the connection was closed']
+            : ['unknown-commit', 'the connection was closed during the commit'];
+    }
+}
+
+/** @param {unknown} value a row's value, or null for what is no string */
+const text = (value) => (typeof value === 'string' ? value : null);

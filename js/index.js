@@ -1,0 +1,27 @@
+/**
+ * Counters that stay right across tabs, threads and crashes.
+ *
+ * @example
+ * import { open } from 'tabacus';
+ * const tab = await open({ namespace: 'shop' });
+ * tab.counter('visits').add(1);
+ */
+
+export { open } from './tab/open.js';
+export { TabacusEvent } from './tab/event.js';
+export { TabacusError, TabacusRangeError } from './errors.js';
+export { threads } from './threads.js';
+export { attach } from './worker.js';
+
+/** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
+/** @typedef {import('./tab/tab.js').Tab} Tab */
+/** @typedef {import('./tab/tab.js').Counter} Counter */
+/** @typedef {import('./tab/tab.js').CounterOptions} CounterOptions */
+/** @typedef {import('./tab/tab.js').Capabilities} Capabilities */
+/** @typedef {import('./tab/counter.js').ReplicatedCounter} ReplicatedCounter */
+/** @typedef {import('./tab/counter.js').StoredCounter} StoredCounter */
+/** @typedef {import('./tab/counter.js').Guarantee} Guarantee */
+/** @typedef {import('./tab/options.js').Strategy} Strategy */
+/** @typedef {import('./tab/options.js').Durability} Durability */
+/** @typedef {import('./tab/event.js').WarningDetail} WarningDetail */
+/** @typedef {import('./tab/event.js').StoreLostDetail} StoreLostDetail */

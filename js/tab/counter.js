@@ -1,0 +1,267 @@
+/**
+ * A counter over tabs. One class for each way to add: the default strategy adds at once, all others
+ * when their store has answered.
+ */
+
+import { invalid, TabacusError, TabacusRangeError } from '../errors.js';
+import { Latest } from './latest.js';
+
+/**
+ * What a counter promises here, as data.
+ *
+ * @typedef {object} Guarantee
+ * @property {import('./options.js').Strategy} strategy
+ * @property {string} lost when an increment can be lost
+ * @property {string} readsWait what a read waits for
+ * @property {string} accuracy what a read may miss, or see too early
+ * @property {string} rowsPerCounter what is stored for one counter
+ * @property {readonly string[]} needs the parts of the platform that it needs
+ * @property {import('./options.js').Durability} durability what an increment has reached when `flush`
+ *   has resolved
+ */
+
+/**
+ * What a counter needs of its tab.
+ *
+ * @typedef {object} Owner
+ * @property {import('./pending.js').Pending} pending
+ * @property {(error: unknown) => void} report an exception that a subscriber threw
+ * @property {(detail: import('./event.js').WarningDetail) => void} warn
+ */
+
+/** @type {(n: unknown) => asserts n is number} */
+const checkAmount = (n) => {
+    if (!Number.isSafeInteger(n)) throw invalid('n', n, 'an integer within ±(2^53 − 1)');
+};
+
+/** @param {number} n */
+const leaves = (n) =>
+    new TabacusRangeError('the counter would leave ±(2^53 − 1); nothing was added', {
+        argument: 'n',
+        value: n,
+        allowed: 'an amount that keeps the counter within ±(2^53 − 1)',
+    });
+
+/** @returns {never} */
+const refuse = () => {
+    throw new TabacusError('closed', 'the tab of this counter is closed: open() another');
+};
+
+/** In place of the core when the tab is closed, so that no call pays for asking whether it is. */
+const closed = /** @type {import('../core/tab-core.js').CounterCore} */ (
+    /** @type {unknown} */ ({ increment: refuse, add: refuse, read: refuse, flush: refuse, value: refuse })
+);
+
+/** What all strategies share. */
+class TabCounter {
+    /**
+     * Not private (#): add() of the class below is the hot path.
+     * @protected
+     */
+    _core;
+
+    /** @protected */
+    _owner;
+
+    /** @type {Set<(value: number) => void>} */
+    #subscribers = new Set();
+
+    /** @type {Set<Latest>} */
+    #iterations = new Set();
+
+    #name;
+    #guarantee;
+
+    /**
+     * @param {string} name
+     * @param {import('../core/tab-core.js').CounterCore} core
+     * @param {Owner} owner
+     */
+    constructor(name, core, owner) {
+        this.#name = name;
+        this._core = core;
+        this._owner = owner;
+        this.#guarantee = guaranteeFrom(core.guarantee());
+        core.onChange(() => this.#changed());
+    }
+
+    /** What it was opened as. */
+    get name() {
+        return this.#name;
+    }
+
+    /**
+     * What this counter promises here: when an increment can be lost, what a read may miss.
+     *
+     * @returns {Readonly<Guarantee>}
+     */
+    get guarantee() {
+        return this.#guarantee;
+    }
+
+    /**
+     * The best-known value, without waiting: what the store held when it was last read, what other tabs
+     * have told since, and all of this tab's own increments.
+     *
+     * @returns {number} an integer within ±(2^53 − 1)
+     * @throws {TabacusRangeError} when the tabs' totals add up to more than that
+     * @throws {TabacusError} `closed`
+     */
+    get value() {
+        const value = this._core.value();
+        if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
+        return value;
+    }
+
+    /**
+     * What the store holds, with this tab's own increments: every increment of any tab whose `flush`
+     * resolved before the call is in it (but see `guarantee.accuracy`).
+     *
+     * @returns {Promise<number>} rejects with `store-failed` when the store cannot be read, `closed`
+     *   when the tab is or gets closed, and a TabacusRangeError beyond ±(2^53 − 1)
+     * @example
+     * const total = await tab.counter('visits').read();
+     */
+    async read() {
+        const value = await this._owner.pending.promise((resolve, reject) => this._core.read(resolve, reject));
+        if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
+        return value;
+    }
+
+    /**
+     * Resolves when every increment that this tab made before the call is committed, as durably as
+     * `guarantee.durability` says.
+     *
+     * @returns {Promise<void>} rejects with `quota-exceeded` or `store-failed` when the store refuses
+     *   (the increments stay, and are tried again), and `closed`
+     * @example
+     * counter.add(1);
+     * await counter.flush();  // from here on a crash cannot lose it
+     */
+    async flush() {
+        await this._owner.pending.promise((resolve, reject) => this._core.flush(() => resolve(undefined), reject));
+    }
+
+    /**
+     * Calls `subscriber` with the value: at once, and after each change, at most once a turn of the event
+     * loop. What it throws is reported as an `error` event of the window and disturbs nobody.
+     *
+     * @param {(value: number) => void} subscriber
+     * @returns {() => void} ends it; may be called again
+     * @example
+     * const stop = counter.subscribe((value) => (output.textContent = String(value)));
+     */
+    subscribe(subscriber) {
+        if (typeof subscriber !== 'function') throw invalid('subscriber', subscriber, 'a function');
+        const value = this.value;
+        /** @param {number} latest */
+        const call = (latest) => subscriber(latest); // one entry for each subscription
+        this.#subscribers.add(call);
+        this.#call(call, value);
+        return () => void this.#subscribers.delete(call);
+    }
+
+    /**
+     * The current value, then the latest one after each change, until the tab is closed.
+     *
+     * @returns {AsyncIterableIterator<number>}
+     * @example
+     * for await (const value of counter) console.log(value);
+     */
+    [Symbol.asyncIterator]() {
+        const iteration = new Latest((latest) => {
+            const stop = this.subscribe((value) => latest.set(value));
+            this.#iterations.add(latest);
+            return () => {
+                stop();
+                this.#iterations.delete(latest);
+            };
+        });
+        return iteration;
+    }
+
+    /**
+     * For the tab: nothing reaches the core from here on.
+     * @internal
+     */
+    _close() {
+        this._core = closed;
+        this.#subscribers.clear();
+        for (const iteration of this.#iterations) iteration.end();
+    }
+
+    /** Called from within the core, which is not to meet an exception of ours. */
+    #changed() {
+        if (this._core === closed) return;
+        const value = this._core.value();
+        if (!Number.isSafeInteger(value)) {
+            const message = 'The records of a counter add up beyond ±(2^53 − 1).';
+            this._owner.warn({ code: 'out-of-range', message, subject: this.#name });
+            return;
+        }
+        for (const subscriber of [...this.#subscribers]) {
+            if (this.#subscribers.has(subscriber)) this.#call(subscriber, value);
+        }
+    }
+
+    /**
+     * @param {(value: number) => void} subscriber
+     * @param {number} value
+     */
+    #call(subscriber, value) {
+        try {
+            subscriber(value);
+        } catch (error) {
+            this._owner.report(error);
+        }
+    }
+}
+
+/** The default: exact, never blocking, and never losing what was flushed. */
+export class ReplicatedCounter extends TabCounter {
+    /**
+     * Adds at once, without waiting for anything: the commit and the news to other tabs follow by
+     * themselves. `flush()` tells when it is committed.
+     *
+     * @param {number} [n] an integer within ±(2^53 − 1)
+     * @returns {number} the value then known
+     * @throws {TabacusRangeError} when the value would leave ±(2^53 − 1); nothing was added then
+     * @throws {TabacusError} `invalid-argument` when n is no such integer, `closed`
+     * @example
+     * const likes = tab.counter('likes').add();
+     */
+    add(n = 1) {
+        checkAmount(n);
+        const value = this._core.increment(n);
+        if (value !== value) throw leaves(n);
+        return value;
+    }
+}
+
+/** Any other strategy: its store has to answer first. */
+export class StoredCounter extends TabCounter {
+    /**
+     * Adds, and tells the value then known.
+     *
+     * @param {number} [n] an integer within ±(2^53 − 1)
+     * @returns {Promise<number>} rejects with a TabacusRangeError when the value would leave ±(2^53 − 1)
+     *   (nothing was added then), `invalid-argument`, `closed`, `quota-exceeded` or `store-failed`, and
+     *   with `unknown-commit` when the connection died during the commit
+     * @example
+     * const next = await tab.counter('orders', { strategy: 'transactional' }).add(1);
+     */
+    async add(n = 1) {
+        checkAmount(n);
+        return this._owner.pending.promise((resolve, reject) => this._core.add(n, resolve, reject));
+    }
+}
+
+/**
+ * @param {string[]} fields in the order of Guarantee in wasm/include/tabacus/counter.hpp
+ * @returns {Readonly<Guarantee>}
+ */
+function guaranteeFrom([strategy, lost, readsWait, accuracy, rowsPerCounter, needs = '', durability]) {
+    const list = Object.freeze(needs.split(', ').flatMap((part) => part.split(',')).filter(Boolean));
+    const all = { strategy, lost, readsWait, accuracy, rowsPerCounter, needs: list, durability };
+    return Object.freeze(/** @type {Guarantee} */ (all));
+}

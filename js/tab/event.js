@@ -1,0 +1,36 @@
+/**
+ * What went wrong without being the fault of a call.
+ *
+ * @typedef {object} WarningDetail
+ * @property {string} code for programs: `corrupt-record` (a record that cannot be read was set aside,
+ *   all others count), `quota-exceeded` (a commit failed and is tried again), `degraded` (a weaker store
+ *   is used than the browser has), `out-of-range` (a counter's records add up beyond ±(2^53 − 1))
+ * @property {string} message one sentence for a person
+ * @property {string} subject the record, counter or cause that it is about
+ */
+
+/**
+ * A store that vanished: the browser threw it away, or somebody deleted it.
+ *
+ * @typedef {object} StoreLostDetail
+ * @property {string} generation the id of the store that stands in its place
+ * @property {string} previous the id of the one that vanished, or empty where nobody remembers it
+ * @property {number} healed how many rows were brought back from the mirror in localStorage
+ * @property {string} reason one sentence for a person
+ */
+
+/**
+ * `warning` and `storelost` events of a tab; what they say is in `detail`.
+ *
+ * @template [Detail=WarningDetail | StoreLostDetail]
+ */
+export class TabacusEvent extends Event {
+    /**
+     * @param {string} type
+     * @param {Detail} detail
+     */
+    constructor(type, detail) {
+        super(type);
+        this.detail = Object.freeze(detail);
+    }
+}

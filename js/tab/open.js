@@ -1,0 +1,42 @@
+import { loadCore } from '../core/tab-core.js';
+import { Host } from '../host/host.js';
+import { checkOpenOptions } from './options.js';
+import { Tab } from './tab.js';
+
+/**
+ * @typedef {object} OpenOptions
+ * @property {string} [namespace] keeps counters of one name apart; `default` unless said otherwise.
+ *   A well-formed string of 1 to 128 UTF-16 units
+ * @property {import('../core/tab-core.js').Build} [build] `threads` where memory can be shared (a
+ *   cross-origin isolated page, Node), else `single`
+ * @property {import('../core/tab-core.js').WasmSource} [wasm] where the build's wasm is, if not beside the
+ *   package's modules
+ * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for
+ * @property {object} [window] the platform to use in place of `globalThis`
+ */
+
+/**
+ * Opens a namespace in this context (a page, a worker, Node). Everything under it is shared with all
+ * contexts of the same origin that open the same namespace.
+ *
+ * @param {OpenOptions} [options]
+ * @returns {Promise<Tab>} rejects with `invalid-argument`, and `unavailable` when the core cannot be loaded
+ * @example
+ * import { open } from 'tabacus';
+ * const tab = await open({ namespace: 'shop' });
+ * const visits = tab.counter('visits');
+ * visits.add(1);
+ * await visits.flush();
+ */
+export async function open(options = {}) {
+    const checked = checkOpenOptions(options);
+    const host = new Host(checked.platform, checked.namespace);
+    try {
+        // Side by side: either takes tens of milliseconds, and neither needs the other.
+        const [glue] = await Promise.all([loadCore(checked.build, checked.wasm), host.database.ready()]);
+        return await new Tab(glue, host, checked)._open();
+    } catch (error) {
+        host.dispose();
+        throw error;
+    }
+}

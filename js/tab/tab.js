@@ -1,0 +1,236 @@
+import { TabacusError } from '../errors.js';
+import { reportTo } from '../host/failure.js';
+import { checkName } from '../shared/check.js';
+import { ReplicatedCounter, StoredCounter } from './counter.js';
+import { TabacusEvent } from './event.js';
+import { checkCounterOptions, isWeaker } from './options.js';
+import { errorOf, Pending } from './pending.js';
+
+/**
+ * What this context has.
+ *
+ * @typedef {object} Capabilities
+ * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
+ * @property {'web-locks' | 'none'} exclusion how tabs keep out of each other's way
+ * @property {import('./options.js').Durability} durability the best there is
+ * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
+ * @property {boolean} channel whether other tabs hear of an increment at once (BroadcastChannel)
+ * @property {import('../core/tab-core.js').Build} memory the build in use
+ */
+
+/** @typedef {ReplicatedCounter | StoredCounter} Counter */
+
+/**
+ * @typedef {object} CounterOptions
+ * @property {import('./options.js').Strategy} [strategy] `replicated` unless said otherwise
+ * @property {import('./options.js').Durability} [durability] `relaxed` unless said otherwise. Where it
+ *   is said and cannot be had, that is an error (`weaker-guarantee`), unless the tab was opened with
+ *   `allowWeaker`
+ */
+
+/** How many events are kept for a first listener. A store with more faults than that has one fault. */
+const keptEventsMax = 64;
+
+const asyncDispose = /** @type {typeof Symbol.asyncDispose} */ (
+    Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
+);
+
+/** One namespace in one context. Made by `open()`. */
+export class Tab extends EventTarget {
+    #core;
+    #host;
+    #platform;
+    #build;
+    #allowWeaker;
+    #capabilities = /** @type {Readonly<Capabilities>} */ ({});
+    #pending = new Pending();
+
+    /** @type {Map<string, Counter>} */
+    #counters = new Map();
+
+    /** @type {Promise<void> | undefined} */
+    #closing;
+
+    /**
+     * Events of types that nobody has listened to yet: a store found lost by open() must not be news
+     * that came too early to be heard.
+     * @type {TabacusEvent[]}
+     */
+    #unheard = [];
+
+    /**
+     * Types of events that somebody has listened to.
+     * @type {Set<string>}
+     */
+    #heard = new Set();
+
+    /**
+     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {import('../host/host.js').Host} host
+     * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
+     * @internal
+     */
+    constructor(glue, host, { namespace, platform, allowWeaker, build }) {
+        super();
+        this.#host = host;
+        this.#platform = platform;
+        this.#allowWeaker = allowWeaker;
+        this.#core = new glue.TabCore(host, namespace, (texts, healed) => this.#notice(texts, healed));
+        this.#build = build;
+        host.connect(this.#core);
+    }
+
+    /**
+     * Before all else: the core finds out what the platform has.
+     * @internal
+     */
+    async _open() {
+        await this.#pending.promise((resolve, reject) => this.#core.open(() => resolve(undefined), reject));
+        this.#capabilities = capabilitiesFrom(this.#core.capabilities(), this.#build);
+        return this;
+    }
+
+    /**
+     * What this context has, as data: where counters are kept, how durable that is at best.
+     *
+     * @returns {Readonly<Capabilities>}
+     */
+    get capabilities() {
+        return this.#capabilities;
+    }
+
+    /**
+     * The counter of that name and strategy, shared by all tabs of the origin and namespace. The same
+     * object for the same arguments.
+     *
+     * @template {CounterOptions} [Options={}]
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {Options} [options]
+     * @returns {Options extends { strategy: 'naive' | 'locked' | 'transactional' } ? StoredCounter : ReplicatedCounter}
+     * @throws {TabacusError} `invalid-argument`; `closed`; `unavailable` when the strategy needs what the
+     *   platform lacks; `weaker-guarantee` when the durability asked for cannot be had
+     * @example
+     * const clicks = tab.counter('clicks');
+     * clicks.add(1);
+     */
+    counter(name, options) {
+        const checked = checkCounterOptions(options ?? {});
+        const key = `${checked.strategy} ${checked.durability} ${checkName(name)}`;
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        const counter = this.#counters.get(key) ?? this.#make(name, checked);
+        if (checked.demanded) this.#checkDurability(counter, checked.durability);
+        this.#counters.set(key, counter);
+        return /** @type {any} */ (counter);
+    }
+
+    /**
+     * Commits what is pending, lets everything go, and ends every iteration and every call that is still
+     * open. The tab is closed even where this rejects.
+     *
+     * @returns {Promise<void>} rejects as `flush` does when the last commit fails
+     */
+    close() {
+        this.#closing ??= this.#close();
+        return this.#closing;
+    }
+
+    /** `await using tab = await open()` closes it. */
+    [asyncDispose]() {
+        return this.close();
+    }
+
+    /**
+     * `warning` and `storelost`, whose `detail` is a WarningDetail and a StoreLostDetail. What happened
+     * before anybody listened to a type is kept for the first who does.
+     *
+     * @override
+     * @param {string} type
+     * @param {((event: any) => void) | EventListenerObject | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     */
+    addEventListener(type, listener, options) {
+        super.addEventListener(type, listener, options);
+        if (!listener || this.#heard.has(type)) return;
+        this.#heard.add(type);
+        const kept = this.#unheard.filter((event) => event.type === type);
+        this.#unheard = this.#unheard.filter((event) => event.type !== type);
+        void Promise.resolve().then(() => kept.forEach((event) => this.dispatchEvent(event)));
+    }
+
+    /**
+     * @param {string} name
+     * @param {ReturnType<typeof checkCounterOptions>} options
+     */
+    #make(name, { strategy, durability }) {
+        /** @type {Error | undefined} */
+        let failure;
+        const core = this.#core.counter(name, strategy, durability === 'strict', (code, message) => {
+            failure = errorOf(code, message);
+        });
+        if (!core) throw failure ?? new TabacusError('unavailable', `the strategy ${strategy} failed`);
+        const Class = strategy === 'replicated' ? ReplicatedCounter : StoredCounter;
+        return new Class(name, core, {
+            pending: this.#pending,
+            report: (error) => reportTo(this.#platform, error),
+            warn: (detail) => this.#tell('warning', detail),
+        });
+    }
+
+    /**
+     * @param {Counter} counter
+     * @param {import('./options.js').Durability} durability
+     */
+    #checkDurability({ guarantee }, durability) {
+        if (this.#allowWeaker || !isWeaker(guarantee.durability, durability)) return;
+        const has = `the strategy ${guarantee.strategy} has only ${guarantee.durability} durability here`;
+        throw new TabacusError('weaker-guarantee', `${has}: ask for that, or open({ allowWeaker: true })`, {
+            argument: 'durability',
+            value: durability,
+            allowed: guarantee.durability,
+        });
+    }
+
+    async #close() {
+        try {
+            const closing = new Pending();
+            const committed = closing.promise((resolve, reject) => this.#core.close(() => resolve(undefined), reject));
+            for (const counter of this.#counters.values()) counter._close();
+            await committed;
+        } finally {
+            this.#pending.refuseAll();
+            this.#host.dispose();
+        }
+    }
+
+    /**
+     * @param {string[]} texts
+     * @param {number} healed
+     */
+    #notice([type = '', code = '', message = '', subject = '', previous = ''], healed) {
+        const lost = type === 'storelost';
+        this.#tell(type, lost ? { generation: subject, previous, healed, reason: message } : { code, message, subject });
+    }
+
+    /**
+     * @param {string} type
+     * @param {import('./event.js').WarningDetail | import('./event.js').StoreLostDetail} detail
+     */
+    #tell(type, detail) {
+        const event = new TabacusEvent(type, detail);
+        if (!this.#heard.has(type)) {
+            if (this.#unheard.length < keptEventsMax) this.#unheard.push(event);
+            return;
+        }
+        // Not from within the core: a listener may call it.
+        void Promise.resolve().then(() => this.dispatchEvent(event));
+    }
+}
+
+/**
+ * @param {string[]} fields in the order of TabCore::capabilities
+ * @param {import('../core/tab-core.js').Build} memory
+ */
+function capabilitiesFrom([store, exclusion, durability, mirror, channel], memory) {
+    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '', memory };
+    return Object.freeze(/** @type {Capabilities} */ (all));
+}
