@@ -5,12 +5,14 @@
 
 namespace tabacus {
 
-Replica::Replica(World& world, const Names& names, Medium medium, NoticeHandler on_notice)
+Replica::Replica(World& world, const Names& names, Medium medium, NoticeHandler on_notice,
+                 std::string data_loss)
     : world_(world),
       names_(names),
       medium_(medium),
       on_notice_(std::move(on_notice)),
-      mirror_(world, names_) {
+      mirror_(world, names_),
+      data_loss_(std::move(data_loss)) {
     if (medium_ != Medium::database) {
         row_ = std::string(medium_ == Medium::storage ? "local/" : "memory/") +
                identifier_of(world_.random().bits());

@@ -41,7 +41,9 @@ enum class Medium : std::uint8_t { database, storage, memory };
 
 class Replica {
   public:
-    Replica(World& world, const Names& names, Medium medium, NoticeHandler on_notice);
+    /// `data_loss`: what the browser said of a database that it made before.
+    Replica(World& world, const Names& names, Medium medium, NoticeHandler on_notice,
+            std::string data_loss);
     Replica(const Replica&) = delete;
     Replica& operator=(const Replica&) = delete;
     Replica(Replica&&) = delete;

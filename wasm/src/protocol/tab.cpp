@@ -39,19 +39,32 @@ struct Tab::Parts {
     Medium medium = Medium::memory;
     std::unique_ptr<Replica> replica;
     std::vector<Opened> opened;
+    std::string data_loss;  // what the browser said when it made the database, before open()
+    Subscription database_events;
 
     [[nodiscard]] std::unique_ptr<Counter> make(std::string_view name,
                                                 CounterOptions options) const;
 };
 
 Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
-    : parts_(
-          new Parts{world, Names(name_space), std::move(on_notice), Medium::memory, nullptr, {}}) {}
+    : parts_(new Parts{.world = world,
+                       .names = Names(name_space),
+                       .on_notice = std::move(on_notice),
+                       .replica = nullptr,
+                       .opened = {},
+                       .data_loss = {},
+                       .database_events = {}}) {
+    parts_->database_events =
+        world.database().on_event([&loss = parts_->data_loss](const DatabaseEvent& event) {
+            if (event.kind == DatabaseEvent::Kind::created) loss = event.data_loss;
+        });
+}
 Tab::~Tab() = default;
 
 /// A database counts as there when it answers: some browsers have one and refuse to open it.
 Task<void> Tab::open() {
-    auto& [world, names, on_notice, medium, replica, opened] = *parts_;
+    auto& world = parts_->world;
+    auto& medium = parts_->medium;
     medium = world.storage().available() ? Medium::storage : Medium::memory;
     if (world.database().available()) {
         try {
@@ -61,11 +74,14 @@ Task<void> Tab::open() {
             co_await transaction->get(Store::meta, "generation");
             medium = Medium::database;
         } catch (const Error& error) {
-            on_notice({Notice::Kind::warning, "degraded",
-                       "IndexedDB cannot be opened; a weaker store is used.", error.what(), "", 0});
+            parts_->on_notice({Notice::Kind::warning, "degraded",
+                               "IndexedDB cannot be opened; a weaker store is used.", error.what(),
+                               "", 0});
         }
     }
-    replica = std::make_unique<Replica>(world, names, medium, on_notice);
+    parts_->replica = std::make_unique<Replica>(world, parts_->names, medium, parts_->on_notice,
+                                                std::exchange(parts_->data_loss, {}));
+    parts_->database_events = {};
 }
 
 Task<void> Tab::close() { return parts_->replica->close(); }
