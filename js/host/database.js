@@ -190,6 +190,7 @@ export class DatabaseHost {
      * @param {IDBDatabase | undefined} connection
      * @param {import('./failure.js').Failure} why
      * @param {boolean} upgraded
+     * @returns {void}
      */
     #opened(connection, why, upgraded) {
         if (connection && !fits(connection)) {
