@@ -50,10 +50,17 @@ export default [
     js.configs.recommended,
     {
         linterOptions: { reportUnusedDisableDirectives: 'error' },
-        languageOptions: { ecmaVersion: 2025, sourceType: 'module', globals: globals['shared-node-browser'] },
+        languageOptions: {
+            ecmaVersion: 2025,
+            sourceType: 'module',
+            globals: globals['shared-node-browser'],
+        },
         rules: { ...faults, ...limits },
     },
-    { files: ['js/**', 'web/**', 'demo/**'], languageOptions: { globals: { ...globals.browser, ...globals.worker } } },
+    {
+        files: ['js/**', 'web/**', 'demo/**'],
+        languageOptions: { globals: { ...globals.browser, ...globals.worker } },
+    },
     {
         files: ['scripts/**', 'tests/**', 'bench/**', 'web/**', 'js/**/*.node.js', '*.js'],
         languageOptions: { globals: globals.node },

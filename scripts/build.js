@@ -32,7 +32,9 @@ const parts = {
     types,
     bench: () => wasm().then(() => build('wasm-threads', ['bench'])),
     native: () => buildAll(NATIVE_PRESETS),
-    ...Object.fromEntries([...NATIVE_PRESETS, ...WASM_PRESETS].map((preset) => [preset, () => build(preset)])),
+    ...Object.fromEntries(
+        [...NATIVE_PRESETS, ...WASM_PRESETS].map((preset) => [preset, () => build(preset)]),
+    ),
 };
 
 await main(async () => {

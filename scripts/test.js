@@ -44,7 +44,8 @@ function task({ name, needs, cores, run, checks }, counts) {
     };
     const body = async () => {
         const since = Date.now();
-        const said = () => `${name}: ${closingLine(counts.get(name) ?? NOTHING)} (${seconds(since)})`;
+        const said = () =>
+            `${name}: ${closingLine(counts.get(name) ?? NOTHING)} (${seconds(since)})`;
         try {
             await run(report);
             if (checks) console.log(`✓ ${said()}`);
@@ -78,11 +79,15 @@ function summary(states, counts) {
         const state = states.get(name);
         if (state === undefined || (state === 'done' && !checks)) continue;
         if (state === 'left out') countFailure(name, counts);
-        const words = state === 'left out' ? 'what it needs failed' : closingLine(counts.get(name) ?? NOTHING);
+        const words =
+            state === 'left out'
+                ? 'what it needs failed'
+                : closingLine(counts.get(name) ?? NOTHING);
         console.log(`${state === 'done' ? '✓' : '✗'} ${name.padEnd(20)} ${words}`);
     }
     const total = sum([...counts.values()]);
-    if (total.skipped > 0) console.log(`! ${total.skipped} skipped: what they check was not checked`);
+    if (total.skipped > 0)
+        console.log(`! ${total.skipped} skipped: what they check was not checked`);
     return total;
 }
 
@@ -92,7 +97,10 @@ await main(async () => {
     /** @type {AllCounts} */
     const counts = new Map();
     const all = STAGES.map((stage) => task(stage, counts));
-    const states = await schedule(withNeeds(all, ({ name }) => names.has(name)), CORES);
+    const states = await schedule(
+        withNeeds(all, ({ name }) => names.has(name)),
+        CORES,
+    );
     const total = summary(states, counts);
     console.log(`\n${seconds(begun_ms)} in all\n${closingLine(total)}`);
     if (total.failed > 0) process.exitCode = 1;

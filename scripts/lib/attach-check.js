@@ -24,7 +24,8 @@ export function checkAttach(path) {
         if (kind !== 'memory') bad.push(`an import of ${kind} ${name}`);
     if (!WebAssembly.Module.exports(module).some(({ name }) => name === '__stack_pointer'))
         bad.push('no exported __stack_pointer');
-    if (bad.length > 0) throw new Failure(`${path} must attach to a living memory, but has ${bad.join(', ')}`);
+    if (bad.length > 0)
+        throw new Failure(`${path} must attach to a living memory, but has ${bad.join(', ')}`);
 }
 
 /**
@@ -33,7 +34,7 @@ export function checkAttach(path) {
  */
 export function sections(bytes) {
     const ids = [];
-    for (let at = 8; at < bytes.length; ) {
+    for (let at = 8; at < bytes.length;) {
         ids.push(/** @type {number} */ (bytes[at]));
         const [size, next] = leb128(bytes, at + 1);
         at = next + size;

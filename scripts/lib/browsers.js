@@ -1,4 +1,4 @@
-/** The three engines that the browser tests run in: found, installed where we may, or named as missing. */
+/** The three engines of the browser tests: found, installed where we may, or named as missing. */
 
 import { canInstall, ensure, unmet } from './apt.js';
 
@@ -6,7 +6,11 @@ import { canInstall, ensure, unmet } from './apt.js';
 const NEEDS = [
     { name: 'chromium', apt: 'chromium', purpose: 'runs the browser tests' },
     { name: 'firefox-esr', apt: 'firefox-esr', purpose: 'runs the browser tests in Gecko' },
-    { name: 'WebKitWebDriver', apt: 'webkit2gtk-driver', purpose: 'runs the browser tests in WebKit' },
+    {
+        name: 'WebKitWebDriver',
+        apt: 'webkit2gtk-driver',
+        purpose: 'runs the browser tests in WebKit',
+    },
     { name: 'Xvfb', apt: 'xvfb', purpose: 'is the screen of the WebKit tests' },
     { name: 'xauth', apt: 'xauth', purpose: 'lets Xvfb start' },
 ];
@@ -15,5 +19,7 @@ const NEEDS = [
 export async function browsers() {
     if (canInstall()) return ensure(NEEDS);
     for (const { name, apt, purpose } of unmet(NEEDS))
-        console.log(`! ${name} is missing: it ${purpose}. Install it (Debian: apt-get install ${apt}).`);
+        console.log(
+            `! ${name} is missing: it ${purpose}. Install it (Debian: apt-get install ${apt}).`,
+        );
 }

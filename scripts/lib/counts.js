@@ -10,11 +10,14 @@ export const NOTHING = Object.freeze({ passed: 0, failed: 0, skipped: 0 });
  * @returns {Counts}
  */
 export const sum = (all) =>
-    all.reduce((a, b) => ({
-        passed: a.passed + b.passed,
-        failed: a.failed + b.failed,
-        skipped: a.skipped + b.skipped,
-    }), NOTHING);
+    all.reduce(
+        (a, b) => ({
+            passed: a.passed + b.passed,
+            failed: a.failed + b.failed,
+            skipped: a.skipped + b.skipped,
+        }),
+        NOTHING,
+    );
 
 /**
  * The plain closing line, as continuous integration reads it.

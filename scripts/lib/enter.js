@@ -1,6 +1,6 @@
 /**
- * Runs a command inside the toolchain's root, with the repository, the user's cache and /tmp bound at
- * their own paths, so that a path means the same on both sides.
+ * Runs a command inside the toolchain's root, with the repository, the user's cache and /tmp bound
+ * at their own paths, so that a path means the same on both sides.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -16,14 +16,20 @@ export const emscriptenCache = join(cacheFolder, 'emscripten');
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * The environment inside: the little that a build may depend on. NODE_EXTRA_CA_CERTS, above all, names
- * a file of the outside and would make each Node that Emscripten starts warn.
+ * The environment inside: the little that a build may depend on. NODE_EXTRA_CA_CERTS, above all,
+ * names a file of the outside and would make each Node that Emscripten starts warn.
  */
 function environment() {
     const kept = Object.entries(process.env).filter(([name]) =>
         /^(CI|TERM|NO_COLOR|TABACUS_.*|CTEST_.*|[A-Z]+SAN_OPTIONS)$/.test(name),
     );
-    const own = { PATH, HOME: homedir(), LANG: 'C.UTF-8', TMPDIR: tmpdir(), EM_CACHE: emscriptenCache };
+    const own = {
+        PATH,
+        HOME: homedir(),
+        LANG: 'C.UTF-8',
+        TMPDIR: tmpdir(),
+        EM_CACHE: emscriptenCache,
+    };
     return { ...Object.fromEntries(kept), ...own };
 }
 
@@ -41,6 +47,9 @@ function bwrapArgs(root, file, args, cwd) {
     return [...system, ...binds, '--die-with-parent', '--chdir', cwd, file, ...args];
 }
 
+/** @param {string[]} words */
+const quoted = (words) => words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+
 /**
  * A chroot in a mount namespace of its own: its mounts end with it.
  * @param {string} root
@@ -51,10 +60,22 @@ function bwrapArgs(root, file, args, cwd) {
 function chrootArgs(root, file, args, cwd) {
     const bind = 'mkdir -p "$root$folder" && mount --rbind "$folder" "$root$folder"';
     const script = `root=$1 cwd=$2; shift 2
-        for folder in ${['/proc', '/dev', ...boundFolders()].map((folder) => `'${folder}'`).join(' ')}
+        for folder in ${quoted(['/proc', '/dev', ...boundFolders()])}
         do ${bind} || exit 125; done
         exec chroot "$root" sh -c 'cd "$1" && shift && exec "$@"' sh "$cwd" "$@"`;
-    return ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', root, cwd, file, ...args];
+    return [
+        '--mount',
+        '--propagation',
+        'private',
+        'sh',
+        '-c',
+        script,
+        'sh',
+        root,
+        cwd,
+        file,
+        ...args,
+    ];
 }
 
 /** Which way in works here; found once. @type {'bwrap' | 'chroot' | undefined} */
@@ -62,10 +83,11 @@ let way;
 
 /** @param {string} root */
 function findWay(root) {
-    if (has('bwrap') && read('bwrap', bwrapArgs(root, 'true', [], '/')) !== undefined) return 'bwrap';
+    if (has('bwrap') && read('bwrap', bwrapArgs(root, 'true', [], '/')) !== undefined)
+        return 'bwrap';
     if (isRoot && read('unshare', chrootArgs(root, 'true', [], '/')) !== undefined) return 'chroot';
     throw new Failure(
-        `no way into ${root}: neither bwrap (package bubblewrap) nor, as root, unshare and chroot work here`,
+        `no way into ${root}: neither bwrap (package bubblewrap) nor, as root, unshare works here`,
     );
 }
 

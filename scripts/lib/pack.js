@@ -1,6 +1,14 @@
 /** dist/: the cores with their glue made small, and the public modules bundled, once a platform. */
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+    copyFileSync,
+    existsSync,
+    mkdirSync,
+    readFileSync,
+    readdirSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { checkAttach } from './attach-check.js';
 import { Failure } from './failure.js';
@@ -62,7 +70,12 @@ async function packCore(platform, core) {
  */
 async function smallGlue(source) {
     const { minify } = await import('terser');
-    const { code } = await minify(source, { module: true, ecma: 2020, mangle: true, compress: { passes: 2 } });
+    const { code } = await minify(source, {
+        module: true,
+        ecma: 2020,
+        mangle: true,
+        compress: { passes: 2 },
+    });
     if (!code) throw new Failure('terser made nothing of the glue');
     return code;
 }
@@ -88,7 +101,9 @@ async function packFacades(platform) {
         outputs: entries.map(({ out }) => join(outdir, `${out}.js`)),
     };
     if (entries.length > 0)
-        await whenStale(product, () => step(`pack ${platform} modules`, () => bundle(platform, entries, outdir)));
+        await whenStale(product, () =>
+            step(`pack ${platform} modules`, () => bundle(platform, entries, outdir)),
+        );
 }
 
 /**
@@ -120,15 +135,17 @@ const stale = (folder) =>
     existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('chunk-')) : [];
 
 /**
- * `import('./single.js')` stays as it is written: the glue is a file of its own beside the bundle, so
- * that a page loads the one core that it uses.
+ * `import('./single.js')` stays as it is written: the glue is a file of its own beside the bundle,
+ * so that a page loads the one core that it uses.
  * @type {import('esbuild').Plugin}
  */
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
         onResolve({ filter: /^\.\/(threads|single)\.js$/ }, ({ importer, path }) =>
-            /^load\.(web|node)\.js$/.test(basename(importer)) ? { path, external: true } : undefined,
+            /^load\.(web|node)\.js$/.test(basename(importer))
+                ? { path, external: true }
+                : undefined,
         );
     },
 };

@@ -1,11 +1,11 @@
 /**
- * The toolchain's recipe: which Debian, which packages. Its hash marks the roots made by it, so that
- * a changed recipe makes a new one.
+ * The toolchain's recipe: which Debian, which packages. Its hash marks the roots made by it, so
+ * that a changed recipe makes a new one.
  */
 
 import { createHash } from 'node:crypto';
 
-/** Older ones write modules that Node does not load or that bundlers refuse (docs/architecture.md). */
+/** Older ones write modules that Node does not load or that bundlers refuse. */
 export const EMSCRIPTEN_MIN = 6;
 
 /** Debian testing's name when this was written: a name keeps its Emscripten, "testing" moves on. */
@@ -30,7 +30,13 @@ export const PACKAGES = [
 export const TOOLS = ['emcc', 'cmake', 'ninja', 'clang++', 'clang-tidy', 'clang-format', 'wasm-ld'];
 
 /** Where Catch2's CMake package may be. */
-export const CATCH2 = ['/usr/lib', '/usr/local/lib', '/usr/share', '/usr/local/share', '/usr/lib64'];
+export const CATCH2 = [
+    '/usr/lib',
+    '/usr/local/lib',
+    '/usr/share',
+    '/usr/local/share',
+    '/usr/lib64',
+];
 
 export const RECIPE = createHash('sha256')
     .update(JSON.stringify([SUITE, DEBOOTSTRAP_SCRIPT, PACKAGES, process.arch]))

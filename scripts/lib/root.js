@@ -1,6 +1,14 @@
 /** The toolchain's root: Debian testing in a folder of the user's cache, made by debootstrap. */
 
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+    existsSync,
+    mkdirSync,
+    readFileSync,
+    readdirSync,
+    renameSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ensure } from './apt.js';
 import { inRoot } from './enter.js';
@@ -63,7 +71,9 @@ async function make() {
 
 /** Says whether an interrupted download is taken up again. */
 function beginning() {
-    const kept = existsSync(downloads) ? readdirSync(downloads).filter((name) => name.endsWith('.deb')) : [];
+    const kept = existsSync(downloads)
+        ? readdirSync(downloads).filter((name) => name.endsWith('.deb'))
+        : [];
     return kept.length > 0
         ? `toolchain: resumes an interrupted download, ${kept.length} packages are here already`
         : 'toolchain: starts from the beginning, about 300 MB to download';
@@ -75,7 +85,7 @@ function source() {
     if (isRoot && mirror) return mirror;
     const why = isRoot ? "this machine's apt has no Debian mirror" : 'making one here needs root';
     throw new Failure(
-        `no Emscripten ${EMSCRIPTEN_MIN} or newer: emcc is not on the PATH, or older, and ${why}. ` +
+        `no Emscripten ${EMSCRIPTEN_MIN} or newer: the PATH has none, and ${why}. ` +
             'Install emsdk (emsdk install latest, emsdk activate latest, source emsdk_env.sh).',
     );
 }
@@ -83,8 +93,15 @@ function source() {
 /** @param {string} mirror */
 async function debootstrap(mirror) {
     const log = join(logFolder, 'toolchain.log');
-    const options = ['--variant=minbase', `--cache-dir=${downloads}`, `--include=${PACKAGES.join(',')}`];
-    await run(command('debootstrap', [...options, SUITE, partial, mirror, DEBOOTSTRAP_SCRIPT]), log);
+    const options = [
+        '--variant=minbase',
+        `--cache-dir=${downloads}`,
+        `--include=${PACKAGES.join(',')}`,
+    ];
+    await run(
+        command('debootstrap', [...options, SUITE, partial, mirror, DEBOOTSTRAP_SCRIPT]),
+        log,
+    );
     rmSync(join(partial, 'var/cache/apt/archives'), { recursive: true, force: true });
     mkdirSync(join(partial, 'var/cache/apt/archives/partial'), { recursive: true });
 }

@@ -75,7 +75,8 @@ export const isRoot = process.getuid?.() === 0;
  */
 export function tail(log) {
     const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES);
-    return `${lines.map((line) => `  │ ${line}`).join('\n')}\n  └ all of it: ${relative(repository, log)}`;
+    const indented = lines.map((line) => `  │ ${line}`).join('\n');
+    return `${indented}\n  └ all of it: ${relative(repository, log)}`;
 }
 
 /**

@@ -32,7 +32,10 @@ export async function schedule(tasks, cores) {
         free -= task.cores;
         const end = task
             .run()
-            .then(() => states.set(task.name, 'done'), () => states.set(task.name, 'failed'))
+            .then(
+                () => states.set(task.name, 'done'),
+                () => states.set(task.name, 'failed'),
+            )
             .then(() => {
                 free += task.cores;
                 running.delete(end);

@@ -76,7 +76,12 @@ export const STAGES = [
     // After the toolchain, which may install a package too: apt-get runs once at a time.
     { name: 'browsers', needs: ['toolchain'], cores: 0, run: browsers },
 
-    { name: 'build-wasm-threads', needs: ['toolchain'], cores: 2, run: () => build('wasm-threads') },
+    {
+        name: 'build-wasm-threads',
+        needs: ['toolchain'],
+        cores: 2,
+        run: () => build('wasm-threads'),
+    },
     { name: 'build-wasm-single', needs: ['toolchain'], cores: 2, run: () => build('wasm-single') },
     {
         name: 'package',
@@ -91,9 +96,23 @@ export const STAGES = [
         run: () => build(preset),
     })),
 
-    { name: 'clang-format', group: 'lint', needs: ['toolchain'], cores: 1, run: check(clangFormat), checks: true },
+    {
+        name: 'clang-format',
+        group: 'lint',
+        needs: ['toolchain'],
+        cores: 1,
+        run: check(clangFormat),
+        checks: true,
+    },
     { name: 'tsc', group: 'lint', needs: ['npm-ci'], cores: 1, run: check(tsc), checks: true },
-    { name: 'eslint', group: 'lint', needs: ['npm-ci'], cores: 1, run: check(eslint), checks: true },
+    {
+        name: 'eslint',
+        group: 'lint',
+        needs: ['npm-ci'],
+        cores: 1,
+        run: check(eslint),
+        checks: true,
+    },
     ...NATIVE.map((preset) => ({
         name: preset,
         group: 'native',
@@ -102,7 +121,13 @@ export const STAGES = [
         run: ctest(preset),
         checks: true,
     })),
-    { name: 'node', needs: PACKAGE, cores: 2, run: (report) => nodeTests('node', 2, report), checks: true },
+    {
+        name: 'node',
+        needs: PACKAGE,
+        cores: 2,
+        run: (report) => nodeTests('node', 2, report),
+        checks: true,
+    },
     {
         name: 'clang-tidy',
         group: 'lint',

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Failure } from './failure.js';
 import { repository } from './paths.js';
-import { run, tail } from './run.js';
+import { read, run, tail } from './run.js';
 import { sources } from './sources.js';
 import { whenStale } from './stamp.js';
 
@@ -23,6 +23,7 @@ const JOBS = 2;
 export async function tidyAll(tools, databases, log) {
     const common = [tools.id, '.clang-tidy', ...sources('**.hpp')];
     const inputs = common.map((path) => (path === tools.id ? path : join(repository, path)));
+    const emscripten = emscriptenArgs(tools);
     const waiting = units(databases);
     /** @type {string[]} */
     const bad = [];
@@ -30,7 +31,8 @@ export async function tidyAll(tools, databases, log) {
         for (let unit = waiting.pop(); unit; unit = waiting.pop()) {
             const { file, database } = unit;
             const name = `tidy-${relative(repository, file).replaceAll('/', '-')}`;
-            const args = tidyArgs(database, file);
+            const target = database.includes('wasm-') ? emscripten : [];
+            const args = ['--quiet', '-p', database, ...target, file];
             await whenStale({ name, inputs: [file, ...inputs, ...args], outputs: [] }, () =>
                 run(tools.command('clang-tidy', args), log),
             ).catch(() => bad.push(relative(repository, file)));
@@ -45,7 +47,8 @@ function units(databases) {
     /** @type {Map<string, Unit>} */
     const found = new Map();
     for (const database of databases)
-        for (const file of compiled(database)) if (!found.has(file)) found.set(file, { file, database });
+        for (const file of compiled(database))
+            if (!found.has(file)) found.set(file, { file, database });
     return [...found.values()];
 }
 
@@ -60,17 +63,16 @@ function compiled(database) {
 }
 
 /**
- * @param {string} database
- * @param {string} file
+ * What em++ adds to its clang's command line, which the compile database does not show. em++ tells
+ * it, as one line of words.
+ * @param {import('./toolchain.js').Toolchain} tools
  */
-const tidyArgs = (database, file) => [
-    '--quiet',
-    '-p',
-    database,
-    ...(database.includes('wasm-') ? wasmArgs() : []),
-    file,
-];
-
-/** What em++ adds to its clang's command line, which the compile database does not show. */
-const wasmArgs = () =>
-    ['--target=wasm32-unknown-emscripten'].map((arg) => `--extra-arg-before=${arg}`);
+function emscriptenArgs(tools) {
+    const { file, args, env } = tools.command('em++', [
+        '--cflags',
+        '-fwasm-exceptions',
+        '-pthread',
+    ]);
+    const words = read(file, args, env)?.split(/\s+/) ?? [];
+    return words.map((word) => `--extra-arg-before=${word}`);
+}

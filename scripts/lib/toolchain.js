@@ -1,6 +1,6 @@
 /**
- * The toolchain that everything in C++ is built with: the machine's own where its emcc is new enough,
- * else one in a root of its own.
+ * The toolchain that everything in C++ is built with: the machine's own where its emcc is new
+ * enough, else one in a root of its own.
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -26,7 +26,8 @@ export const toolchain = () => (found ??= find());
 /** @returns {Promise<Toolchain>} */
 async function find() {
     const version = read('emcc', ['--version']);
-    if (emscriptenMajor(version) >= EMSCRIPTEN_MIN) return ofTheHost(/** @type {string} */ (version));
+    if (emscriptenMajor(version) >= EMSCRIPTEN_MIN)
+        return ofTheHost(/** @type {string} */ (version));
     const root = await toolchainRoot();
     return { id: RECIPE, command: (file, args = []) => inRoot(root, file, args) };
 }
@@ -49,14 +50,22 @@ function ofTheHost(version) {
 /** Catch2's CMake package, where CMake looks for it. */
 function hasCatch2() {
     const prefixes = (process.env.CMAKE_PREFIX_PATH ?? '').split(':').filter(Boolean);
-    const folders = [...CATCH2, ...prefixes.flatMap((prefix) => [join(prefix, 'lib'), join(prefix, 'share')])];
+    const folders = [
+        ...CATCH2,
+        ...prefixes.flatMap((prefix) => [join(prefix, 'lib'), join(prefix, 'share')]),
+    ];
     return folders
         .flatMap((folder) => [folder, ...subfolders(folder)])
-        .some((folder) => existsSync(join(folder, 'cmake/Catch2')) || existsSync(join(folder, 'Catch2')));
+        .some(
+            (folder) =>
+                existsSync(join(folder, 'cmake/Catch2')) || existsSync(join(folder, 'Catch2')),
+        );
 }
 
 /** @param {string} folder One per machine architecture, on Debian. */
 const subfolders = (folder) =>
     existsSync(folder)
-        ? readdirSync(folder).filter((name) => name.includes('-linux-')).map((name) => join(folder, name))
+        ? readdirSync(folder)
+              .filter((name) => name.includes('-linux-'))
+              .map((name) => join(folder, name))
         : [];
