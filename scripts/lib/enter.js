@@ -83,9 +83,13 @@ let way;
 
 /** @param {string} root */
 function findWay(root) {
-    if (has('bwrap') && read('bwrap', bwrapArgs(root, 'true', [], '/')) !== undefined)
+    if (
+        has('bwrap') &&
+        read('bwrap', bwrapArgs(root, 'true', [], '/'), environment()) !== undefined
+    )
         return 'bwrap';
-    if (isRoot && read('unshare', chrootArgs(root, 'true', [], '/')) !== undefined) return 'chroot';
+    if (isRoot && read('unshare', chrootArgs(root, 'true', [], '/'), environment()) !== undefined)
+        return 'chroot';
     throw new Failure(
         `no way into ${root}: neither bwrap (package bubblewrap) nor, as root, unshare works here`,
     );
