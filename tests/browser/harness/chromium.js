@@ -1,0 +1,211 @@
+/** Chromium, driven by the DevTools protocol over a pipe. */
+
+import { once } from 'node:events';
+
+import { CdpConnection } from './cdp.js';
+import { ended, killGroup, startGroup, temporaryFolder } from './processes.js';
+import { Tab } from './tab.js';
+import { until, within } from './waiting.js';
+
+/** @typedef {import('./engines.js').LaunchOptions} LaunchOptions */
+
+/**
+ * ProcessPerSiteUpToMainFrameThreshold would put tabs of one site into one process, and a spare
+ * renderer is only noise. The back/forward cache stays as people have it; it is never entered on a
+ * machine that looks short of memory, hence no memory saver.
+ */
+const FLAGS = [
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--no-default-browser-check',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--disable-breakpad',
+    '--disable-dev-shm-usage',
+    '--disable-extensions',
+    '--disable-features=ProcessPerSiteUpToMainFrameThreshold,Translate,MediaRouter,OptimizationHints',
+    '--password-store=basic',
+    '--use-mock-keychain',
+    '--remote-debugging-pipe',
+];
+
+export class ChromiumTab extends Tab {
+    /**
+     * @param {ChromiumBrowser} browser
+     * @param {string} target
+     * @param {string} session
+     */
+    constructor(browser, target, session) {
+        super(
+            {
+                run: async (expression) => {
+                    const { result, exceptionDetails } = await browser.cdp.send(
+                        'Runtime.evaluate',
+                        { expression, awaitPromise: true, returnByValue: true },
+                        session,
+                    );
+                    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description);
+                    return result.value;
+                },
+                close: () => browser.closeTarget(target),
+                navigate: (url) => this.#navigate(url),
+            },
+            browser,
+        );
+        this.chromium = browser;
+        this.session = session;
+    }
+
+    /**
+     * @param {string} method
+     * @param {Record<string, any>} [params]
+     */
+    send(method, params) {
+        return within(this.chromium.cdp.send(method, params, this.session), method);
+    }
+
+    /**
+     * @param {string} method
+     * @param {(params: Record<string, any>) => boolean} [accept]
+     */
+    event(method, accept = () => true) {
+        const heard = this.chromium.cdp.event(
+            method,
+            (params, session) => session === this.session && accept(params),
+        );
+        return within(heard, method);
+    }
+
+    /** @param {string} url */
+    async #navigate(url) {
+        const loaded = this.event('Page.loadEventFired');
+        loaded.catch(() => {});
+        const { errorText } = await this.send('Page.navigate', { url });
+        if (errorText) throw new Error(`${url}: ${errorText}`);
+        await loaded;
+    }
+
+    /** Whether it shows a page; a context that is replaced while asked is not there yet. */
+    isLoaded() {
+        return this.evaluate(
+            () => location.href !== 'about:blank' && document.readyState === 'complete',
+        ).catch(() => false);
+    }
+
+    /** Back or forward in the tab's history, out of the back/forward cache where it is there.
+     *  @param {-1 | 1} step */
+    async go(step) {
+        const { currentIndex, entries } = await this.send('Page.getNavigationHistory');
+        const { id } = entries[currentIndex + step];
+        const navigated = this.event('Page.frameNavigated', ({ frame }) => !frame.parentId);
+        navigated.catch(() => {});
+        await this.send('Page.navigateToHistoryEntry', { entryId: id });
+        await navigated;
+    }
+
+    /** What is sent to the console, with everything that the browser complains of there.
+     *  @returns {string[]} filled as it happens */
+    console() {
+        /** @type {string[]} */
+        const lines = [];
+        this.chromium.cdp.onEvent(({ session, method, params }) => {
+            if (session !== this.session) return;
+            if (method === 'Runtime.exceptionThrown') {
+                const { exceptionDetails } = params;
+                lines.push(exceptionDetails.exception?.description ?? exceptionDetails.text);
+            }
+            if (method === 'Log.entryAdded') lines.push(`${params.entry.level}: ${params.entry.text}`);
+            if (method === 'Runtime.consoleAPICalled' && ['error', 'warning'].includes(params.type)) {
+                lines.push(params.args.map((/** @type {any} */ arg) => arg.value).join(' '));
+            }
+        });
+        return lines;
+    }
+}
+
+export class ChromiumBrowser {
+    contentProcess = /--type=renderer/;
+    workerThread = /^DedicatedWorker/;
+
+    /**
+     * @param {import('node:child_process').ChildProcess} child
+     * @param {CdpConnection} cdp
+     * @param {() => Promise<void>} forget
+     */
+    constructor(child, cdp, forget) {
+        this.child = child;
+        this.cdp = cdp;
+        this.forget = forget;
+    }
+
+    pid() {
+        return this.child.pid ?? 0;
+    }
+
+    /**
+     * The address is part of the request: a Page.navigate after it would race with the load of
+     * about:blank, and lose (ERR_ABORTED). What the console says before we listen is told again.
+     *
+     * @param {string} url
+     */
+    async openTab(url) {
+        const { targetId } = await this.cdp.send('Target.createTarget', { url });
+        const { sessionId } = await this.cdp.send('Target.attachToTarget', {
+            targetId,
+            flatten: true,
+        });
+        const tab = new ChromiumTab(this, targetId, sessionId);
+        for (const domain of ['Page', 'Runtime', 'Inspector', 'Log']) {
+            await tab.send(`${domain}.enable`);
+        }
+        await until(() => tab.isLoaded(), `the load of ${url}`);
+        return tab;
+    }
+
+    /** @param {string} targetId */
+    async closeTarget(targetId) {
+        const gone = this.cdp.event('Target.targetDestroyed', (event) => event.targetId === targetId);
+        await this.cdp.send('Target.closeTarget', { targetId });
+        await within(gone, 'the end of a tab');
+    }
+
+    /** SIGKILL for every process of it at once. The profile stays. */
+    kill() {
+        return killGroup(this.child);
+    }
+
+    async close() {
+        const gone = ended(this.child);
+        this.cdp.send('Browser.close').catch(() => {});
+        await within(gone, 'the end of Chromium', 5_000).catch(() => {});
+        await killGroup(this.child);
+        await this.forget();
+    }
+}
+
+/**
+ * @param {string} executable
+ * @param {LaunchOptions} options
+ */
+export async function launchChromium(executable, { profile, env = {} }) {
+    const folder = profile ? undefined : await temporaryFolder();
+    const child = startGroup(executable, [...FLAGS, `--user-data-dir=${profile ?? folder?.path}`], {
+        stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+        env: { ...process.env, ...env },
+    });
+    const cdp = new CdpConnection(
+        /** @type {import('node:stream').Writable} */ (child.stdio[3]),
+        /** @type {import('node:stream').Readable} */ (child.stdio[4]),
+    );
+    const failed = once(child, 'error').then(([error]) => Promise.reject(error));
+    failed.catch(() => {});
+    await within(
+        Promise.race([cdp.send('Target.setDiscoverTargets', { discover: true }), failed]),
+        'the start of Chromium',
+    );
+    return new ChromiumBrowser(child, cdp, async () => folder?.remove());
+}

@@ -1,0 +1,186 @@
+/**
+ * Processes of the machine: browsers are started in a process group of their own, so that one
+ * signal ends all that they started, and what /proc says of them finds the process behind a tab.
+ */
+
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** @typedef {import('node:child_process').ChildProcess} ChildProcess */
+
+/** @type {Set<number>} Groups that are to be gone when this process is. */
+const groups = new Set();
+
+process.on('exit', () => {
+    for (const group of groups) signalGroup(group, 'SIGKILL');
+});
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.once(signal, () => process.exit(1));
+}
+
+/**
+ * Starts a program as the leader of a new process group.
+ *
+ * @param {string} file
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} [options]
+ * @returns {ChildProcess}
+ */
+export function startGroup(file, args, options = {}) {
+    const child = spawn(file, args, { stdio: 'ignore', ...options, detached: true });
+    if (child.pid) groups.add(child.pid);
+    return child;
+}
+
+/**
+ * SIGKILL for the whole group. Resolves when its leader is gone.
+ *
+ * @param {ChildProcess} child
+ */
+export async function killGroup(child) {
+    if (!child.pid) return;
+    const { pid } = child;
+    const gone = ended(child);
+    signalGroup(pid, 'SIGKILL');
+    await gone;
+    groups.delete(pid);
+}
+
+/**
+ * @param {ChildProcess} child
+ * @returns {Promise<void>}
+ */
+export function ended(child) {
+    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+/**
+ * @param {number} group
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup(group, signal) {
+    try {
+        process.kill(-group, signal);
+    } catch {
+        // ESRCH: everything in it has ended.
+    }
+}
+
+/**
+ * A browser's profile, or any folder that lives as long as a test.
+ *
+ * @returns {Promise<{ path: string, remove: () => Promise<void> }>}
+ */
+export async function temporaryFolder() {
+    const path = await mkdtemp(join(tmpdir(), 'tabacus-browser-'));
+    // A killed browser's last children may still write while the folder goes.
+    return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 10 }) };
+}
+
+/**
+ * @typedef {object} ProcessInfo
+ * @property {number} pid
+ * @property {number} parent
+ * @property {string} command  the command line, its arguments joined by spaces
+ */
+
+/** @returns {ProcessInfo[]} */
+function processes() {
+    return readdirSync('/proc').flatMap((name) => {
+        const pid = Number(name);
+        return Number.isInteger(pid) ? describe(pid) : [];
+    });
+}
+
+/**
+ * @param {number} pid
+ * @returns {ProcessInfo[]} empty when it has gone meanwhile
+ */
+function describe(pid) {
+    try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        // proc(5): "pid (comm) state ppid …", and comm may hold anything, brackets too.
+        const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return [{ pid, parent, command }];
+    } catch {
+        return [];
+    }
+}
+
+/**
+ * All that a process started, directly or not.
+ *
+ * @param {number} ancestor
+ * @returns {ProcessInfo[]}
+ */
+export function descendants(ancestor) {
+    const all = processes();
+    const family = new Set([ancestor]);
+    for (let before = 0; before !== family.size; ) {
+        before = family.size;
+        for (const { pid, parent } of all) if (family.has(parent)) family.add(pid);
+    }
+    return all.filter(({ pid }) => pid !== ancestor && family.has(pid));
+}
+
+/**
+ * SIGKILL for a process and all that it started, for what does not stay in one group.
+ *
+ * @param {number} pid
+ */
+export function killTree(pid) {
+    for (const victim of [pid, ...descendants(pid).map((found) => found.pid)]) {
+        try {
+            process.kill(victim, 'SIGKILL');
+        } catch {
+            // ESRCH: it has ended meanwhile.
+        }
+    }
+}
+
+/**
+ * How many threads of that name a process has.
+ *
+ * @param {number} pid
+ * @param {RegExp} name
+ * @returns {number}
+ */
+export function countThreads(pid, name) {
+    try {
+        const tasks = readdirSync(`/proc/${pid}/task`);
+        return tasks.filter((task) => name.test(threadName(pid, task))).length;
+    } catch {
+        return 0;
+    }
+}
+
+/**
+ * @param {number} pid
+ * @param {string} task
+ */
+function threadName(pid, task) {
+    try {
+        return readFileSync(`/proc/${pid}/task/${task}/comm`, 'utf8');
+    } catch {
+        return '';
+    }
+}
+
+/**
+ * Whether a process is there and no zombie.
+ *
+ * @param {number} pid
+ */
+export function isAlive(pid) {
+    try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        return !['Z', 'X'].includes(stat.charAt(stat.lastIndexOf(')') + 2));
+    } catch {
+        return false;
+    }
+}

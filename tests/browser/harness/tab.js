@@ -1,0 +1,142 @@
+/**
+ * A tab as the tests see it, the same for every engine. A driver brings `run`, which evaluates one
+ * asynchronous expression to a string, and the ways to end a tab.
+ */
+
+import { countThreads, descendants, isAlive } from './processes.js';
+import { until, within } from './waiting.js';
+
+/**
+ * @typedef {object} TabDriver
+ * @property {(expression: string) => Promise<string>} run  rejects when the tab dies meanwhile
+ * @property {() => Promise<void>} close  as a person closes it
+ * @property {(url: string) => Promise<void>} navigate  resolves after the load event
+ * @property {() => Promise<void>} [dying]  told that the tab is about to be killed
+ * @property {() => void} [died]  told when the tab was killed, where the protocol does not say it
+ */
+
+/**
+ * @typedef {object} BrowserDriver
+ * @property {() => number} pid
+ * @property {RegExp} contentProcess  the command line of a process that runs pages
+ * @property {RegExp} workerThread  the name of a thread that runs a Worker
+ */
+
+/** An error thrown in a tab, with what a TabacusError says of itself. */
+export class RemoteError extends Error {
+    /** @param {{ name: string, message: string, stack?: string, code?: string | number }} error */
+    constructor({ name, message, stack, code }) {
+        super(`${name}: ${message}`);
+        this.remoteName = name;
+        this.code = code;
+        this.remoteStack = stack;
+    }
+}
+
+/**
+ * @typedef {{ value?: unknown, error?: ConstructorParameters<typeof RemoteError>[0] }} Answer
+ */
+
+/**
+ * Serialisation by JSON on both sides, so that three protocols' ideas of a value cannot differ.
+ *
+ * @param {string} source  a function's
+ * @param {unknown[]} args
+ */
+const expressionOf = (source, args) => `(async () => {
+    try {
+        return JSON.stringify({ value: await (${source})(...${JSON.stringify(args)}) });
+    } catch (error) {
+        const { name, message, stack, code } = Object(error);
+        return JSON.stringify({ error: { name, message, stack, code } });
+    }
+})()`;
+
+export class Tab {
+    /** @type {number | undefined} */
+    #pid;
+
+    /**
+     * @param {TabDriver} driver
+     * @param {BrowserDriver} browser
+     */
+    constructor(driver, browser) {
+        this.driver = driver;
+        this.browser = browser;
+    }
+
+    /**
+     * Runs a function in the page. It is sent as source: it sees its arguments and the page's
+     * globals, nothing of the test.
+     *
+     * @template {unknown[]} A
+     * @template R
+     * @param {(...args: A) => R} body
+     * @param {A} args
+     * @returns {Promise<Awaited<R>>}
+     */
+    async evaluate(body, ...args) {
+        const source = String(body);
+        const answer = await within(
+            this.driver.run(expressionOf(source, args)),
+            `in a tab: ${source.slice(0, 200)}`,
+        );
+        /** @type {Answer} */
+        const { value, error } = JSON.parse(answer);
+        if (error) throw new RemoteError(error);
+        return /** @type {Awaited<R>} */ (value);
+    }
+
+    /** @param {string} url */
+    navigate(url) {
+        return within(this.driver.navigate(url), `the load of ${url}`);
+    }
+
+    /** @returns {Promise<void>} */
+    close() {
+        return this.driver.close();
+    }
+
+    /**
+     * The process that runs the page: the one that has a thread more while the page has a Worker
+     * more. The answer is kept, since a page that stays on its origin stays in its process.
+     *
+     * @returns {Promise<number>}
+     */
+    async pid() {
+        this.#pid ??= await this.#findPid();
+        return this.#pid;
+    }
+
+    async #findPid() {
+        const before = this.#workers();
+        await this.evaluate(() => /** @type {any} */ (globalThis).page.startIdleWorker());
+        const pid = await until(() => this.#grown(before), 'the thread of a Worker');
+        await this.evaluate(() => /** @type {any} */ (globalThis).page.stopIdleWorker());
+        await until(() => this.#grown(before) === undefined, 'the end of a Worker');
+        return pid;
+    }
+
+    /** @returns {Map<number, number>} content process → Workers that it runs */
+    #workers() {
+        const { contentProcess, workerThread } = this.browser;
+        const content = descendants(this.browser.pid()).filter(({ command }) => contentProcess.test(command));
+        return new Map(content.map((found) => [found.pid, countThreads(found.pid, workerThread)]));
+    }
+
+    /** @param {Map<number, number>} before */
+    #grown(before) {
+        for (const [pid, workers] of this.#workers()) {
+            if (workers > (before.get(pid) ?? 0)) return pid;
+        }
+    }
+
+    /** SIGKILL for the tab's process, as the machine's out-of-memory killer does it. */
+    async kill() {
+        const pid = await this.pid();
+        await this.driver.dying?.();
+        process.kill(pid, 'SIGKILL');
+        await until(() => !isAlive(pid), `the end of process ${pid}`);
+        this.driver.died?.();
+    }
+}

@@ -1,0 +1,177 @@
+/** WebKitGTK: its MiniBrowser under a screen of its own, driven by WebKitWebDriver. */
+
+import { createServer } from 'node:net';
+
+import { ended, isAlive, killGroup, killTree, startGroup, temporaryFolder } from './processes.js';
+import { Tab } from './tab.js';
+import { until, within } from './waiting.js';
+import { WebDriverSession } from './webdriver.js';
+
+/** @typedef {import('./engines.js').LaunchOptions} LaunchOptions */
+
+class WebKitBrowser {
+    contentProcess = /WebKitWebProcess/;
+    workerThread = /Worker/;
+    #first = true;
+
+    /**
+     * @param {WebDriverSession} session
+     * @param {import('node:child_process').ChildProcess} driver
+     * @param {() => Promise<void>} forget
+     */
+    constructor(session, driver, forget) {
+        this.session = session;
+        this.driver = driver;
+        this.forget = forget;
+    }
+
+    /** The driver starts the browser, so that all of the browser descends from it. */
+    pid() {
+        return this.driver.pid ?? 0;
+    }
+
+    /** @param {string} url */
+    async openTab(url) {
+        const tab = new Tab(driverOf(this.session, await this.#newWindow(), this), this);
+        await tab.navigate(url);
+        return tab;
+    }
+
+    /** A session begins with one window. @returns {Promise<string>} */
+    async #newWindow() {
+        if (this.#first) {
+            this.#first = false;
+            return this.session.send('/window');
+        }
+        const { handle } = await this.session.send('/window/new', {
+            method: 'POST',
+            body: { type: 'window' },
+        });
+        return handle;
+    }
+
+    async kill() {
+        const pid = this.pid();
+        killTree(pid);
+        await until(() => !isAlive(pid), 'the end of WebKit');
+        await killGroup(this.driver);
+    }
+
+    async close() {
+        await within(this.session.send('', { method: 'DELETE' }), 'the session', 5_000).catch(() => {});
+        await this.kill();
+        await this.forget();
+    }
+}
+
+/** How often a window is asked whether what it runs has come to an end. */
+const POLL_MS = 10;
+
+/**
+ * A script that waits would keep the other windows' commands waiting: so it is started, and then
+ * asked for its result.
+ *
+ * @param {WebDriverSession} session
+ * @param {string} window
+ * @param {WebKitBrowser} browser
+ * @returns {import('./tab.js').TabDriver}
+ */
+function driverOf(session, window, browser) {
+    let dead = false;
+    let lastId = 0;
+    /** @param {string} script */
+    const execute = async (script) => {
+        if (dead) throw new Error('the tab died');
+        const body = { script, args: [] };
+        return session.sendTo(window, '/execute/sync', { method: 'POST', body });
+    };
+    return {
+        run: async (expression) => {
+            const id = ++lastId;
+            await execute(`(globalThis.results ??= {})[${id}] = null;
+                ${expression}.then((text) => { globalThis.results[${id}] = text; });`);
+            for (;;) {
+                const text = await execute(`const text = globalThis.results[${id}];
+                    if (text !== null) delete globalThis.results[${id}];
+                    return text;`);
+                if (text !== null) return text;
+                await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+            }
+        },
+        close: async () => {
+            dead = true;
+            await session.sendTo(window, '/window', { method: 'DELETE' });
+        },
+        navigate: (url) => session.sendTo(window, '/url', { method: 'POST', body: { url } }),
+        // WebKitWebDriver gives the whole session up when a page dies under a command.
+        dying: async () => {
+            dead = true;
+            await session.idle();
+        },
+    };
+}
+
+/** @returns {Promise<number>} a port that was free a moment ago */
+function freePort() {
+    return new Promise((resolve, reject) => {
+        const server = createServer().once('error', reject);
+        server.listen(0, '127.0.0.1', () => {
+            const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+            server.close(() => resolve(port));
+        });
+    });
+}
+
+/**
+ * Xvfb chooses its own number and writes it to the descriptor that -displayfd names.
+ *
+ * @param {string} executable
+ */
+async function startScreen(executable) {
+    const screen = startGroup(executable, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], {
+        stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    const output = /** @type {import('node:stream').Readable} */ (screen.stdio[3]);
+    const number = await within(
+        new Promise((resolve, reject) => {
+            output.once('data', (data) => resolve(String(data).trim()));
+            ended(screen).then(() => reject(new Error('Xvfb ended')));
+        }),
+        'the start of Xvfb',
+    );
+    return { screen, display: `:${number}` };
+}
+
+/**
+ * @param {{ driver: string, browser: string, screen: string }} executables
+ * @param {LaunchOptions} options
+ */
+export async function launchWebKit(executables, { profile, env = {} }) {
+    const folder = profile ? undefined : await temporaryFolder();
+    const home = profile ?? folder?.path ?? '';
+    const { screen, display } = await startScreen(executables.screen);
+    const port = await freePort();
+    const driver = startGroup(executables.driver, [`--port=${port}`], {
+        env: {
+            ...process.env,
+            DISPLAY: display,
+            GDK_BACKEND: 'x11',
+            LIBGL_ALWAYS_SOFTWARE: '1',
+            WEBKIT_DISABLE_COMPOSITING_MODE: '1',
+            WEBKIT_FORCE_SANDBOX: '0',
+            XDG_DATA_HOME: `${home}/data`,
+            XDG_CACHE_HOME: `${home}/cache`,
+            XDG_CONFIG_HOME: `${home}/config`,
+            ...env,
+        },
+    });
+    const server = `http://127.0.0.1:${port}`;
+    await until(() => fetch(`${server}/status`).then(({ ok }) => ok, () => false), 'WebKitWebDriver');
+    const session = await WebDriverSession.start(server, {
+        'webkitgtk:browserOptions': { binary: executables.browser, args: ['--automation'] },
+    });
+    return new WebKitBrowser(session, driver, async () => {
+        await killGroup(screen);
+        await folder?.remove();
+    });
+}
