@@ -18,6 +18,7 @@ import { SharedMemory } from './shared/shared.js';
 
 export { TabacusError, TabacusRangeError } from './errors.js';
 
+/** @typedef {import('./shared/shared.js').SharedMemory} AttachedMemory */
 /** @typedef {import('./shared/counter.js').SharedCounter} SharedCounter */
 /** @typedef {import('./shared/mutex.js').SharedMutex} SharedMutex */
 /** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
@@ -27,10 +28,13 @@ export { TabacusError, TabacusRangeError } from './errors.js';
  * @returns {Promise<Record<string, unknown>>}
  */
 async function instantiate({ memory, module }) {
+    const wrong = () => invalid('handle.module', module, 'the attach.wasm of this package');
+    // Looked at before it is run: a stranger's start function would run on our memory.
+    if (!WebAssembly.Module.exports(module).some(({ name }) => name === 'agent_enter')) throw wrong();
     try {
         return (await WebAssembly.instantiate(module, { env: { memory } })).exports;
     } catch (cause) {
-        throw Object.assign(invalid('handle.module', module, 'the attach.wasm of this package'), { cause });
+        throw Object.assign(wrong(), { cause });
     }
 }
 
@@ -39,7 +43,7 @@ async function instantiate({ memory, module }) {
  * thread needs it no more and lives on; each attachment has 4 KiB of the memory.
  *
  * @param {SharedHandle} handle
- * @returns {Promise<SharedMemory>}
+ * @returns {Promise<AttachedMemory>}
  */
 export async function attach(handle) {
     const checked = checkHandle(handle);

@@ -19,7 +19,7 @@ const pollFirst_ms = 1;
 const pollMax_ms = 16;
 
 /** @param {number} delay_ms */
-const delay = (delay_ms) => new Promise((resolve) => setTimeout(resolve, delay_ms));
+const delay = (delay_ms) => new Promise((resolve) => void setTimeout(resolve, delay_ms));
 
 /**
  * @param {Int32Array<SharedArrayBuffer>} words

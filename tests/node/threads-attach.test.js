@@ -1,0 +1,62 @@
+/**
+ * What attach.wasm is made of. It is instantiated over the memory of a program that runs: a data
+ * segment or a start function would write into it.
+ */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+const bytes = readFileSync(new URL(import.meta.resolve('tabacus/attach.wasm')));
+const module = new WebAssembly.Module(bytes);
+
+/** Numbers of sections in the binary format. */
+const sectionNames = new Map([
+    [4, 'table'],
+    [8, 'start'],
+    [9, 'element'],
+    [11, 'data'],
+]);
+
+/** The numbers of the module's sections. */
+function sections() {
+    const numbers = [];
+    for (let at = 8; at < bytes.length;) {
+        numbers.push(Number(bytes[at++]));
+        let size = 0;
+        for (let shift = 0; ; shift += 7) {
+            const byte = Number(bytes[at++]);
+            size |= (byte & 0x7f) << shift;
+            if (byte < 0x80) break;
+        }
+        at += size;
+    }
+    return numbers;
+}
+
+test('it has no table, no start function, no elements and no data', () => {
+    const found = sections();
+    assert.ok(found.includes(10), 'the parser finds the code');
+    assert.deepEqual(
+        found.flatMap((number) => sectionNames.get(number) ?? []),
+        [],
+    );
+});
+
+test('it imports the memory, and nothing else', () => {
+    assert.deepEqual(WebAssembly.Module.imports(module), [{ module: 'env', name: 'memory', kind: 'memory' }]);
+});
+
+test('its stack pointer is there to be set, and is 0 until then, where any use of it traps', () => {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 256, shared: true });
+    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
+    assert.equal(stackPointer.value, 0);
+});
+
+test('instantiating it leaves the memory as it was', () => {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 256, shared: true });
+    const view = new Uint8Array(memory.buffer).fill(0xa5);
+    assert.ok(new WebAssembly.Instance(module, { env: { memory } }));
+    assert.ok(view.every((byte) => byte === 0xa5));
+});

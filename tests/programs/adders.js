@@ -1,0 +1,85 @@
+/**
+ * Workers that attach to a shared memory and add when told to: the side of the page. Their own side is
+ * adder.js, with an entry for each platform.
+ */
+
+/**
+ * A task for all adders at once. With `mutex` each add is a load and a store of a plain number under that
+ * mutex, held as the task says.
+ *
+ * @typedef {object} AddTask
+ * @property {string} name of the counter
+ * @property {import('tabacus/threads').CounterKind} kind
+ * @property {number} n
+ * @property {number} adds
+ * @property {{ name: string, how: 'lock' | 'lockAsync' | 'timed' }} [mutex]
+ */
+
+/**
+ * A worker, whatever the platform makes of it.
+ *
+ * @typedef {object} Adder
+ * @property {(message: unknown) => void} post
+ * @property {() => Promise<any>} next resolves with the worker's next message; rejects if it dies
+ * @property {() => unknown} terminate
+ */
+
+/**
+ * @param {() => Adder} spawn
+ * @param {number} count
+ * @param {unknown} handle
+ * @returns {Promise<Adder[]>}
+ */
+export async function startAdders(spawn, count, handle) {
+    const adders = Array.from({ length: count }, spawn);
+    for (const adder of adders) adder.post({ handle });
+    for (const adder of adders) await expectMessage(adder, 'attached');
+    return adders;
+}
+
+/**
+ * They begin together: each waits at a gate for the last.
+ *
+ * @param {Adder[]} adders
+ * @param {AddTask} task
+ */
+export async function addersAll(adders, task) {
+    const gate = new Int32Array(new SharedArrayBuffer(4)).fill(adders.length);
+    for (const adder of adders) adder.post({ task, gate });
+    for (const adder of adders) await expectMessage(adder, 'done');
+}
+
+/**
+ * @param {Adder} adder
+ * @param {string} expected
+ */
+async function expectMessage(adder, expected) {
+    const message = await adder.next();
+    if (message !== expected) throw new Error(`a worker said: ${JSON.stringify(message)}`);
+}
+
+/**
+ * Messages in the order in which they come, whether or not somebody waits for them already.
+ */
+export function mailbox() {
+    /** @type {{ message?: unknown, error?: unknown }[]} */
+    const letters = [];
+    let wake = () => {};
+    /** @param {{ message?: unknown, error?: unknown }} letter */
+    const put = (letter) => {
+        letters.push(letter);
+        wake();
+    };
+    return {
+        /** @param {unknown} message */
+        deliver: (message) => put({ message }),
+        /** @param {unknown} error */
+        fail: (error) => put({ error }),
+        async next() {
+            while (letters.length === 0) await new Promise((resolve) => void (wake = () => resolve(undefined)));
+            const letter = /** @type {{ message?: unknown, error?: unknown }} */ (letters.shift());
+            if ('error' in letter) throw letter.error;
+            return letter.message;
+        },
+    };
+}
