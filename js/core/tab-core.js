@@ -77,7 +77,9 @@ function instantiated(start, module) {
          * @param {(instance: WebAssembly.Instance, module: WebAssembly.Module) => void} receive
          */
         const instantiateWasm = (imports, receive) => {
-            WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module), reject);
+            WebAssembly.instantiate(module, imports)
+                .then((instance) => receive(instance, module))
+                .catch(reject);
             return {};
         };
         start({ instantiateWasm }).then(resolve, reject);

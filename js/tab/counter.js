@@ -154,8 +154,14 @@ class TabCounter {
     subscribe(subscriber) {
         if (typeof subscriber !== 'function') throw invalid('subscriber', subscriber, 'a function');
         const value = this.value;
+        /** @type {number | undefined} */
+        let last;
         /** @param {number} latest */
-        const call = (latest) => subscriber(latest); // one entry for each subscription
+        const call = (latest) => {
+            if (latest === last) return;
+            last = latest;
+            subscriber(latest);
+        };
         this.#subscribers.add(call);
         this.#call(call, value);
         return () => void this.#subscribers.delete(call);

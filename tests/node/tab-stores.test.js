@@ -1,0 +1,380 @@
+/** Two tabs of one origin in this process, and everything that its stores can do to them. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open, TabacusError } from '../../dist/node/tabacus.js';
+import { details, FakeOrigin, settled, until } from './fake-origin.js';
+
+const build = 'single';
+
+/** @param {string} code */
+const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+
+test('two tabs count exactly, see each other, and a third finds it all', async () => {
+    const origin = new FakeOrigin();
+    const [a, b] = await Promise.all([open({ build, window: origin.window() }), open({ build, window: origin.window() })]);
+    assert.deepEqual(a.capabilities, {
+        store: 'indexeddb',
+        exclusion: 'web-locks',
+        durability: 'strict',
+        mirror: true,
+        channel: true,
+        memory: build,
+    });
+    const [here, there] = [a.counter('c'), b.counter('c')];
+    for (let i = 0; i < 1000; i++) {
+        here.add(2);
+        there.add(-1);
+        if (i % 100 === 0) await here.flush();
+    }
+    await Promise.all([here.flush(), there.flush()]);
+    assert.equal(await here.read(), 1000);
+    assert.equal(await there.read(), 1000);
+    await until(() => here.value === 1000 && there.value === 1000);
+    await a.close();
+    there.add(1);
+    await b.close();
+    const c = await open({ build, window: origin.window() });
+    assert.equal(await c.counter('c').read(), 1001);
+    await c.close();
+    assert.deepEqual(origin.locks.held(), []);
+});
+
+test('transactional, locked and naive counters work over the stores, apart from each other', async () => {
+    const origin = new FakeOrigin();
+    const [a, b] = await Promise.all([open({ build, window: origin.window() }), open({ build, window: origin.window() })]);
+    for (const strategy of /** @type {const} */ (['transactional', 'locked', 'naive'])) {
+        const [here, there] = [a.counter('c', { strategy }), b.counter('c', { strategy })];
+        const adds = [];
+        for (let i = 0; i < 20; i++) adds.push(here.add(1), there.add(2));
+        const values = await Promise.all(adds);
+        assert.equal(Math.max(...values), 60, strategy);
+        assert.equal(await here.read(), 60, strategy);
+        await assert.rejects(here.add(2 ** 53 - 1), failsWith('out-of-range'), strategy);
+        await assert.rejects(here.add(/** @type {any} */ ('1')), failsWith('invalid-argument'), strategy);
+        assert.equal(await there.read(), 60, strategy);
+    }
+    await a.close();
+    await b.close();
+});
+
+test('namespaces are apart', async () => {
+    const origin = new FakeOrigin();
+    const a = await open({ build, window: origin.window(), namespace: 'a/b %' });
+    const b = await open({ build, window: origin.window(), namespace: 'a' });
+    a.counter('c').add(1);
+    await a.counter('c').flush();
+    assert.equal(await b.counter('c').read(), 0);
+    await a.close();
+    await b.close();
+});
+
+test('records that cannot be read are set aside with one warning each; all others count', async () => {
+    const origin = new FakeOrigin();
+    const first = await open({ build, window: origin.window() });
+    first.counter('c').add(5);
+    await first.close();
+    const [key] = await origin.records('default', 'rows', (rows) => rows.getAllKeys());
+    const prefix = String(key).slice(0, String(key).lastIndexOf('/') + 1);
+    assert.ok(prefix.length > 1, `a row's key, ${key}, ends with its slot`);
+    for (const [suffix, value] of /** @type {const} */ ([
+        ['x1', 'garbage'],
+        ['x2', { an: 'object' }],
+        ['x3', 7],
+    ])) {
+        await origin.records('default', 'rows', (rows) => rows.put(value, prefix + suffix));
+    }
+    const tab = await open({ build, window: origin.window() });
+    const warnings = details(tab, 'warning');
+    const counter = tab.counter('c');
+    assert.equal(await counter.read(), 5);
+    counter.add(1);
+    await counter.flush();
+    assert.equal(await counter.read(), 6);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(
+        warnings.map(({ code }) => code),
+        ['corrupt-record', 'corrupt-record', 'corrupt-record'],
+    );
+    assert.equal(new Set(warnings.map(({ subject }) => subject)).size, 3);
+    await tab.close();
+});
+
+test('a tab makes way for an upgrade, and for a deletion, and goes on counting', async () => {
+    const origin = new FakeOrigin();
+    const tab = await open({ build, window: origin.window() });
+    const lost = details(tab, 'storelost');
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    const newer = await origin.connect('tabacus/default', { version: 9 });
+    newer.close();
+    counter.add(1);
+    await counter.flush();
+    assert.equal(await counter.read(), 2);
+    assert.equal(lost.length, 0);
+    await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
+    counter.add(1);
+    await counter.flush();
+    assert.equal(await counter.read(), 3);
+    await until(() => lost.length > 0);
+    assert.equal(lost.length, 1);
+    assert.ok(lost[0].generation && lost[0].previous && lost[0].generation !== lost[0].previous);
+    await tab.close();
+});
+
+test('a connection dropped by the browser comes back', async () => {
+    const origin = new FakeOrigin();
+    const tab = await open({ build, window: origin.window() });
+    const counter = tab.counter('c');
+    const orders = tab.counter('orders', { strategy: 'transactional' });
+    counter.add(1);
+    await counter.flush();
+    for (let round = 0; round < 5; round++) {
+        counter.add(1);
+        origin.dropConnections();
+        await counter.flush();
+        assert.equal(await orders.add(1), round + 1);
+    }
+    assert.equal(await counter.read(), 6);
+    await tab.close();
+});
+
+test('a commit cut off by a dropped connection is neither lost nor counted twice', async () => {
+    const origin = new FakeOrigin();
+    const tab = await open({ build, window: origin.window() });
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    let cuts = 0;
+    origin.onWrite = () => {
+        if (cuts++ < 2) setImmediate(() => origin.dropConnections());
+    };
+    counter.add(10);
+    await counter.flush();
+    assert.ok(cuts > 1, 'a commit was cut off');
+    const other = await open({ build, window: origin.window() });
+    assert.equal(await other.counter('c').read(), 11);
+    await other.close();
+    await tab.close();
+});
+
+test('a transactional add of unknown outcome says so', async () => {
+    const origin = new FakeOrigin();
+    const tab = await open({ build, window: origin.window() });
+    const counter = tab.counter('c', { strategy: 'transactional' });
+    assert.equal(await counter.add(1), 1);
+    // After the put, and so after commit() was called.
+    origin.onWrite = (transaction) => {
+        const { objectStore } = transaction;
+        transaction.objectStore = (/** @type {string} */ name) => {
+            const store = objectStore.call(transaction, name);
+            const put = store.put.bind(store);
+            store.put = (/** @type {any[]} */ ...args) => {
+                queueMicrotask(() => transaction._abort('AbortError'));
+                return put(...args);
+            };
+            return store;
+        };
+    };
+    await assert.rejects(counter.add(1), failsWith('unknown-commit'));
+    await tab.close();
+});
+
+test('a full store rejects flush, keeps the increments, and takes them when there is room', async () => {
+    const origin = new FakeOrigin();
+    const tab = await open({ build, window: origin.window() });
+    const warnings = details(tab, 'warning');
+    const counter = tab.counter('c');
+    const orders = tab.counter('orders', { strategy: 'transactional' });
+    counter.add(1);
+    await counter.flush();
+    // As Chromium does it: tx.error, and no event at any request.
+    origin.onWrite = (transaction) => setImmediate(() => transaction._abort('QuotaExceededError'));
+    counter.add(1);
+    await assert.rejects(counter.flush(), failsWith('quota-exceeded'));
+    await assert.rejects(orders.add(1), failsWith('quota-exceeded'));
+    assert.equal(counter.value, 2);
+    await until(() => warnings.some(({ code }) => code === 'quota-exceeded'));
+    origin.onWrite = () => {};
+    await counter.flush();
+    assert.equal(await counter.read(), 2);
+    assert.equal(await orders.read(), 0);
+    await tab.close();
+});
+
+test('localStorage refused or full costs the mirror, and nothing else', async () => {
+    const origin = new FakeOrigin();
+    const window = origin.window();
+    Object.defineProperty(window, 'localStorage', {
+        get: () => {
+            throw new DOMException('cookies are blocked', 'SecurityError');
+        },
+    });
+    const tab = await open({ build, window });
+    assert.equal(tab.capabilities.mirror, false);
+    tab.counter('c').add(1);
+    await tab.close();
+    origin.storageFull = true;
+    const full = await open({ build, window: origin.window() });
+    full.counter('c').add(1);
+    await full.counter('c').flush();
+    assert.equal(await full.counter('c').read(), 2);
+    await full.close();
+});
+
+test('without IndexedDB the slots are in localStorage, and it is said', async () => {
+    const origin = new FakeOrigin();
+    const refused = {
+        open: () => {
+            throw new DOMException('not in this mode', 'InvalidStateError');
+        },
+    };
+    for (const indexedDB of [undefined, refused]) {
+        const tab = await open({ build, window: origin.window({ indexedDB }) });
+        assert.equal(tab.capabilities.store, 'localstorage');
+        assert.equal(tab.capabilities.durability, 'relaxed');
+        assert.throws(() => tab.counter('c', { durability: 'strict' }), failsWith('weaker-guarantee'));
+        assert.throws(() => tab.counter('c', { strategy: 'transactional' }), failsWith('unavailable'));
+        tab.counter('c').add(3);
+        await tab.close();
+    }
+    const reader = await open({ build, window: origin.window({ indexedDB: undefined }) });
+    assert.equal(await reader.counter('c').read(), 6);
+    await reader.close();
+});
+
+test('without locks or a channel two tabs are still exact', async () => {
+    const origin = new FakeOrigin();
+    const without = { navigator: {}, BroadcastChannel: undefined };
+    const a = await open({ build, window: origin.window(without) });
+    const b = await open({ build, window: origin.window(without) });
+    assert.equal(a.capabilities.exclusion, 'none');
+    assert.equal(a.capabilities.channel, false);
+    for (let i = 0; i < 50; i++) {
+        a.counter('c').add(1);
+        b.counter('c').add(1);
+    }
+    await Promise.all([a.counter('c').flush(), b.counter('c').flush()]);
+    assert.equal(await a.counter('c').read(), 100);
+    await a.close();
+    await b.close();
+});
+
+test('a stranger’s database of our name keeps its records and gets our stores', async () => {
+    const origin = new FakeOrigin();
+    const foreign = await origin.connect('tabacus/default', {
+        version: 3,
+        upgrade: (database) => {
+            database.createObjectStore('rows', { keyPath: 'id' }).put({ id: 1, theirs: true });
+            database.createObjectStore('photos').put('sunset', 1);
+        },
+    });
+    foreign.close();
+    const tab = await open({ build, window: origin.window() });
+    assert.equal(tab.capabilities.store, 'indexeddb');
+    tab.counter('c').add(2);
+    await tab.counter('c').flush();
+    assert.equal(await tab.counter('c').read(), 2);
+    await tab.close();
+    const database = await origin.connect('tabacus/default');
+    assert.equal(database.version, 4);
+    const names = [...database.objectStoreNames];
+    const aside = String(names.find((name) => name.startsWith('rows (')));
+    const transaction = database.transaction([aside, 'photos']);
+    assert.deepEqual(await settled(transaction.objectStore(aside).get(1)), { id: 1, theirs: true });
+    assert.equal(await settled(transaction.objectStore('photos').get(1)), 'sunset');
+    database.close();
+});
+
+test('what strangers say on the channel disturbs nobody and counts for nothing', async () => {
+    const origin = new FakeOrigin();
+    /** @type {Set<string>} */
+    const names = new Set();
+    class Overheard extends origin.BroadcastChannel {
+        /** @param {string} name */
+        constructor(name) {
+            super(name);
+            names.add(name);
+        }
+    }
+    const tab = await open({ build, window: origin.window({ BroadcastChannel: Overheard }) });
+    const other = await open({ build, window: origin.window() });
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    for (const name of names) {
+        const stranger = new origin.BroadcastChannel(name);
+        for (const message of ['', 'x', '1|2|3', null, 7, { a: 1 }, new ArrayBuffer(8), '\0'.repeat(5000), '\ud800']) {
+            stranger.postMessage(message);
+        }
+        stranger.close();
+    }
+    other.counter('c').add(1);
+    await other.counter('c').flush();
+    await until(() => counter.value === 2);
+    assert.equal(await counter.read(), 2);
+    await tab.close();
+    await other.close();
+});
+
+test('strangers’ storage events disturb nobody', async () => {
+    const origin = new FakeOrigin();
+    const window = origin.window({ indexedDB: undefined });
+    const tab = await open({ build, window });
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    for (const key of [null, '', 'tabacus/', [...origin.area.keys()][0]]) {
+        for (const newValue of [null, '', 'nonsense', '9'.repeat(400)]) {
+            window.dispatchEvent(Object.assign(new Event('storage'), { key, oldValue: null, newValue }));
+        }
+    }
+    counter.add(1);
+    assert.equal(await counter.read(), 2);
+    await tab.close();
+    assert.deepEqual(window.errors, []);
+});
+
+test('a page on its way out commits at once, lets all go, and comes back counting', async () => {
+    const origin = new FakeOrigin();
+    const window = origin.window();
+    const tab = await open({ build, window });
+    const other = await open({ build, window: origin.window() });
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    const held = origin.locks.held().length;
+    counter.add(1);
+    window.page('pagehide');
+    await until(() => origin.locks.held().length < held);
+    await until(() => other.counter('c').value === 2);
+    assert.equal(await other.counter('c').read(), 2);
+    other.counter('c').add(5);
+    await other.counter('c').flush();
+    window.page('pageshow');
+    assert.equal(await counter.read(), 7);
+    counter.add(1);
+    await counter.flush();
+    assert.equal(await other.counter('c').read(), 8);
+    await tab.close();
+    await other.close();
+    assert.deepEqual(window.errors, []);
+});
+
+test('a database that never opens: the tab goes on without it', async () => {
+    const origin = new FakeOrigin();
+    /** @type {(() => void)[]} */
+    const timers = [];
+    const window = origin.window({
+        indexedDB: { open: () => ({}) },
+        setTimeout: (/** @type {() => void} */ callback) => timers.push(callback),
+        clearTimeout: () => {},
+    });
+    const opening = open({ build, window });
+    await until(() => timers.length > 0);
+    timers.splice(0).forEach((callback) => callback());
+    const tab = await opening;
+    assert.equal(tab.capabilities.store, 'localstorage');
+    await tab.close();
+});
