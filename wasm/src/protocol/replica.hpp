@@ -124,7 +124,7 @@ class Replica {
     Task<void> load(std::shared_ptr<CounterState> state);
     Task<bool> load_from_database(CounterState& state);
     Task<void> load_from_storage(CounterState& state);
-    void merge_row(CounterState& state, std::string_view row, std::string_view value, bool foreign);
+    bool merge_row(CounterState& state, std::string_view row, std::string_view value, bool foreign);
     void reload_all();
     Task<void> reload(std::shared_ptr<CounterState> state);
 

@@ -37,7 +37,8 @@ Task<void> Replica::load(std::shared_ptr<CounterState> state) {
     revalue(*state);
 }
 
-/// False when this is not the database that was expected: adopt, which tells and heals, then retry.
+/// False when this is not the database that was expected, or the own row has another owner: adopt,
+/// which tells and heals and gives the row to the others, then retry.
 Task<bool> Replica::load_from_database(CounterState& state) {
     constexpr std::array scope{Store::meta, Store::rows};
     std::optional<Row> generation;
@@ -50,12 +51,14 @@ Task<bool> Replica::load_from_database(CounterState& state) {
     }
     const auto expected = generation_.empty() ? co_await mirror_.generation() : generation_;
     const auto prefix = state.key.size() + 1;
+    bool ours = true;
     for (const auto& row : rows) {
-        merge_row(state, std::string_view(row.key).substr(prefix), row.value, row.foreign);
+        const auto id = std::string_view(row.key).substr(prefix);
+        if (!merge_row(state, id, row.value, row.foreign)) ours = false;
     }
     const bool readable = generation && !generation->foreign && is_identifier(generation->value);
     if (!readable || (!expected.empty() && expected != generation->value)) co_return false;
-    co_return data_loss_ != "total";
+    co_return ours && data_loss_ != "total";
 }
 
 Task<void> Replica::load_from_storage(CounterState& state) {
@@ -66,19 +69,20 @@ Task<void> Replica::load_from_storage(CounterState& state) {
     }
 }
 
-void Replica::merge_row(CounterState& state, std::string_view row, std::string_view value,
+/// False when another replica adopted this one's row (while the page slept in the back/forward cache,
+/// say): what it holds beyond our own totals can only be counted once the row is no longer ours.
+bool Replica::merge_row(CounterState& state, std::string_view row, std::string_view value,
                         bool foreign) {
     const auto record = foreign ? std::nullopt : parse_totals(value);
     if (!is_row_id(row) || !record) {
         set_aside("rows", state.key + "/" + std::string(row));
-        return;
+        return true;
     }
     if (!state.based || row != row_) {
         state.ledger.merge_committed(row, *record);
-    } else if (record->epoch > row_epoch_) {
-        lose_slot();  // another replica adopted it: the next commit would be refused
-        if (dirty()) schedule_turn();
+        return true;
     }
+    return record->epoch <= row_epoch_;
 }
 
 void Replica::reload_all() {
