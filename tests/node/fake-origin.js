@@ -168,6 +168,9 @@ export class FakeOrigin {
     /** Open connections to databases. @type {IDBDatabase[]} */
     connections = [];
 
+    /** All that were ever begun. @type {any[]} */
+    transactions = [];
+
     /** Whether localStorage is. */
     storageFull = false;
 
@@ -194,8 +197,11 @@ export class FakeOrigin {
         return tab;
     }
 
-    /** As when the user clears site data: every connection hears `close`. */
+    /** As when the user clears site data: what is under way aborts, and every connection hears `close`. */
     dropConnections() {
+        for (const transaction of this.transactions) {
+            if (transaction._state !== 'finished') transaction._abort('AbortError');
+        }
         for (const connection of this.connections.splice(0)) forceCloseDatabase(/** @type {any} */ (connection));
     }
 
@@ -251,6 +257,7 @@ function watch(connection, origin) {
     const begin = connection.transaction.bind(connection);
     connection.transaction = (stores, mode, options) => {
         const transaction = begin(stores, mode, options);
+        origin.transactions.push(transaction);
         if (mode === 'readwrite') origin.onWrite(transaction);
         return transaction;
     };
