@@ -1,133 +1,82 @@
-/** Shared memory in the engines: the article's program, the page's own thread, and its refusals. */
+/** Shared memory in every engine: the Atomics article's program, C++ threads, Workers of one's own. */
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, it } from 'node:test';
 
-import { articleAdds, articleWorkers, exactKinds } from '../programs/article.js';
+import { call, callThreads } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
-import { serveSite } from './harness/site.js';
+import { useBrowser } from './harness/fixture.js';
+import { DIST } from './harness/site.js';
 
-const total = articleWorkers * articleAdds;
+/** On two cores that are busy otherwise the workers may run one after the other for a while. */
+const TRIES_MAX = 300;
 
-/** As in tests/node/threads-article.test.js. */
-const triesMax = 500;
+const engines = Object.values(ENGINES);
 
-describeIn(Object.values(ENGINES), 'Shared memory', (engine) => {
-    /** @type {Awaited<ReturnType<typeof serveSite>>} */
-    let site;
-    /** @type {import('./harness/engines.js').Browser} */
-    let browser;
+describeIn(engines, 'Threads in an isolated page', (engine) => {
+    const browser = useBrowser(engine, { page: 'threads.html' });
     /** @type {import('./harness/tab.js').Tab} */
     let tab;
-
     before(async () => {
-        site = await serveSite();
-        browser = await engine.launch();
-        tab = await browser.openTab(site.page);
-        await tab.evaluate(async (workers) => {
-            const page = /** @type {any} */ (globalThis);
-            const load = (/** @type {string} */ path) => import(path);
-            const { threads, TabacusError } = await load('/dist/web/tabacus-threads.js');
-            const { startAdders, addersAll } = await load('/programs/adders.js');
-            const { spawn } = await load('/programs/spawn.web.js');
-            const shared = await threads();
-            const adders = await startAdders(spawn, workers, shared.handle);
-            const program = await load('/programs/article.js');
-            Object.assign(page, { shared, adders, addersAll, threads, TabacusError, ...program });
-        }, articleWorkers);
-    });
-    after(async () => {
-        await browser?.close();
-        await site?.close();
+        tab = await browser.openTab();
+        await callThreads(tab, 'start');
     });
 
-    for (const kind of exactKinds) {
-        it(`${kind}: four workers, up and down again, exact`, async () => {
-            const seen = await tab.evaluate((kind) => {
-                const { article, shared, adders } = /** @type {any} */ (globalThis);
-                return article(shared, adders, kind);
-            }, kind);
-            assert.deepEqual(seen, { up: total, down: 0 });
-        });
-
-        it(`${kind}: workers, C++ threads and the page on one object, exact`, async () => {
-            const value = await tab.evaluate(async (kind, adds) => {
-                const { shared, adders, addersAll } = /** @type {any} */ (globalThis);
-                const name = `together ${kind}`;
-                const counter = shared.counter(name, { kind });
-                const hammered = shared.hammer(counter, { threads: 2, adds, amount: 3 });
-                const added = addersAll(adders, { name, kind, n: 2, adds });
-                for (let i = 0; i < adds; i++) counter.add(5);
-                await Promise.all([hammered, added]);
-                return counter.value;
-            }, kind, articleAdds);
-            assert.equal(value, (2 * 3 + articleWorkers * 2 + 5) * articleAdds);
+    for (const kind of /** @type {const} */ (['atomic', 'mutexed', 'striped'])) {
+        it(`four workers, 100,000 up and down: ${kind} is exact`, async () => {
+            assert.deepEqual(await callThreads(tab, 'article', kind), { up: 400_000, down: 0 });
         });
     }
-
-    it('unsynchronised: updates are seen to be lost', async () => {
-        const seen = await tab.evaluate((tries) => {
-            const { articleLoses, shared, adders } = /** @type {any} */ (globalThis);
-            return articleLoses(shared, adders, tries);
-        }, triesMax);
-        assert.ok(seen, `not one update was lost in ${triesMax} tries`);
+    it('unsynchronised is seen to be wrong', async (t) => {
+        const lost = await callThreads(tab, 'articleLoses', TRIES_MAX);
+        assert.ok(lost, `it lost nothing in ${TRIES_MAX} tries`);
+        t.diagnostic(`${engine.name}: ${JSON.stringify(lost)}`);
     });
-
-    it('lockAsync on the page and blocking locks in workers: no update lost', async () => {
-        const value = await tab.evaluate(async () => {
-            const { shared, adders, addersAll } = /** @type {any} */ (globalThis);
-            const [name, kind] = ['mixed', 'unsynchronised'];
-            const mutex = { name: 'mixed mutex', how: 'lock' };
-            const added = addersAll(adders, { name, kind, n: 1, adds: 2_000, mutex });
-            const [counter, lock] = [shared.counter(name, { kind }), shared.mutex(mutex.name)];
-            const tasks = [1, 2, 3].map(async () => {
-                for (let i = 0; i < 100; i++) {
-                    const held = await lock.lockAsync();
-                    counter.add();
-                    held.unlock();
-                }
-            });
-            await Promise.all([added, ...tasks]);
-            return counter.value;
-        });
-        assert.equal(value, articleWorkers * 2_000 + 300);
+    it('C++ threads and attached Workers count on one counter', async () => {
+        assert.equal(await callThreads(tab, 'everybody', 20_000), 6 * 20_000);
     });
-
-    it('a blocking lock on the page is a typed error, and the page goes on', async () => {
-        const seen = await tab.evaluate(async () => {
-            const { shared, TabacusError } = /** @type {any} */ (globalThis);
-            const lock = shared.mutex('blocking');
-            const codes = [undefined, { timeout: 10 }].map((options) => {
-                try {
-                    return lock.lock(options);
-                } catch (error) {
-                    return error instanceof TabacusError && /** @type {any} */ (error).code;
-                }
-            });
-            const held = await lock.lockAsync();
-            const late = await lock.lockAsync({ timeout: 5 }).catch((/** @type {Error} */ error) => error.name);
-            held.unlock();
-            return { codes, late, free: lock.tryLock() };
-        });
-        assert.deepEqual(seen, { codes: ['would-block', 'would-block'], late: 'TimeoutError', free: true });
+    it('the page waits in one queue with the Workers, without blocking', async () => {
+        assert.equal(await callThreads(tab, 'lockAsync', 300), 5 * 300);
+    });
+    it('a blocking lock on the page is a typed error', async () => {
+        await assert.rejects(callThreads(tab, 'blockingLock'), { code: 'would-block' });
+    });
+    it("a Worker attaches without Emscripten's runtime", async () => {
+        assert.equal(await callThreads(tab, 'attachWorker'), 1);
+        const loaded = importsOf('tabacus-worker.js');
+        assert.deepEqual(loaded.filter((file) => /^(threads|single)/.test(file)), []);
     });
 });
 
-describeIn(Object.values(ENGINES), 'Without isolation', (engine) => {
-    it('threads() is a typed error that says what is missing', async () => {
-        const site = await serveSite({ isolated: false });
-        const browser = await engine.launch();
-        try {
-            const tab = await browser.openTab(site.page);
-            const refused = tab.evaluate(async () => {
-                const load = (/** @type {string} */ path) => import(path);
-                const { threads } = await load('/dist/web/tabacus-threads.js');
-                await threads();
-            });
-            await assert.rejects(refused, { code: 'unavailable', message: /cross-origin isolated/ });
-        } finally {
-            await browser.close();
-            await site.close();
-        }
+/**
+ * A module of the package and all that it imports, statically or not.
+ *
+ * @param {string} file
+ * @returns {string[]}
+ */
+function importsOf(file) {
+    const source = readFileSync(join(DIST, 'web', file), 'utf8');
+    const imported = [...source.matchAll(/["']\.\/([\w-]+\.js)["']/g)].map(([, name]) => name ?? '');
+    return [file, ...imported.flatMap(importsOf)];
+}
+
+describeIn(engines, 'A page without isolation', (engine) => {
+    const threaded = useBrowser(engine, { isolated: false, page: 'threads.html' });
+    const plain = useBrowser(engine, { isolated: false });
+
+    it('threads() is a typed error', async () => {
+        const tab = await threaded.openTab();
+        await assert.rejects(callThreads(tab, 'threads'), { code: 'unavailable' });
+    });
+    it('open() counts with the single build, and says so', async () => {
+        const namespace = plain.namespace();
+        const tab = await plain.openTab();
+        const { memory } = await call(tab, 'open', { namespace });
+        assert.equal(memory, 'single');
+        await call(tab, 'add', 'plain', 7);
+        await call(tab, 'flush', 'plain');
+        assert.equal(await call(await plain.openIn({ namespace }), 'read', 'plain'), 7);
     });
 });

@@ -1,5 +1,7 @@
 /** The page under test, on an origin of its own: the built package, and where its history is kept. */
 
+import { fileURLToPath } from 'node:url';
+
 import { createServer, STRICT_CSP } from '../../../web/server.js';
 import { startHistory } from './history.js';
 
@@ -7,7 +9,7 @@ import { startHistory } from './history.js';
 const here = (path) => new URL(path, import.meta.url);
 
 /** A mutation test puts a broken package here. */
-const DIST = process.env.TABACUS_DIST ?? here('../../../dist');
+export const DIST = process.env.TABACUS_DIST ?? fileURLToPath(here('../../../dist'));
 
 /**
  * The strict policy of web/, with the one connection more that the history needs.

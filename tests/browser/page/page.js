@@ -1,10 +1,183 @@
-globalThis.page = {
-    startIdleWorker() {
-        return new Promise((resolve, reject) => {
-            globalThis.idle = new Worker('/idle-worker.js');
-            globalThis.idle.onmessage = () => resolve();
-            globalThis.idle.onerror = (event) => reject(new Error(event.message));
+/** What the tests can ask of a tab: `globalThis.page`, called through harness/commands.js. */
+
+// @ts-ignore: served by the tests' server
+import * as tabacus from '/dist/web/tabacus.js';
+import { record, sums } from './record.js';
+import { seeded } from './seeded.js';
+
+/** @typedef {import('tabacus').Tab} Tab */
+/** @typedef {import('tabacus').CounterOptions} CounterOptions */
+
+/**
+ * @typedef {object} Work
+ * @property {string} name  of the counter
+ * @property {CounterOptions} [options]
+ * @property {number} seed
+ * @property {number} batches
+ * @property {number} adds  in a batch
+ * @property {number} [least]  the smallest amount, 1 unless said otherwise
+ * @property {number} [most]  the largest amount
+ */
+
+/** @type {Tab | undefined} */
+let tab;
+/** @type {{ type: string, detail: any }[]} */
+const events = [];
+/** @type {boolean[]} `persisted` of each pageshow after the first */
+const shown = [];
+/** @type {Worker | undefined} */
+let idleWorker;
+let lastRead = 0;
+const me = crypto.randomUUID();
+
+addEventListener('pageshow', ({ persisted }) => shown.push(persisted));
+
+function opened() {
+    if (!tab) throw new Error('open() comes first');
+    return tab;
+}
+
+/**
+ * @param {string} name
+ * @param {CounterOptions} [options]
+ * @returns {any} a counter of either class
+ */
+const counterOf = (name, options) => opened().counter(name, options);
+
+/**
+ * Reads, and writes down when it began and ended.
+ *
+ * @param {string} name
+ * @param {CounterOptions} [options]
+ * @returns {Promise<number>}
+ */
+async function read(name, options) {
+    const id = `${me}/${++lastRead}`;
+    await record(name, { type: 'read-begin', id });
+    const value = await counterOf(name, options).read();
+    await record(name, { type: 'read-end', id, value });
+    return value;
+}
+
+/**
+ * Adds in batches, each attempted on record before and acknowledged after. A batch is mostly flushed
+ * at once, else together with the next: a death then finds adds of every age.
+ *
+ * @param {Work} work
+ */
+async function work({ name, options, seed, batches, adds, least = 1, most = 1 }) {
+    const counter = counterOf(name, options);
+    const random = seeded(seed);
+    let unacknowledged = { plus: 0, minus: 0 };
+    for (let batch = 1; batch <= batches; batch++) {
+        const amounts = Array.from({ length: adds }, () => least + random(most - least + 1));
+        const { plus, minus } = sums(amounts);
+        await record(name, { type: 'attempt', plus, minus });
+        for (const n of amounts) await counter.add(n);
+        unacknowledged.plus += plus;
+        unacknowledged.minus += minus;
+        if (batch < batches && random(4) === 0) continue;
+        await counter.flush();
+        await record(name, { type: 'acknowledge', ...unacknowledged });
+        unacknowledged = { plus: 0, minus: 0 };
+        if (random(8) === 0) await read(name, options);
+    }
+}
+
+const commands = {
+    /** @param {import('tabacus').OpenOptions} [options] */
+    async open(options) {
+        tab = /** @type {Tab} */ (await tabacus.open(options));
+        for (const type of ['warning', 'storelost']) {
+            tab.addEventListener(type, ({ detail }) => void events.push({ type, detail }));
+        }
+        return tab.capabilities;
+    },
+    close: () => opened().close(),
+    read,
+    work,
+
+    /** For a tab that is to die of it. @param {Work} endless */
+    startWork(endless) {
+        work(endless).catch((error) => console.error(error));
+    },
+
+    /** @param {string} name @param {number} n @param {CounterOptions} [options] */
+    add: (name, n, options) => counterOf(name, options).add(n),
+    /** @param {string} name @param {CounterOptions} [options] */
+    flush: (name, options) => counterOf(name, options).flush(),
+    /** @param {string} name @param {CounterOptions} [options] @returns {number} */
+    value: (name, options) => counterOf(name, options).value,
+    /** @param {string} name @param {CounterOptions} [options] @returns {any} */
+    guarantee: (name, options) => counterOf(name, options).guarantee,
+
+    /**
+     * Resolves when `value` is as expected, which it becomes without being asked.
+     *
+     * @param {string} name
+     * @param {number} expected
+     */
+    converged(name, expected) {
+        return new Promise((resolve) => {
+            const stop = counterOf(name).subscribe((/** @type {number} */ value) => {
+                if (value === expected) resolve(Promise.resolve().then(() => stop()));
+            });
         });
     },
-    stopIdleWorker() { globalThis.idle.terminate(); }
+
+    /** Resolves with the events of that type when there is one. @param {string} type */
+    async event(type) {
+        while (!events.some((event) => event.type === type)) {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        return events.filter((event) => event.type === type).map(({ detail }) => detail);
+    },
+    events: () => events,
+    shown: () => shown,
+
+    /** The keys of the rows that a counter has. @param {string} namespace @param {string} counter */
+    async rows(namespace, counter) {
+        const connection = await done(indexedDB.open(`tabacus/${namespace}`));
+        const keys = await done(connection.transaction('rows').objectStore('rows').getAllKeys());
+        connection.close();
+        return keys.map(String).filter((key) => key.split('/').includes(counter));
+    },
+
+    /** @param {string} namespace */
+    deleteDatabase: (namespace) => done(indexedDB.deleteDatabase(`tabacus/${namespace}`)).then(() => {}),
+
+    /** As a later release of the package would. @param {string} namespace */
+    async upgradeDatabase(namespace) {
+        const name = `tabacus/${namespace}`;
+        const found = (await indexedDB.databases()).find((database) => database.name === name);
+        const connection = await done(indexedDB.open(name, (found?.version ?? 0) + 1));
+        connection.close();
+    },
+
+    /** So that the harness finds the process of this page. */
+    startIdleWorker() {
+        idleWorker = new Worker('/idle-worker.js');
+        const worker = idleWorker;
+        return new Promise((resolve, reject) => {
+            worker.onmessage = () => resolve(undefined);
+            worker.onerror = ({ message }) => reject(new Error(message));
+        });
+    },
+    stopIdleWorker: () => idleWorker?.terminate(),
 };
+
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
+function done(request) {
+    return new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
+}
+
+/** @typedef {typeof commands} Commands */
+
+Object.assign(globalThis, { page: commands });

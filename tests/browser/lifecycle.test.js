@@ -1,0 +1,225 @@
+/** What a browser does to a page in its life, and to its store: each heals, or is said aloud. */
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { ChromiumTab } from './harness/chromium.js';
+import { call } from './harness/commands.js';
+import { describeIn, ENGINES } from './harness/engines.js';
+import { closeAll, useBrowser } from './harness/fixture.js';
+
+/** @typedef {import('./harness/tab.js').Tab} Tab */
+
+const ROUND_TRIPS = 20;
+
+/** @param {Tab} tab */
+function chromium(tab) {
+    assert.ok(tab instanceof ChromiumTab);
+    return tab;
+}
+
+describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
+    const browser = useBrowser(engine);
+
+    it(`bfcache: ${ROUND_TRIPS} of ${ROUND_TRIPS} persisted, and the first read is complete`, async () => {
+        const namespace = browser.namespace();
+        const traveller = chromium(await browser.openIn({ namespace }));
+        const other = await browser.openIn({ namespace });
+        await call(traveller, 'add', 'visits', 100);
+        await call(traveller, 'flush', 'visits');
+        for (let trip = 1; trip <= ROUND_TRIPS; trip++) {
+            await traveller.navigate(`${browser.site.url}/away.html`);
+            await call(other, 'add', 'visits', 1);
+            await call(other, 'flush', 'visits');
+            await traveller.go(-1);
+            assert.equal(await call(traveller, 'read', 'visits'), 100 + trip);
+            assert.equal(await call(traveller, 'value', 'visits'), 100 + trip);
+        }
+        const shown = (await call(traveller, 'shown')).slice(-ROUND_TRIPS);
+        assert.deepEqual(shown, Array(ROUND_TRIPS).fill(true));
+        await closeAll([traveller, other]);
+    });
+
+    it('bfcache: what was added just before leaving is committed, and counted once', async () => {
+        const namespace = browser.namespace();
+        const traveller = chromium(await browser.openIn({ namespace }));
+        const other = await browser.openIn({ namespace });
+        for (let trip = 1; trip <= 5; trip++) {
+            await call(traveller, 'add', 'leaving', 1);
+            await traveller.navigate(`${browser.site.url}/away.html`);
+            await call(other, 'converged', 'leaving', 2 * trip - 1);
+            assert.equal(await call(other, 'add', 'leaving', 1), 2 * trip);
+            await call(other, 'flush', 'leaving');
+            await traveller.go(-1);
+            assert.equal(await call(traveller, 'read', 'leaving'), 2 * trip);
+        }
+        await closeAll([traveller, other]);
+    });
+
+    it('bfcache: a new tab adopts the slot meanwhile, and both count on', async () => {
+        const namespace = browser.namespace();
+        const traveller = chromium(await browser.openIn({ namespace }));
+        await call(traveller, 'add', 'slots', 1);
+        await call(traveller, 'flush', 'slots');
+        await traveller.navigate(`${browser.site.url}/away.html`);
+        const adopter = await browser.openIn({ namespace });
+        await call(adopter, 'add', 'slots', 10);
+        await call(adopter, 'flush', 'slots');
+        await traveller.go(-1);
+        await call(traveller, 'add', 'slots', 100);
+        await call(traveller, 'flush', 'slots');
+        await call(adopter, 'add', 'slots', 1000);
+        await call(adopter, 'flush', 'slots');
+        for (const tab of [traveller, adopter]) assert.equal(await call(tab, 'read', 'slots'), 1111);
+        await closeAll([traveller, adopter]);
+    });
+
+    it('frozen and resumed: blocks nobody meanwhile, reads everything after', async () => {
+        const namespace = browser.namespace();
+        const frozen = chromium(await browser.openIn({ namespace }));
+        const other = await browser.openIn({ namespace });
+        for (let round = 1; round <= 5; round++) {
+            await call(frozen, 'add', 'frost', 1);
+            await frozen.send('Page.setWebLifecycleState', { state: 'frozen' });
+            await call(other, 'add', 'frost', 1);
+            await call(other, 'flush', 'frost');
+            await call(other, 'read', 'frost');
+            await frozen.send('Page.setWebLifecycleState', { state: 'active' });
+            await call(frozen, 'flush', 'frost');
+            for (const tab of [frozen, other]) {
+                assert.equal(await call(tab, 'read', 'frost'), 2 * round);
+            }
+        }
+        await closeAll([frozen, other]);
+    });
+
+    it('a page that is closed has committed what it added last', async () => {
+        const namespace = browser.namespace();
+        const leaving = await browser.openIn({ namespace });
+        const other = await browser.openIn({ namespace });
+        await call(leaving, 'add', 'last', 5);
+        await call(other, 'converged', 'last', 5);
+        await leaving.close();
+        const late = await browser.openIn({ namespace });
+        assert.equal(await call(late, 'read', 'last'), 5);
+        await closeAll([other, late]);
+    });
+});
+
+describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', (engine) => {
+    const browser = useBrowser(engine);
+
+    it('versionchange: a later version is not kept waiting, and counting goes on', async () => {
+        const namespace = browser.namespace();
+        const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
+        const stranger = await browser.openTab(browser.site.page);
+        for (const tab of tabs) await call(tab, 'add', 'upgraded', 1);
+        for (const tab of tabs) await call(tab, 'flush', 'upgraded');
+        await call(stranger, 'upgradeDatabase', namespace);
+        for (const tab of tabs) await call(tab, 'add', 'upgraded', 1);
+        for (const tab of tabs) await call(tab, 'flush', 'upgraded');
+        for (const tab of tabs) assert.equal(await call(tab, 'read', 'upgraded'), 4);
+        await closeAll([...tabs, stranger]);
+    });
+
+    it('deleted by a script: reported, healed from memory, counting goes on', async () => {
+        const namespace = browser.namespace();
+        const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
+        const stranger = await browser.openTab(browser.site.page);
+        for (const tab of tabs) await call(tab, 'add', 'deleted', 5);
+        for (const tab of tabs) await call(tab, 'flush', 'deleted');
+        await call(stranger, 'deleteDatabase', namespace);
+        await assertHealed(tabs, 'deleted', 10);
+        await closeAll([...tabs, stranger]);
+    });
+});
+
+/**
+ * Someone is told of the loss, and nobody sees the count restart.
+ *
+ * @param {Tab[]} tabs
+ * @param {string} name
+ * @param {number} total
+ */
+async function assertHealed(tabs, name, total) {
+    for (const [i, tab] of tabs.entries()) {
+        await call(tab, 'add', name, 1);
+        await call(tab, 'flush', name);
+        assert.ok((await call(tab, 'read', name)) >= total + i + 1, `tab ${i} restarted`);
+    }
+    const told = await Promise.race(tabs.map((tab) => call(tab, 'event', 'storelost')));
+    assert.ok(told.length > 0);
+    for (const tab of tabs) assert.equal(await call(tab, 'read', name), total + tabs.length);
+}
+
+describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
+    const browser = useBrowser(engine);
+
+    /** @param {Tab} tab @param {string} storageTypes */
+    const clear = (tab, storageTypes) =>
+        chromium(tab).send('Storage.clearDataForOrigin', { origin: browser.site.url, storageTypes });
+
+    for (const storageTypes of ['indexeddb', 'indexeddb,local_storage', 'all']) {
+        it(`under open tabs (${storageTypes}): reported and healed`, async () => {
+            const namespace = browser.namespace();
+            const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
+            for (const tab of tabs) await call(tab, 'add', 'cleared', 5);
+            for (const tab of tabs) await call(tab, 'flush', 'cleared');
+            for (const tab of tabs) await call(tab, 'read', 'cleared');
+            assert.ok(tabs[0]);
+            await clear(tabs[0], storageTypes);
+            await assertHealed(tabs, 'cleared', 10);
+            const late = await browser.openIn({ namespace });
+            assert.equal(await call(late, 'read', 'cleared'), 12);
+            await closeAll([...tabs, late]);
+        });
+    }
+
+    it('the database alone, while no tab is open: healed from the mirror and reported', async () => {
+        const namespace = browser.namespace();
+        const first = await browser.openIn({ namespace });
+        await call(first, 'add', 'mirrored', 7);
+        await call(first, 'flush', 'mirrored');
+        assert.equal((await call(first, 'close')) ?? 'closed', 'closed');
+        const cleaner = await browser.openTab(browser.site.page);
+        await clear(cleaner, 'indexeddb');
+        const heir = await browser.openIn({ namespace });
+        assert.equal(await call(heir, 'read', 'mirrored'), 7);
+        const [{ healed }] = /** @type {any} */ (await call(heir, 'event', 'storelost'));
+        assert.ok(healed > 0);
+        await closeAll([first, cleaner, heir]);
+    });
+});
+
+describeIn([ENGINES.chromium], 'Quota exceeded', (engine) => {
+    const browser = useBrowser(engine);
+
+    for (const strategy of /** @type {const} */ (['replicated', 'transactional'])) {
+        it(`${strategy}: a typed rejection or a commit, and exact again with room`, async (t) => {
+            const namespace = browser.namespace();
+            const tab = chromium(await browser.openIn({ namespace }));
+            const origin = browser.site.url;
+            let total = 0;
+            /** @type {Record<string, number>} */
+            const outcomes = {};
+            const tryAdd = async () => {
+                const outcome = await call(tab, 'add', strategy, 1, { strategy })
+                    .then(() => call(tab, 'flush', strategy, { strategy }))
+                    .then(() => 'committed', (error) => String(error.code));
+                outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+                if (outcome === 'committed' || strategy === 'replicated') total++;
+                assert.ok(['committed', 'quota-exceeded'].includes(outcome), outcome);
+            };
+            await tryAdd();
+            await tab.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
+            for (let i = 0; i < 20; i++) await tryAdd();
+            await tab.send('Storage.overrideQuotaForOrigin', { origin });
+            await tryAdd();
+            assert.equal(await call(tab, 'read', strategy, { strategy }), total);
+            const late = await browser.openIn({ namespace });
+            assert.equal(await call(late, 'read', strategy, { strategy }), total);
+            t.diagnostic(`${strategy}: ${JSON.stringify(outcomes)}`);
+            await closeAll([tab, late]);
+        });
+    }
+});

@@ -1,0 +1,25 @@
+/** The page's side of harness/history.js, where the order of these calls is argued. */
+
+const history = new URLSearchParams(location.search).get('history') ?? '';
+
+/** @typedef {import('../harness/jepsen-counter.js').Event} Event */
+
+/**
+ * @param {string} counter
+ * @param {Event} event
+ * @returns {Promise<void>} resolves when it is written down
+ */
+export async function record(counter, event) {
+    // Text, so that the request is a simple one, which no other request goes before.
+    const response = await fetch(history, {
+        method: 'POST',
+        body: JSON.stringify({ counter, event }),
+    });
+    if (!response.ok) throw new Error(`the history answered ${response.status}`);
+}
+
+/** @param {number[]} amounts */
+export const sums = (amounts) => ({
+    plus: amounts.reduce((sum, n) => sum + Math.max(n, 0), 0),
+    minus: amounts.reduce((sum, n) => sum + Math.max(-n, 0), 0),
+});

@@ -1,0 +1,83 @@
+/** What the tests can ask of a page with threads: `globalThis.page`. */
+
+// @ts-ignore: served by the tests' server
+import * as tabacus from '/dist/web/tabacus-threads.js';
+// @ts-ignore: served by the tests' server
+import { startAdders, addersAll } from '/programs/adders.js';
+// @ts-ignore: served by the tests' server
+import { article, articleLoses, articleWorkers } from '/programs/article.js';
+// @ts-ignore: served by the tests' server
+import { spawn } from '/programs/spawn.web.js';
+
+/** @type {import('tabacus/threads').ThreadsMemory | undefined} */
+let shared;
+/** @type {import('../../programs/adders.js').Adder[]} */
+let adders = [];
+
+function memory() {
+    if (!shared) throw new Error('start() comes first');
+    return shared;
+}
+
+const commands = {
+    async start() {
+        const started = /** @type {import('tabacus/threads').ThreadsMemory} */ (await tabacus.threads());
+        shared = started;
+        adders = await startAdders(spawn, articleWorkers, started.handle);
+    },
+    threads: () => tabacus.threads(),
+    stop: () => adders.forEach((adder) => adder.terminate()),
+
+    /** @param {import('tabacus/threads').CounterKind} kind */
+    article: (kind) => article(memory(), adders, kind),
+    /** @param {number} triesMax */
+    articleLoses: (triesMax) => articleLoses(memory(), adders, triesMax),
+
+    /** C++ threads and attached Workers on one counter at once. @param {number} adds */
+    async everybody(adds) {
+        const counter = memory().counter('everybody', { kind: 'mutexed' });
+        const task = { name: 'everybody', kind: 'mutexed', n: 1, adds };
+        await Promise.all([memory().hammer(counter, { threads: 2, adds }), addersAll(adders, task)]);
+        return counter.value;
+    },
+
+    /** The page and the Workers in one queue for one mutex. @param {number} adds */
+    async lockAsync(adds) {
+        const counter = memory().counter('page and workers', { kind: 'unsynchronised' });
+        const mutex = memory().mutex('queue');
+        const task = { name: 'page and workers', kind: 'unsynchronised', n: 1, adds };
+        const workers = addersAll(adders, { ...task, mutex: { name: 'queue', how: 'lock' } });
+        for (let i = 0; i < adds; i++) {
+            const held = await mutex.lockAsync();
+            counter.add();
+            held.unlock();
+        }
+        await workers;
+        return counter.value;
+    },
+
+    /** What a blocking lock of a taken mutex does on this thread. */
+    async blockingLock() {
+        const mutex = memory().mutex('taken');
+        const held = await mutex.lockAsync();
+        try {
+            mutex.lock();
+        } finally {
+            held.unlock();
+        }
+    },
+
+    /** A Worker of a user's own. */
+    attachWorker() {
+        const worker = new Worker('/attach-worker.js', { type: 'module' });
+        worker.postMessage(memory().handle);
+        return new Promise((resolve, reject) => {
+            worker.onmessage = ({ data }) => resolve(data);
+            worker.onerror = ({ message }) => reject(new Error(message));
+        }).finally(() => worker.terminate());
+    },
+};
+
+/** @typedef {typeof commands} ThreadsCommands */
+
+Object.assign(globalThis, { page: commands });

@@ -1,0 +1,92 @@
+/**
+ * The whole browser killed (SIGKILL) while its tabs count with `strict` durability, and started
+ * again on the same profile: nothing acknowledged is lost. Chromium sometimes throws the whole
+ * database away at such a start; that passes only if the package said so.
+ */
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+
+import { call } from './harness/commands.js';
+import { describeIn, ENGINES } from './harness/engines.js';
+import { checkCounter } from './harness/jepsen-counter.js';
+import { temporaryFolder } from './harness/processes.js';
+import { serveSite } from './harness/site.js';
+import { delay, until } from './harness/waiting.js';
+import { seeded } from './page/seeded.js';
+
+const SEED = 20_260_102;
+const TABS = 2;
+const ENDLESS = 1_000_000;
+const OPTIONS = /** @type {const} */ ({ durability: 'strict' });
+
+/** @type {{ engine: import('./harness/engines.js').Engine, kills: number }[]} */
+const PLANS = [
+    { engine: ENGINES.chromium, kills: 8 },
+    { engine: ENGINES.firefox, kills: 3 },
+];
+
+for (const { engine, kills } of PLANS) {
+    describeIn([engine], 'A browser killed while its tabs count', () => {
+        /** @type {Awaited<ReturnType<typeof serveSite>>} */
+        let site;
+        /** @type {Awaited<ReturnType<typeof temporaryFolder>>} */
+        let profile;
+        /** @type {import('./harness/engines.js').Browser | undefined} */
+        let browser;
+        before(async () => {
+            site = await serveSite();
+            profile = await temporaryFolder();
+        });
+        after(async () => {
+            await browser?.close();
+            await site.close();
+            await profile.remove();
+        });
+
+        /** @param {string} namespace */
+        const openIn = async (namespace) => {
+            browser ??= await engine.launch({ profile: profile.path });
+            const tab = await browser.openTab(site.page);
+            await call(tab, 'open', { namespace });
+            return tab;
+        };
+
+        it(`${kills} kills, strict: nothing acknowledged is lost in silence`, async (t) => {
+            const random = seeded(SEED);
+            const namespace = 'restart';
+            let name = 'immortal-0';
+            for (let kill = 1; kill <= kills; kill++) {
+                for (let i = 0; i < TABS; i++) {
+                    const work = { name, options: OPTIONS, seed: kill * TABS + i, adds: 1 + random(30) };
+                    await call(await openIn(namespace), 'startWork', { ...work, batches: ENDLESS });
+                }
+                const entries = site.history.of(name).length + 10 + random(40);
+                await until(() => site.history.of(name).length >= entries, 'work of the tabs');
+                await delay(random(10));
+                await browser?.kill();
+                await browser?.close();
+                browser = undefined;
+
+                const tab = await openIn(namespace);
+                const value = await call(tab, 'read', name, OPTIONS);
+                const lost = (await call(tab, 'events')).filter(({ type }) => type === 'storelost');
+                const { valid, errors, acknowledged } = checkCounter(site.history.of(name));
+                const rows = await call(tab, 'rows', namespace, name);
+                await tab.close();
+                if (!valid) {
+                    assert.ok(lost.length > 0, `kill ${kill}, in silence: ${JSON.stringify(errors)}`);
+                    t.diagnostic(`kill ${kill}: ${value} of ${acknowledged}, ${JSON.stringify(lost)}`);
+                    name = `immortal-${kill}`;
+                    continue;
+                }
+                assert.ok(rows.length <= TABS, `slots were not adopted: ${rows}`);
+            }
+            const { reads, attempted, acknowledged } = checkCounter(site.history.of(name));
+            t.diagnostic(
+                `${kills} kills: last read ${reads.at(-1)?.value}, ` +
+                    `${acknowledged} acknowledged, ${attempted} attempted`,
+            );
+        });
+    });
+}
