@@ -5,8 +5,10 @@ set(TABACUS_SANITIZE "" CACHE STRING "What -fsanitize= is given, in every part; 
 find_package(Threads REQUIRED)
 
 if(TABACUS_SANITIZE)
-    # Every report ends the process, so that CTest sees it.
-    add_compile_options(-fsanitize=${TABACUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    # Every report ends the process, so that CTest sees it. Some optimisation, since the sanitizers
+    # are slow; assertions stay on.
+    add_compile_options(
+        -O1 -g -fsanitize=${TABACUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${TABACUS_SANITIZE})
 endif()
 

@@ -10,6 +10,9 @@ import { repository } from './paths.js';
 /** Enough to hold a compiler's first error or a test's report, little enough to read. */
 const TAIL_LINES = 60;
 
+/** Lines of CTest's and of Node's runner that tell of nothing wrong: a tail has no room for them. */
+const PASSED = /^\s*(✔ |Start +\d+: |\d+\/\d+ Test .* Passed )/;
+
 /**
  * @typedef {object} Command
  * @property {string} file
@@ -74,7 +77,8 @@ export const isRoot = process.getuid?.() === 0;
  * @param {string} log
  */
 export function tail(log) {
-    const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES);
+    const all = readFileSync(log, 'utf8').trimEnd().split('\n');
+    const lines = all.filter((line) => !PASSED.test(line)).slice(-TAIL_LINES);
     const indented = lines.map((line) => `  │ ${line}`).join('\n');
     return `${indented}\n  └ all of it: ${relative(repository, log)}`;
 }
