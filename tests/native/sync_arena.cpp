@@ -74,16 +74,18 @@ TEST_CASE("objects lie on lines of their own", "[sync]") {
 }
 
 TEST_CASE("threads that open the same names at once get the same objects", "[sync]") {
-    Place place;
     constexpr std::uint32_t threads = 4;
-    std::vector<std::vector<Offset>> seen(threads);
-    on_threads(threads, [&](std::uint32_t index) {
-        Agent& agent = *place.arena.enter(true);
-        for (char16_t letter = u'a'; letter <= u'z'; ++letter) {
-            seen[index].push_back(open(place.arena, agent, {&letter, 1}, Kind::atomic).entry);
-        }
-    });
-    for (std::uint32_t index = 1; index < threads; ++index) CHECK(seen[index] == seen[0]);
+    for (int round = 0; round < 100; ++round) {
+        Place place;
+        std::vector<std::vector<Offset>> seen(threads);
+        on_threads(threads, [&](std::uint32_t index) {
+            Agent& agent = *place.arena.enter(true);
+            for (char16_t letter = u'a'; letter <= u'z'; ++letter) {
+                seen[index].push_back(open(place.arena, agent, {&letter, 1}, Kind::atomic).entry);
+            }
+        });
+        for (std::uint32_t index = 1; index < threads; ++index) CHECK(seen[index] == seen[0]);
+    }
 }
 
 TEST_CASE("a full arena says so, keeps what it has, and takes what still fits", "[sync]") {
