@@ -1,0 +1,117 @@
+/** A card for each strategy: its value with buttons, and how it did in the last race. */
+
+import { make, one, showNumber, stamp } from './dom.js';
+import { compact, integer, percent } from './format.js';
+import { STRATEGIES } from './strategies.js';
+
+/** @typedef {import('./strategies.js').StrategyName} StrategyName */
+
+/**
+ * @param {import('./strategies.js').Counters} counters
+ * @param {(error: unknown) => void} report
+ */
+export function showCards(counters, report) {
+    one('#cards').replaceChildren(...STRATEGIES.map((strategy) => card(strategy, counters, report)));
+}
+
+/**
+ * @param {import('./strategies.js').Strategy} strategy
+ * @param {import('./strategies.js').Counters} counters
+ * @param {(error: unknown) => void} report
+ */
+function card({ name, tag, what }, counters, report) {
+    const counter = counters[name];
+    const element = one('.card', stamp('card'));
+    element.setAttribute('data-strategy', name);
+    one('h3', element).textContent = name;
+    one('.tag', element).textContent = tag;
+    one('.what', element).textContent = what;
+    one('.promise dl', element).append(...promises(counter.guarantee));
+    counter.subscribe((/** @type {number} */ value) => showNumber(role(element, 'value'), value, integer));
+    for (const button of element.querySelectorAll('button')) {
+        const amount = Number(button.dataset['add']);
+        button.setAttribute('aria-label', `${amount > 0 ? 'Add one to' : 'Take one from'} ${name}`);
+        button.addEventListener('click', () => add(counter, amount).catch(report));
+    }
+    return element;
+}
+
+/**
+ * @param {import('./strategies.js').Counter} counter
+ * @param {number} amount
+ */
+async function add(counter, amount) {
+    await counter.add(amount);
+}
+
+/** @param {import('../js/index.js').Guarantee} guarantee */
+function promises({ lost, readsWait, accuracy, rowsPerCounter, needs, durability }) {
+    const facts = Object.entries({
+        'Can be lost': lost,
+        'A read waits for': readsWait,
+        'A read tells': accuracy,
+        Stores: rowsPerCounter,
+        Needs: needs.join(', '),
+        Durability: durability,
+    });
+    return facts.map(([term, text]) =>
+        make('div', {}, make('dt', { text: term }), make('dd', { text: text || 'nothing' })),
+    );
+}
+
+/** @param {StrategyName} strategy */
+const cardOf = (strategy) => /** @type {HTMLElement} */ (one(`.card[data-strategy="${strategy}"]`));
+
+/**
+ * @param {ParentNode} within
+ * @param {string} name
+ * @returns {HTMLDataElement}
+ */
+const role = (within, name) => one(`[data-role="${name}"]`, within);
+
+/** Before a race: the results of the last one go. */
+export function clearResults() {
+    for (const { name } of STRATEGIES) {
+        const element = cardOf(name);
+        element.dataset['verdict'] = 'none';
+        for (const data of /** @type {NodeListOf<HTMLDataElement>} */ (
+            element.querySelectorAll('.result data')
+        )) {
+            data.value = '';
+            data.textContent = '–';
+        }
+    }
+}
+
+/** @param {StrategyName | null} strategy  the one that runs, if any */
+export function markRunning(strategy) {
+    for (const { name } of STRATEGIES) {
+        cardOf(name).toggleAttribute('data-running', name === strategy);
+        for (const button of cardOf(name).querySelectorAll('button')) {
+            button.disabled = strategy !== null;
+        }
+    }
+}
+
+/**
+ * @param {StrategyName} strategy
+ * @param {number} attempted  by all tabs so far
+ */
+export function showAttempted(strategy, attempted) {
+    showNumber(role(cardOf(strategy), 'attempted'), attempted, integer);
+}
+
+/** @param {import('./race.js').Outcome} outcome */
+export function showOutcome({ strategy, attempted, counted, lost, rate }) {
+    const element = cardOf(strategy);
+    const share = attempted === 0 ? 0 : lost / attempted;
+    element.dataset['verdict'] = lost === 0 ? 'exact' : 'lost';
+    showNumber(role(element, 'lost-share'), share, percent);
+    showNumber(role(element, 'attempted'), attempted, integer);
+    showNumber(role(element, 'counted'), counted, integer);
+    showNumber(role(element, 'lost'), lost, integer);
+    showNumber(role(element, 'rate'), rate, compact);
+    // A style set by script is the CSSOM's, which the content security policy lets pass.
+    const kept = Math.min(1, Math.max(0, 1 - share));
+    /** @type {HTMLElement} */ (one('.bar span', element)).style.setProperty('--kept', String(kept));
+}

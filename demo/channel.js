@@ -1,0 +1,35 @@
+/**
+ * What the tabs of this demo say to each other. A message reaches the tab that sent it too, so
+ * that the tab in which Race was pressed takes part like every other.
+ */
+
+const NAME = 'tabacus-demo';
+
+/** @typedef {{ type: string } & Record<string, any>} Message */
+
+/**
+ * @typedef {object} Channel
+ * @property {(message: Message) => void} send
+ * @property {(type: string, heard: (message: any) => void) => () => void} on  returns its undoing
+ */
+
+/** @returns {Channel} */
+export function openChannel() {
+    const target = new EventTarget();
+    const others = new BroadcastChannel(NAME);
+    const deliver = (/** @type {Message} */ message) =>
+        target.dispatchEvent(new CustomEvent(message.type, { detail: message }));
+    others.addEventListener('message', ({ data }) => deliver(data));
+    return {
+        send(message) {
+            others.postMessage(message);
+            queueMicrotask(() => deliver(message));
+        },
+        on(type, heard) {
+            const listener = (/** @type {Event} */ event) =>
+                heard(/** @type {CustomEvent} */ (event).detail);
+            target.addEventListener(type, listener);
+            return () => target.removeEventListener(type, listener);
+        },
+    };
+}

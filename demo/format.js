@@ -1,0 +1,37 @@
+/** Numbers in words. */
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3, notation: 'compact' });
+
+/** @param {number} value */
+export function integer(value) {
+    return whole.format(value).replace('-', '−');
+}
+
+/** @param {number} value  12,345,678 as 12.3M */
+export function compact(value) {
+    return short.format(value);
+}
+
+/**
+ * A share in per cent that never rounds some to none, or part to all: whether anything was lost is
+ * the whole question.
+ *
+ * @param {number} share
+ */
+export function percent(share) {
+    const value = share * 100;
+    const size = Math.abs(value);
+    if (size === 0) return '0 %';
+    if (size < 0.01) return value < 0 ? '> −0.01 %' : '< 0.01 %';
+    if (size > 99 && size < 100) return `${(Math.floor(value * 100) / 100).toFixed(2)} %`;
+    return `${value.toFixed(size < 1 ? 2 : 0)} %`.replace('-', '−');
+}
+
+/**
+ * @param {number} count
+ * @param {string} noun
+ */
+export function plural(count, noun) {
+    return `${integer(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

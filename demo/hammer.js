@@ -1,0 +1,63 @@
+/**
+ * Adds one, again and again, for so long: what each tab does in a race.
+ *
+ * It gives the event loop its turn every few milliseconds, as a page that wants to stay alive must.
+ * No timer is used: a hidden tab's run once a second or less, and most racing tabs are hidden.
+ */
+
+/** How long to work between two turns of the event loop. */
+const TURN_ms = 8;
+
+/** So many synchronous increments between two looks at the clock, which costs more than they do. */
+const BURST = 1000;
+
+/** @typedef {{ attempted: number, elapsed_ms: number }} Progress */
+
+/**
+ * @param {import('./strategies.js').Counter} counter
+ * @param {number} duration_ms
+ * @param {(progress: Progress) => void} onTurn
+ * @returns {Promise<{ attempted: number, error?: string }>} resolves when all of it is flushed;
+ *     an increment that was refused with an error was told of, so it is none that got lost
+ */
+export async function hammer(counter, duration_ms, onTurn) {
+    const start_ms = performance.now();
+    const elapsed = () => performance.now() - start_ms;
+    let attempted = 0;
+    try {
+        while (elapsed() < duration_ms) {
+            const until_ms = elapsed() + TURN_ms;
+            while (elapsed() < until_ms) attempted += await burst(counter);
+            onTurn({ attempted, elapsed_ms: elapsed() });
+            await eventLoopTurn();
+        }
+        onTurn({ attempted, elapsed_ms: elapsed() });
+        await counter.flush();
+        return { attempted };
+    } catch (error) {
+        return { attempted, error: String(error) };
+    }
+}
+
+/**
+ * A strategy whose `add` answers with a number has added by then, and need not be waited for.
+ *
+ * @param {import('./strategies.js').Counter} counter
+ * @returns {Promise<number> | number} how many it added
+ */
+function burst(counter) {
+    const first = counter.add(1);
+    if (typeof first !== 'number') return first.then(() => 1);
+    for (let i = 1; i < BURST; i += 1) void counter.add(1);
+    return BURST;
+}
+
+const { port1, port2 } = new MessageChannel();
+
+/** @returns {Promise<void>} */
+function eventLoopTurn() {
+    return new Promise((resolve) => {
+        port1.onmessage = () => resolve();
+        port2.postMessage(null);
+    });
+}

@@ -1,0 +1,33 @@
+/** What went wrong, newest first: the tab's events, and errors of calls. */
+
+import { make, one } from './dom.js';
+import { plural } from './format.js';
+
+/** A page left open for a week keeps no more than this. */
+const LINES_max = 50;
+
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/** @param {string} words */
+export function log(words) {
+    const list = one('#events');
+    list.querySelector('.nothing')?.remove();
+    const time = make('time', { text: clock.format(new Date()) });
+    list.prepend(make('li', {}, time, make('span', { text: words })));
+    while (list.children.length > LINES_max) list.lastElementChild?.remove();
+}
+
+/** @param {unknown} error */
+export function report(error) {
+    const { message = String(error), code } = /** @type {{ message?: string, code?: string }} */ (error ?? {});
+    log(code ? `${message} (${code})` : message);
+}
+
+/** @param {EventTarget} tab */
+export function followEvents(tab) {
+    tab.addEventListener('warning', (event) => report(/** @type {any} */ (event).detail));
+    tab.addEventListener('storelost', (event) => {
+        const { reason, healed } = /** @type {any} */ (event).detail;
+        log(`The store was lost. ${reason} ${plural(healed, 'row')} brought back from the mirror.`);
+    });
+}

@@ -1,0 +1,91 @@
+/**
+ * Which tabs are open. Each holds a Web Lock named after it for as long as it lives, and the
+ * browser lets go of it however the tab ends: closed, crashed or killed. So the list of held locks
+ * is the list of living tabs, with no heartbeat to miss. Hellos only say when to look again.
+ */
+
+const SEAT = 'tabacus-demo/seat/';
+const TAB = 'tabacus-demo/tab/';
+
+/** How often to look for tabs that ended without a word. */
+const LOOK_ms = 500;
+
+/** @typedef {{ id: string, seat: number, mine: boolean }} OpenTab  `seat` is its number on the page */
+
+/**
+ * @typedef {object} Presence
+ * @property {OpenTab} me
+ * @property {() => readonly OpenTab[]} tabs  in the order of their seats
+ * @property {(changed: (tabs: readonly OpenTab[]) => void) => () => void} subscribe
+ */
+
+/**
+ * @param {import('./channel.js').Channel} channel
+ * @returns {Promise<Presence>}
+ */
+export async function join(channel) {
+    const me = await sitDown();
+    let tabs = [me];
+    /** @type {Set<(tabs: readonly OpenTab[]) => void>} */
+    const watchers = new Set();
+
+    const look = async () => {
+        const seen = await openTabs(me);
+        if (String(seen.map(({ id }) => id)) === String(tabs.map(({ id }) => id))) return;
+        tabs = seen;
+        for (const changed of watchers) changed(tabs);
+    };
+    channel.on('hello', look);
+    channel.on('bye', look);
+    channel.send({ type: 'hello' });
+    addEventListener('pagehide', () => channel.send({ type: 'bye' }));
+    addEventListener('visibilitychange', look);
+    setInterval(look, LOOK_ms);
+    await look();
+    return {
+        me,
+        tabs: () => tabs,
+        subscribe(changed) {
+            watchers.add(changed);
+            changed(tabs);
+            return () => watchers.delete(changed);
+        },
+    };
+}
+
+/** The lowest free number, then a name with it that no later tab will ever have. */
+async function sitDown() {
+    const id = crypto.randomUUID().slice(0, 8);
+    let seat = 1;
+    while (!(await hold(`${SEAT}${seat}`))) seat += 1;
+    await hold(`${TAB}${seat}-${id}`);
+    return { id: `${seat}-${id}`, seat, mine: true };
+}
+
+/**
+ * @param {string} name
+ * @returns {Promise<boolean>} whether this tab holds it, until it ends
+ */
+function hold(name) {
+    return new Promise((resolve, reject) => {
+        const forLife = (/** @type {Lock | null} */ lock) => {
+            resolve(lock !== null);
+            return lock === null ? undefined : new Promise(() => {});
+        };
+        navigator.locks.request(name, { ifAvailable: true }, forLife).catch(reject);
+    });
+}
+
+/**
+ * @param {OpenTab} me
+ * @returns {Promise<OpenTab[]>}
+ */
+async function openTabs(me) {
+    const { held = [] } = await navigator.locks.query();
+    return held
+        .map(({ name = '' }) => name)
+        .filter((name) => name.startsWith(TAB))
+        .map((name) => name.slice(TAB.length))
+        .map((id) => ({ id, seat: Number.parseInt(id, 10), mine: id === me.id }))
+        .sort((a, b) => a.seat - b.seat);
+}

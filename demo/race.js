@@ -1,0 +1,220 @@
+/**
+ * A race: every open tab hammers the same counter at once, one strategy after another, and what
+ * is then missing is told.
+ *
+ * The tab in which Race was pressed leads. It asks and every tab, itself included, answers:
+ *
+ *     read   → value   flush, then say what you read; until all have said the same, twice
+ *     go     → ran     hammer for so long, flush, say how often you added
+ *     read   → value   as before; what came on top was counted, the rest was lost
+ *
+ * Everything said is heard by all, so every tab shows the whole race.
+ */
+
+import { hammer } from './hammer.js';
+import { STRATEGIES } from './strategies.js';
+
+/** One race at a time: the leader holds this lock. */
+const LEADER = 'tabacus-demo/race';
+
+/** Between two rounds of reading, so that late news can arrive. */
+const SETTLE_ms = 150;
+const SETTLE_rounds_max = 40;
+
+/** A tab that has not answered for so long is left out; only a frozen one is that slow. */
+const ANSWER_ms = 15_000;
+
+/** How often a running tab tells how far it is: at every multiple of this, and at its end. */
+export const REPORT_ms = 250;
+
+/** @typedef {import('./strategies.js').StrategyName} StrategyName */
+
+/**
+ * @typedef {object} Outcome
+ * @property {StrategyName} strategy
+ * @property {number} tabs
+ * @property {number} attempted
+ * @property {number} counted
+ * @property {number} lost
+ * @property {number} rate  attempted in a second, the flush at the end included
+ * @property {string[]} notes  what a reader of these numbers must know
+ */
+
+/**
+ * Takes part in every race that any tab starts.
+ *
+ * @param {import('./channel.js').Channel} channel
+ * @param {import('./presence.js').Presence} presence
+ * @param {import('./strategies.js').Counters} counters
+ */
+export function takePart(channel, { me }, counters) {
+    channel.on('read', async ({ round, strategy }) => {
+        const counter = counters[/** @type {StrategyName} */ (strategy)];
+        await counter.flush();
+        channel.send({ type: 'value', round, tab: me.id, value: await counter.read() });
+    });
+    channel.on('go', async ({ round, strategy, duration_ms, tabs }) => {
+        if (!tabs.includes(me.id)) return;
+        const counter = counters[/** @type {StrategyName} */ (strategy)];
+        const ran = await run(counter, duration_ms, (progress) =>
+            channel.send({ type: 'progress', strategy, tab: me.id, ...progress }),
+        );
+        channel.send({ type: 'ran', round, tab: me.id, ...ran });
+    });
+}
+
+/**
+ * @param {import('./strategies.js').Counter} counter
+ * @param {number} duration_ms
+ * @param {(progress: import('./hammer.js').Progress) => void} report
+ */
+async function run(counter, duration_ms, report) {
+    const start_ms = performance.now();
+    let reported_ms = 0;
+    const ran = await hammer(counter, duration_ms, (progress) => {
+        const due_ms = Math.min(reported_ms + REPORT_ms, duration_ms);
+        if (progress.elapsed_ms < due_ms) return;
+        reported_ms = Math.floor(progress.elapsed_ms / REPORT_ms) * REPORT_ms;
+        report(progress);
+    });
+    return { ...ran, elapsed_ms: performance.now() - start_ms };
+}
+
+/**
+ * Leads a race, unless another tab does.
+ *
+ * @param {import('./channel.js').Channel} channel
+ * @param {import('./presence.js').Presence} presence
+ * @param {number} duration_ms  of each strategy
+ * @returns {Promise<boolean>} whether this tab led it
+ */
+export function lead(channel, presence, duration_ms) {
+    return navigator.locks.request(LEADER, { ifAvailable: true }, async (lock) => {
+        if (!lock) return false;
+        channel.send({ type: 'race', duration_ms });
+        for (const { name } of STRATEGIES) {
+            channel.send({ type: 'outcome', ...(await heat(channel, presence, name, duration_ms)) });
+        }
+        channel.send({ type: 'finish' });
+        return true;
+    });
+}
+
+/**
+ * @param {import('./channel.js').Channel} channel
+ * @param {import('./presence.js').Presence} presence
+ * @param {StrategyName} strategy
+ * @param {number} duration_ms
+ * @returns {Promise<Outcome>}
+ */
+async function heat(channel, presence, strategy, duration_ms) {
+    const ask = asker(channel, presence);
+    channel.send({ type: 'heat', strategy });
+    const before = await settle(ask, strategy);
+    const ran = await ask({ type: 'go', strategy, duration_ms }, 'ran', duration_ms);
+    channel.send({ type: 'settling', strategy });
+    const after = await settle(ask, strategy);
+
+    const attempted = ran.answers.reduce((sum, answer) => sum + answer.attempted, 0);
+    const elapsed_s = Math.max(...ran.answers.map((answer) => answer.elapsed_ms)) / 1000;
+    const counted = after.value - before.value;
+    return {
+        strategy,
+        tabs: ran.answers.length,
+        attempted,
+        counted,
+        lost: attempted - counted,
+        rate: Math.round(attempted / elapsed_s),
+        notes: notesOn(ran, after),
+    };
+}
+
+/**
+ * @param {Answers} ran
+ * @param {{ agreed: boolean }} after
+ */
+function notesOn({ answers, missing }, { agreed }) {
+    const notes = missing.map(
+        (id) => `Tab ${Number.parseInt(id, 10)} ended meanwhile; how often it added is not known.`,
+    );
+    const errors = new Set(answers.map(({ error }) => error).filter(Boolean));
+    for (const error of errors) notes.push(`A tab stopped early: ${error}`);
+    if (!agreed) notes.push('The tabs still disagree. This is the largest value.');
+    return notes;
+}
+
+/**
+ * Reads until all tabs have said the same twice: what lies in localStorage reaches other processes
+ * late, and a loss must not be blamed on a reader that had not heard yet.
+ *
+ * @param {Ask} ask
+ * @param {StrategyName} strategy
+ * @returns {Promise<{ value: number, agreed: boolean }>}
+ */
+async function settle(ask, strategy) {
+    let value = Number.NaN;
+    for (let round = 0; round < SETTLE_rounds_max; round += 1) {
+        const { answers } = await ask({ type: 'read', strategy }, 'value');
+        const values = answers.map((answer) => answer.value);
+        if (values.every((one) => one === value)) return { value, agreed: true };
+        value = Math.max(...values);
+        await delay(SETTLE_ms);
+    }
+    return { value, agreed: false };
+}
+
+/**
+ * @typedef {{ answers: any[], missing: string[] }} Answers  `missing`: tabs that gave none
+ * @typedef {(question: import('./channel.js').Message, reply: string, more_ms?: number) => Promise<Answers>} Ask
+ */
+
+/**
+ * Asks the tabs that were open when it was made, and waits for those that still are.
+ *
+ * @param {import('./channel.js').Channel} channel
+ * @param {import('./presence.js').Presence} presence
+ * @returns {Ask}
+ */
+function asker(channel, presence) {
+    const tabs = presence.tabs().map(({ id }) => id);
+    return async (question, reply, more_ms = 0) => {
+        const round = crypto.randomUUID();
+        const answers = new Map();
+        const missing = () => tabs.filter((id) => !answers.has(id));
+        const allHeard = (/** @type {() => void} */ done) => {
+            const living = new Set(presence.tabs().map(({ id }) => id));
+            if (!missing().some((id) => living.has(id))) done();
+        };
+        await patiently(ANSWER_ms + more_ms, (done) => {
+            channel.send({ ...question, round, tabs });
+            const deaf = channel.on(reply, (answer) => {
+                if (answer.round === round) answers.set(answer.tab, answer);
+                allHeard(done);
+            });
+            const blind = presence.subscribe(() => allHeard(done));
+            return () => [deaf, blind].forEach((undo) => undo());
+        });
+        return { answers: [...answers.values()], missing: missing() };
+    };
+}
+
+/**
+ * @param {number} patience_ms
+ * @param {(done: () => void) => () => void} start  returns what ends the waiting
+ */
+async function patiently(patience_ms, start) {
+    let end = () => {};
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    await new Promise((resolve) => {
+        timer = setTimeout(resolve, patience_ms);
+        end = start(() => resolve(undefined));
+    });
+    clearTimeout(timer);
+    end();
+}
+
+/** @param {number} wait_ms */
+function delay(wait_ms) {
+    return new Promise((resolve) => void setTimeout(resolve, wait_ms));
+}

@@ -1,0 +1,64 @@
+/** The Atomics article's program: four workers, 100,000 increments each, in four kinds of counter. */
+
+import { threads } from './package-threads.js';
+
+export const WORKERS = 4;
+export const ADDS = 100_000;
+
+export const KINDS = Object.freeze(
+    /** @type {const} */ (['atomic', 'mutexed', 'striped', 'unsynchronised']),
+);
+
+/** @typedef {(typeof KINDS)[number]} Kind */
+/** @typedef {{ kind: Kind, actual: number, elapsed_ms: number }} Result */
+
+/**
+ * @typedef {object} Crew
+ * @property {(kind: Kind, amount: number) => Promise<Result>} workers  adds from workers of the page
+ * @property {(kind: Kind, amount: number) => Promise<Result>} cpp  adds from C++ threads
+ */
+
+/** @returns {Promise<Crew>} */
+export async function hireCrew() {
+    const shared = await threads();
+    const crew = Array.from({ length: WORKERS }, () => startWorker());
+    await Promise.all(crew.map((worker) => tell(worker, { handle: shared.handle })));
+
+    /** @param {Kind} kind @param {() => Promise<unknown>} work */
+    const timed = async (kind, work) => {
+        const start_ms = performance.now();
+        await work();
+        const elapsed_ms = performance.now() - start_ms;
+        return { kind, actual: shared.counter(kind, { kind }).value, elapsed_ms };
+    };
+    return {
+        workers: (kind, amount) => {
+            shared.counter(kind, { kind });
+            const gate = new Int32Array(new SharedArrayBuffer(4)).fill(WORKERS);
+            const work = { counter: kind, adds: ADDS, amount, gate };
+            return timed(kind, () => Promise.all(crew.map((worker) => tell(worker, work))));
+        },
+        cpp: (kind, amount) => {
+            const work = { threads: WORKERS, adds: ADDS, amount };
+            return timed(kind, () => shared.hammer(shared.counter(kind, { kind }), work));
+        },
+    };
+}
+
+/** A worker answers messages in their order, each once. */
+function startWorker() {
+    return new Worker(new URL('./threads-worker.js', import.meta.url), { type: 'module' });
+}
+
+/**
+ * @param {Worker} worker
+ * @param {object} message
+ * @returns {Promise<void>} when it is done
+ */
+function tell(worker, message) {
+    return new Promise((resolve, reject) => {
+        worker.onmessage = () => resolve();
+        worker.onerror = ({ message: words }) => reject(new Error(words || 'A worker did not start'));
+        worker.postMessage(message);
+    });
+}
