@@ -104,7 +104,14 @@ export const STAGES = [
         run: check(clangFormat),
         checks: true,
     },
-    { name: 'tsc', group: 'lint', needs: ['npm-ci'], cores: 1, run: check(tsc), checks: true },
+    {
+        name: 'tsc',
+        group: 'lint',
+        needs: PACKAGE, // it reads the declarations in dist, as a user's editor does
+        cores: 1,
+        run: check(tsc),
+        checks: true,
+    },
     {
         name: 'eslint',
         group: 'lint',

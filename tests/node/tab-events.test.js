@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { open } from '../../dist/node/tabacus.js';
+import { open } from 'tabacus';
 import { FakeOrigin } from './fake-origin.js';
 
 test('a subscriber gets the value at once and once a turn, until it unsubscribes', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { open, TabacusError, TabacusRangeError } from '../../dist/node/tabacus.js';
+import { open, TabacusError, TabacusRangeError } from 'tabacus';
 
 const max = Number.MAX_SAFE_INTEGER;
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { open, TabacusError } from '../../dist/node/tabacus.js';
+import { open, TabacusError } from 'tabacus';
 import { details, FakeOrigin, settled, until } from './fake-origin.js';
 
 const build = 'single';
