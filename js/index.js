@@ -10,8 +10,21 @@
 export { open } from './tab/open.js';
 export { TabacusEvent } from './tab/event.js';
 export { TabacusError, TabacusRangeError } from './errors.js';
-export { threads } from './threads.js';
-export { attach } from './worker.js';
+
+/**
+ * `threads()` of 'tabacus/threads', loaded when it is called: a page that only counts over tabs does
+ * not pay for it.
+ *
+ * @type {typeof import('./threads.js').threads}
+ */
+export const threads = async (options) => (await import('./threads.js')).threads(options);
+
+/**
+ * `attach()` of 'tabacus/worker', loaded when it is called.
+ *
+ * @type {typeof import('./worker.js').attach}
+ */
+export const attach = async (...handle) => (await import('./worker.js')).attach(...handle);
 
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
 /** @typedef {import('./tab/tab.js').Tab} Tab */

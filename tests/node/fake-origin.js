@@ -8,7 +8,7 @@ import { randomUUID, webcrypto } from 'node:crypto';
 
 /** A lock manager for exclusive locks, as much of W3C Web Locks §4 as a tab uses. */
 class FakeLocks {
-    /** @type {Map<string, { grant: () => void, steal: (() => void) | undefined }[]>} */
+    /** @type {Map<string, { grant: () => void, steal: () => void }[]>} */
     #queues = new Map();
 
     /**
