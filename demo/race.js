@@ -111,22 +111,28 @@ async function heat(channel, presence, strategy, duration_ms) {
     const ask = asker(channel, presence);
     channel.send({ type: 'heat', strategy });
     const before = await settle(ask, strategy);
+    /** @type {Map<string, any>} by tab, for one that does not live to answer */
+    const reports = new Map();
+    const stop = channel.on('progress', (report) => reports.set(report.tab, report));
     const ran = await ask({ type: 'go', strategy, duration_ms }, 'ran', duration_ms);
+    stop();
     channel.send({ type: 'settling', strategy });
     const after = await settle(ask, strategy);
+    const ended = ran.missing.flatMap((id) => reports.get(id) ?? []);
+    const notes = notesOn(ran, after);
+    return { strategy, ...reckon([...ran.answers, ...ended], after.value - before.value, notes) };
+}
 
-    const attempted = ran.answers.reduce((sum, answer) => sum + answer.attempted, 0);
-    const elapsed_s = Math.max(...ran.answers.map((answer) => answer.elapsed_ms)) / 1000;
-    const counted = after.value - before.value;
-    return {
-        strategy,
-        tabs: ran.answers.length,
-        attempted,
-        counted,
-        lost: attempted - counted,
-        rate: Math.round(attempted / elapsed_s),
-        notes: notesOn(ran, after),
-    };
+/**
+ * @param {{ attempted: number, elapsed_ms: number }[]} runs
+ * @param {number} counted
+ * @param {string[]} notes
+ */
+function reckon(runs, counted, notes) {
+    const attempted = runs.reduce((sum, run) => sum + run.attempted, 0);
+    const elapsed_s = Math.max(...runs.map(({ elapsed_ms }) => elapsed_ms)) / 1000;
+    const rate = Math.round(attempted / elapsed_s);
+    return { tabs: runs.length, attempted, counted, lost: attempted - counted, rate, notes };
 }
 
 /**
@@ -135,7 +141,9 @@ async function heat(channel, presence, strategy, duration_ms) {
  */
 function notesOn({ answers, missing }, { agreed }) {
     const notes = missing.map(
-        (id) => `Tab ${Number.parseInt(id, 10)} ended meanwhile; how often it added is not known.`,
+        (id) =>
+            `Tab ${Number.parseInt(id, 10)} ended in the race. It counts as it last reported, ` +
+            'so some increments may seem lost or gained.',
     );
     const errors = new Set(answers.map(({ error }) => error).filter(Boolean));
     for (const error of errors) notes.push(`A tab stopped early: ${error}`);
