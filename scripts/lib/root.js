@@ -59,7 +59,7 @@ async function make() {
     ]);
     if (existsSync(root)) console.log(`· the toolchain in ${root} is stale or broken: made again`);
     console.log(`· ${beginning()}`);
-    rmSync(partial, { recursive: true, force: true });
+    removePartial();
     mkdirSync(downloads, { recursive: true });
     await step(`toolchain: Debian ${SUITE} with Emscripten, in ${root}`, () => debootstrap(mirror));
     if (!works(partial)) throw new Failure(`${partial} was made, but its emcc does not work`);
@@ -67,6 +67,15 @@ async function make() {
     rmSync(root, { recursive: true, force: true });
     renameSync(partial, root);
     rmSync(downloads, { recursive: true, force: true });
+}
+
+/** A debootstrap that was killed leaves its /proc mounted. */
+function removePartial() {
+    const points = readFileSync('/proc/self/mounts', 'utf8').matchAll(/^\S+ (\S+)/gm);
+    const below = [...points].map(([, point = '']) => point);
+    for (const point of below.reverse())
+        if (point.startsWith(`${partial}/`)) read('umount', ['--lazy', point]);
+    rmSync(partial, { recursive: true, force: true });
 }
 
 /** Says whether an interrupted download is taken up again. */
@@ -93,6 +102,7 @@ function source() {
 /** @param {string} mirror */
 async function debootstrap(mirror) {
     const log = join(logFolder, 'toolchain.log');
+    rmSync(log, { force: true });
     const options = [
         '--variant=minbase',
         `--cache-dir=${downloads}`,
