@@ -14,7 +14,6 @@ import { maySleep } from './waiting.js';
  * @typedef {object} Ops
  * @property {(root: number, maySleep: number) => number} agent_enter
  * @property {(root: number, agent: number) => number} agent_leave
- * @property {(root: number) => number} owner_take
  * @property {(root: number, agent: number, kind: number, units: number) => number} object_open
  * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_add
  * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_bump
@@ -34,7 +33,6 @@ import { maySleep } from './waiting.js';
 const opNames = [
     'agent_enter',
     'agent_leave',
-    'owner_take',
     'object_open',
     'counter_add',
     'counter_bump',
@@ -64,12 +62,6 @@ const busy = -1;
 
 export class Core {
     closed = false;
-
-    /**
-     * Owners for asynchronous locks that are free to be used again.
-     * @type {number[]}
-     */
-    #owners = [];
 
     /**
      * @param {Ops} ops
@@ -102,18 +94,6 @@ export class Core {
 
     assertOpen() {
         if (this.closed) throw new TabacusError('closed', 'this attachment to the shared memory is closed');
-    }
-
-    /** An owner that no other holder has, for one asynchronous lock. */
-    takeOwner() {
-        const owner = this.#owners.pop() ?? this.ops.owner_take(this.root);
-        if (owner === 0) throw new TabacusError('out-of-memory', 'all 2^31 lock owners are used up');
-        return owner;
-    }
-
-    /** @param {number} owner */
-    giveOwner(owner) {
-        this.#owners.push(owner);
     }
 
     /**

@@ -21,7 +21,9 @@ export class SharedMutex {
     #at;
 
     /**
-     * The grant by which this thread holds the mutex, if it does by one.
+     * The grant by which this thread holds the mutex, if it does by one. The mutex's word names the
+     * thread; which of its tasks it is, is said here, where all of them look: a thread has one object
+     * for one name.
      * @type {Grant | undefined}
      */
     #grant;
@@ -52,7 +54,6 @@ export class SharedMutex {
         if (!core.maySleep) {
             throw new TabacusError('would-block', 'a main thread must not block: await lockAsync() instead');
         }
-        if (this.#grant) throw this.#deadlock();
         if (timeout_ms !== undefined) this.#lockFor(timeout_ms);
         else if (core.ops.mutex_lock(this.#at, core.id) !== locks.acquired) throw this.#deadlock();
     }
@@ -79,21 +80,15 @@ export class SharedMutex {
         const signal = checkSignal(given.signal);
         const deadline_ms = performance.now() + (checkTimeout(given.timeout) ?? Infinity);
         signal?.throwIfAborted();
-        const owner = this.#core.takeOwner();
-        try {
-            await this.#acquire(owner, deadline_ms, signal);
-        } catch (error) {
-            this.#core.giveOwner(owner);
-            throw error;
-        }
-        return (this.#grant = new Grant(this, owner));
+        await this.#acquire(deadline_ms, signal);
+        return (this.#grant = new Grant(this));
     }
 
     /** Releases what this thread holds; a `not-owner` error, and no change, if that is nothing. */
     unlock() {
         this.#core.assertOpen();
         if (this.#grant) this.release(this.#grant);
-        else this.#unlock(this.#core.id);
+        else this.#unlock();
     }
 
     /** Whether anybody holds it. May be over when you look. */
@@ -111,14 +106,12 @@ export class SharedMutex {
     release(grant) {
         this.#core.assertOpen();
         if (this.#grant !== grant) throw this.#notOwner();
-        this.#unlock(grant.owner);
+        this.#unlock();
         this.#grant = undefined;
-        this.#core.giveOwner(grant.owner);
     }
 
-    /** @param {number} owner */
-    #unlock(owner) {
-        if (this.#core.ops.mutex_unlock(this.#at, owner) !== unlocks.released) throw this.#notOwner();
+    #unlock() {
+        if (this.#core.ops.mutex_unlock(this.#at, this.#core.id) !== unlocks.released) throw this.#notOwner();
     }
 
     /**
@@ -144,27 +137,27 @@ export class SharedMutex {
 
     /**
      * `step` and sleep, asynchronously. `mutex_leave_async` comes only when the last promise has
-     * settled, since an abandoned waiter stays in the queue until it is woken.
+     * settled, since an abandoned waiter stays in the queue until it is woken. Until then an unlock
+     * wakes everybody, so that this waiter takes the mutex without having to think of others asleep.
      *
-     * @param {number} owner
      * @param {number} deadline_ms
      * @param {AbortSignal | undefined} signal
      */
-    async #acquire(owner, deadline_ms, signal) {
-        const { ops, words } = this.#core;
+    async #acquire(deadline_ms, signal) {
+        const { ops, words, id } = this.#core;
         const index = this.#at >> 2;
         /** @type {Promise<import('./waiting.js').Woken> | undefined} */
         let sleep;
         ops.mutex_enter_async(this.#at);
         try {
-            for (let slept = 0; ;) {
+            for (;;) {
                 this.#core.assertOpen();
-                const word = ops.mutex_step(this.#at, owner, slept);
+                const word = ops.mutex_step(this.#at, id, 0);
                 if (word === 0) return;
                 const rest_ms = deadline_ms - performance.now();
                 if (rest_ms <= 0) throw timedOut(this.name);
                 sleep = sleepAsync(words, index, word, rest_ms);
-                if ((await orAborted(sleep, signal)) === 'ok') slept = 1;
+                await orAborted(sleep, signal);
                 sleep = undefined;
             }
         } finally {
@@ -193,14 +186,9 @@ const timedOut = (name) => new DOMException(`${show(name)} was not free in time`
 export class Grant {
     #mutex;
 
-    /**
-     * @param {SharedMutex} mutex
-     * @param {number} owner
-     */
-    constructor(mutex, owner) {
+    /** @param {SharedMutex} mutex */
+    constructor(mutex) {
         this.#mutex = mutex;
-        /** The number under which it holds the mutex. */
-        this.owner = owner;
         Object.freeze(this);
     }
 

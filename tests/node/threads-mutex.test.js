@@ -96,6 +96,24 @@ test('an aborted waiter passes the mutex to the next', async () => {
     assert.equal(lock.locked, false);
 });
 
+// The abandoned waiter is the first in the queue still, and gets the first wake-up.
+test('an aborted waiter rejects at once, and holds up nobody who sleeps behind it', async () => {
+    const lock = shared.mutex('abandoned');
+    const other = await attach(shared.handle);
+    other.mutex('abandoned').lock();
+    const abort = new AbortController();
+    const quitter = lock.lockAsync({ signal: abort.signal });
+    const task = { name: 'behind the quitter', kind: /** @type {const} */ ('atomic'), n: 1, adds: 1 };
+    const added = addersAll(adders.slice(0, 1), { ...task, mutex: { name: 'abandoned', how: 'lock' } });
+    await asleepOn(lock);
+    abort.abort();
+    await assert.rejects(quitter, { name: 'AbortError' });
+    assert.equal(lock.locked, true);
+    other.mutex('abandoned').unlock();
+    await added;
+    assert.equal(shared.counter(task.name).value, 1);
+});
+
 test('a signal that has aborted already rejects and changes nothing', async () => {
     const lock = shared.mutex('never begun');
     await assert.rejects(lock.lockAsync({ signal: AbortSignal.abort() }), { name: 'AbortError' });

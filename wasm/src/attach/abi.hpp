@@ -27,11 +27,6 @@ TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
 TABACUS_EXPORT(std::uint32_t, agent_leave)
 (tabacus::sync::Arena* arena, tabacus::sync::Agent* agent) { return arena->leave(*agent) ? 1 : 0; }
 
-// A fresh owner for an asynchronous lock, or 0.
-TABACUS_EXPORT(tabacus::sync::Owner, owner_take)(tabacus::sync::Arena* arena) {
-    return arena->take_id();
-}
-
 // The offset of the entry named by the first `units` of the agent's name; 0 full, -1 busy.
 TABACUS_EXPORT(std::int32_t, object_open)
 (tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, tabacus::sync::Kind kind,
