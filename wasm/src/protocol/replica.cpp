@@ -144,8 +144,9 @@ void Replica::on_database(const DatabaseEvent& event) {
 
 /// Issues the last commit without waiting for anything: no callback will run in a page that goes.
 void Replica::commit_before_sleep() {
-    if (medium_ != Medium::database || !holder_ || !dirty()) return;
+    // What was committed within the last pause of announce_loop() is told here, or not at all.
     announce();
+    if (medium_ != Medium::database || !holder_ || !dirty()) return;
     scope_.spawn([](Replica& self) -> Task<void> {
         try {
             co_await self.commit_batch();
