@@ -36,6 +36,7 @@ void LabTab::LabDatabase::opened() {
     }
     open_ = true;
     lost_ = false;
+    ++connection_;
     if (auto data_loss = database.create_if_missing()) {
         events_.call({DatabaseEvent::Kind::created, std::move(*data_loss)});
     }
@@ -66,7 +67,8 @@ void LabTab::LabDatabase::drop_connection() {
     for (const auto& client : clients_) client->connection_lost = true;
     decide_commits();
     abort_uncommitted();
-    tab_.in_tab(Source::Kind::database, [this] {
+    tab_.in_tab(Source::Kind::database, [this, connection = connection_] {
+        if (connection != connection_) return;  // closed by the tab meanwhile, and opened anew
         open_ = lost_ = false;
         events_.call({DatabaseEvent::Kind::closed, ""});
     });

@@ -83,7 +83,8 @@ class LabTab::LabDatabase final : public Database {
 
     LabTab& tab_;
     bool open_ = false;
-    bool lost_ = false;  // closed by the browser, which the tab has not been told yet
+    int connection_ = 0;  // how many there have been
+    bool lost_ = false;   // closed by the browser, which the tab has not been told yet
     std::vector<Waiting> waiting_;
     std::vector<std::shared_ptr<Client>> clients_;
     Callbacks<const DatabaseEvent&> events_;

@@ -74,6 +74,8 @@ Async<Unit> LabTab::LabClock::sleep(double delay_ms) {
 
 Async<Unit> LabTab::LabClock::end_of_turn() {
     if (!tab_.alive_) return never<Unit>();
+    // Called from outside the schedule (by a test): that call was a turn, which ends here.
+    if (!tab_.in_turn_ && !tab_.mid_turn()) tab_.in_tab(Source::Kind::inside, [] {});
     return tab_.microtasks_.emplace_back().async();
 }
 

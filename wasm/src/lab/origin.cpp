@@ -70,12 +70,20 @@ void Origin::perform(const Source& source) {
         tab(timer.tab).in_tab(Source::Kind::timer, std::move(timer.callback));
         return;
     }
-    scheduler_.take(source)();
-    if (runs_in_tab(source.kind)) end_of_turn(tab(source.tab));
+    const auto event = scheduler_.take(source);
+    if (!runs_in_tab(source.kind)) {
+        event();
+        return;
+    }
+    auto& runner = tab(source.tab);
+    runner.in_turn_ = true;
+    event();
+    end_of_turn(runner);
 }
 
 void Origin::end_of_turn(LabTab& tab) {
     tab.run_microtasks();
+    tab.in_turn_ = false;
     if (tab.alive_ && !tab.mid_turn()) tab.database_->check_end_of_turn();
 }
 
@@ -89,6 +97,7 @@ void Origin::turn(LabTab& tab, const std::function<void()>& script) {
             tab.run_microtasks();
         }
     };
+    tab.in_turn_ = true;
     finish();
     script();
     finish();

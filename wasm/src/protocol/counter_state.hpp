@@ -24,6 +24,7 @@ struct CounterState {
     /// both include what the row held when its slot was adopted, once that is `based`.
     Totals attempted;
     Totals committed;
+    Totals base;  // that part, once `based`
     bool based = false;
 
     /// Commits whose outcome was never told: settled when the slot is adopted again.
@@ -33,6 +34,7 @@ struct CounterState {
         std::uint64_t through;
     };
     std::vector<UnknownCommit> unknown;
+    bool doubted = false;  // one stays unknown for ever, and no flush has been told yet
 
     /// Increments counted since the tab opened, and how many of them are committed.
     std::uint64_t added = 0;

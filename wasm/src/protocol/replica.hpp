@@ -82,6 +82,7 @@ class Replica {
         std::shared_ptr<CounterState> state;
         Totals totals;
         std::uint64_t through;
+        bool based;  // `totals` include the base
     };
 
     static bool tally(CounterState& state, std::int64_t n);
@@ -116,6 +117,7 @@ class Replica {
     std::vector<CommitLine> gather() const;
     void committed(const std::vector<CommitLine>& lines);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
+    static void doubt(CounterState& state);
     void fail_waiters(const Error& error);
     Task<void> back_off(double delay_ms);
     Task<void> ring_after(double delay_ms, Completer<Unit> bell);

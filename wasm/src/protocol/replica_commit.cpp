@@ -25,6 +25,10 @@ bool heals_at_once(ErrorCode code) {
            code == ErrorCode::store_failed;
 }
 
+Error doubt_error() {
+    return {ErrorCode::unknown_commit, "a commit was cut off, and its row has a newer owner"};
+}
+
 }  // namespace
 
 bool Replica::dirty() const {
@@ -82,29 +86,31 @@ Task<void> Replica::commit_batch() {
 std::vector<Replica::CommitLine> Replica::gather() const {
     std::vector<CommitLine> lines;
     for (const auto& state : counters_) {
-        if (state->dirty()) lines.push_back({state, state->attempted, state->added});
+        if (!state->dirty()) continue;
+        lines.push_back({state, state->attempted, state->added, state->based});
     }
     return lines;
 }
 
+/// What a transaction writes is what was attempted when it was begun, even if it waited for a base
+/// since: the browser runs transactions in the order they were begun, and another may have been
+/// begun and filled meanwhile (commit_before_sleep), so that a row never goes back.
 Task<void> Replica::commit_to_database() {
-    const auto batch = gather();
-    const bool strict = std::any_of(batch.begin(), batch.end(), [](const CommitLine& line) {
-        return line.state->durability == Durability::strict;
+    const bool strict = std::any_of(counters_.begin(), counters_.end(), [](const auto& state) {
+        return state->dirty() && state->durability == Durability::strict;
     });
     constexpr std::array scope{Store::claims, Store::rows, Store::aside};
     const auto transaction = co_await world_.database().begin(
         scope, Access::write, strict ? Durability::strict : Durability::relaxed);
     if (!holder_) throw Error(ErrorCode::fenced, "the slot was let go before the commit");
     transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
-    for (const auto& line : batch) {
-        if (!line.state->based) co_await base_on_store(*transaction, *line.state);
+    auto lines = gather();
+    for (auto& line : lines) {
+        if (line.based) continue;
+        co_await base_on_store(*transaction, *line.state);
+        line.totals = line.totals + line.state->base;
     }
-    // Reading the bases may have let the page be hidden, and increments be added.
-    if (!holder_) throw Error(ErrorCode::fenced, "the slot was let go during the commit");
-    const auto lines = gather();
     for (const auto& line : lines) {
-        if (!line.state->based) continue;
         transaction->put(Store::rows, line.state->key + "/" + row_,
                          format_totals({row_epoch_, line.totals}));
     }
@@ -120,12 +126,10 @@ Task<void> Replica::commit_to_database() {
     if (!failure) {
         committed(lines);
         for (const auto& line : lines) {
-            if (!line.state->based) continue;
             co_await mirror_.put(line.state->key + "/" + row_, {row_epoch_, line.totals});
         }
     } else if (failure->code() == ErrorCode::unknown_commit) {
         for (const auto& line : lines) {
-            if (!line.state->based) continue;
             line.state->unknown.push_back({row_, {row_epoch_, line.totals}, line.through});
         }
     }
@@ -137,6 +141,7 @@ Task<void> Replica::commit_to_database() {
 /// mirror where that is larger: a relaxed commit may be lost in a crash while the mirror survives.
 Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
     const auto key = state.key + "/" + row_;
+    const auto epoch = row_epoch_;
     Totals base;
     const auto row = co_await transaction.get(Store::rows, key);
     if (row) {
@@ -150,8 +155,13 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
     }
     const auto mirrored = co_await mirror_.get(key);
     if (mirrored) base = larger(base, mirrored->totals);
+    // The page may have been hidden meanwhile.
+    if (!holder_ || row_epoch_ != epoch) {
+        throw Error(ErrorCode::fenced, "the slot was let go during the commit");
+    }
     if (state.based) co_return;  // another commit was quicker
     state.ledger.remove(row_);
+    state.base = base;
     state.attempted = state.attempted + base;
     state.committed = base;
     state.based = true;
@@ -169,10 +179,7 @@ Task<void> Replica::commit_to_storage() {
 }
 
 void Replica::committed(const std::vector<CommitLine>& lines) {
-    for (const auto& [state, totals, through] : lines) {
-        if (medium_ == Medium::database && !state->based) continue;
-        confirm(*state, totals, through);
-    }
+    for (const auto& line : lines) confirm(*line.state, line.totals, line.through);
 }
 
 void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through) {
@@ -188,8 +195,18 @@ void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through)
     }
 }
 
+/// Nobody can tell any more whether some of the increments are stored: to write them again could
+/// count them twice. Every flush that waits speaks of them, else the next one, and is told so.
+void Replica::doubt(CounterState& state) {
+    state.doubted = state.waiters.empty();
+    for (const auto& waiter : std::exchange(state.waiters, {})) {
+        waiter.done.fail(std::make_exception_ptr(doubt_error()));
+    }
+}
+
 Task<void> Replica::flush(std::shared_ptr<CounterState> state) {
     if (closed_) throw Error(ErrorCode::closed, "the tab is closed");
+    if (std::exchange(state->doubted, false)) throw doubt_error();
     const auto target = state->added;
     if (state->committed_through >= target) co_return;
     const Completer<Unit> done;

@@ -136,9 +136,10 @@ void Replica::begin_epoch(HolderRecord holder) {
 
 void Replica::lose_slot() { holder_.reset(); }
 
-/// Did a commit happen whose outcome was never told? The row says so: a row of our epoch is our own
-/// writing. A row of a newer epoch says nothing certain, and rather than count twice we leave out
-/// what no flush has promised.
+/// Did a commit happen whose outcome was never told? The row says so: in our epoch it is our own
+/// writing, and under a newer owner it has grown from what we left, so that a row that holds less
+/// refutes the commit. A newer row that holds as much says nothing certain: rather than count twice
+/// we leave out what no flush has promised, and break the waiting flushes.
 Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string_view generation) {
     const auto counters = counters_;
     for (const auto& state : counters) {
@@ -148,11 +149,10 @@ Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string
                 const auto row =
                     co_await transaction.get(Store::rows, state->key + "/" + commit.row);
                 const auto stored = row ? parse_totals(row->value) : std::nullopt;
-                if (!stored || stored->epoch < commit.record.epoch) {
-                    happened = false;
-                } else if (stored->epoch == commit.record.epoch) {
-                    happened = larger(stored->totals, commit.record.totals) == stored->totals;
-                } else {
+                happened = stored && stored->epoch >= commit.record.epoch &&
+                           larger(stored->totals, commit.record.totals) == stored->totals;
+                if (happened && stored->epoch > commit.record.epoch) {
+                    doubt(*state);
                     warn("unknown-commit", "A commit was cut off, and its row has a newer owner.",
                          commit.row);
                 }
