@@ -10,7 +10,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure } from './failure.js';
 
-const PATIENCE_ms = 500;
+const PATIENCE_ms = 2000;
 
 /**
  * @template T
