@@ -1,0 +1,20 @@
+/** npm run bench [-- --json]: makes ready what is missing, builds, measures ours beside its peers. */
+
+import { join } from 'node:path';
+import { browsers } from './lib/browsers.js';
+import { build, WASM_PRESETS } from './lib/cmake.js';
+import { main } from './lib/failure.js';
+import { pack } from './lib/pack.js';
+import { repository } from './lib/paths.js';
+import { command, show } from './lib/run.js';
+import { toolchain } from './lib/toolchain.js';
+
+await main(async () => {
+    await toolchain();
+    await browsers();
+    for (const preset of WASM_PRESETS) await build(preset);
+    await build('wasm-threads', ['bench']);
+    await pack();
+    const entry = join(repository, 'bench/index.js');
+    process.exitCode = await show(command(process.execPath, [entry, ...process.argv.slice(2)]));
+});
