@@ -40,19 +40,45 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await closeAll([traveller, other]);
     });
 
-    it('bfcache: what was added just before leaving is committed, and counted once', async () => {
+    it('bfcache: what was flushed just before leaving is told to the others', async () => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));
         const other = await browser.openIn({ namespace });
+        await call(other, 'read', 'leaving');
         for (let trip = 1; trip <= 5; trip++) {
             await call(traveller, 'add', 'leaving', 1);
+            await call(traveller, 'flush', 'leaving');
             await traveller.navigate(`${browser.site.url}/away.html`);
-            await call(other, 'converged', 'leaving', 2 * trip - 1);
-            assert.equal(await call(other, 'add', 'leaving', 1), 2 * trip);
-            await call(other, 'flush', 'leaving');
+            await call(other, 'converged', 'leaving', trip);
             await traveller.go(-1);
-            assert.equal(await call(traveller, 'read', 'leaving'), 2 * trip);
         }
+        await closeAll([traveller, other]);
+    });
+
+    it('bfcache: what was not flushed before leaving is counted once, at the latest after', async (t) => {
+        const namespace = browser.namespace();
+        const traveller = chromium(await browser.openIn({ namespace }));
+        const other = await browser.openIn({ namespace });
+        let least = 0;
+        let most = 0;
+        for (let trip = 1; trip <= 5; trip++) {
+            await call(traveller, 'add', 'pending', 1);
+            await traveller.navigate(`${browser.site.url}/away.html`);
+            await call(other, 'add', 'pending', 1);
+            await call(other, 'flush', 'pending');
+            await traveller.go(-1);
+            // A page with work under way may be thrown away instead, and what it had not flushed too.
+            const kept = await call(traveller, 'isOpen');
+            if (!kept) await call(traveller, 'open', { namespace });
+            await call(traveller, 'flush', 'pending');
+            least += kept ? 2 : 1;
+            most += 2;
+            for (const tab of [traveller, other]) {
+                const value = await call(tab, 'read', 'pending');
+                assert.ok(value >= least && value <= most, `${value}, not ${least} to ${most}`);
+            }
+        }
+        t.diagnostic(`${least} to ${most}`);
         await closeAll([traveller, other]);
     });
 
@@ -80,12 +106,13 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         const other = await browser.openIn({ namespace });
         for (let round = 1; round <= 5; round++) {
             await call(frozen, 'add', 'frost', 1);
+            // Chromium freezes no page with a transaction under way, but would do it for us.
+            await call(frozen, 'flush', 'frost');
             await frozen.send('Page.setWebLifecycleState', { state: 'frozen' });
             await call(other, 'add', 'frost', 1);
             await call(other, 'flush', 'frost');
             await call(other, 'read', 'frost');
             await frozen.send('Page.setWebLifecycleState', { state: 'active' });
-            await call(frozen, 'flush', 'frost');
             for (const tab of [frozen, other]) {
                 assert.equal(await call(tab, 'read', 'frost'), 2 * round);
             }
@@ -112,7 +139,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
     it('versionchange: a later version is not kept waiting, and counting goes on', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
-        const stranger = await browser.openTab(browser.site.page);
+        const stranger = await browser.openTab();
         for (const tab of tabs) await call(tab, 'add', 'upgraded', 1);
         for (const tab of tabs) await call(tab, 'flush', 'upgraded');
         await call(stranger, 'upgradeDatabase', namespace);
@@ -125,7 +152,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
     it('deleted by a script: reported, healed from memory, counting goes on', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
-        const stranger = await browser.openTab(browser.site.page);
+        const stranger = await browser.openTab();
         for (const tab of tabs) await call(tab, 'add', 'deleted', 5);
         for (const tab of tabs) await call(tab, 'flush', 'deleted');
         await call(stranger, 'deleteDatabase', namespace);
@@ -181,7 +208,7 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
         await call(first, 'add', 'mirrored', 7);
         await call(first, 'flush', 'mirrored');
         assert.equal((await call(first, 'close')) ?? 'closed', 'closed');
-        const cleaner = await browser.openTab(browser.site.page);
+        const cleaner = await browser.openTab();
         await clear(cleaner, 'indexeddb');
         const heir = await browser.openIn({ namespace });
         assert.equal(await call(heir, 'read', 'mirrored'), 7);
@@ -191,35 +218,34 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
     });
 });
 
-describeIn([ENGINES.chromium], 'Quota exceeded', (engine) => {
-    const browser = useBrowser(engine);
+// A browser for each: Chromium remembers for a while what room an origin had.
+for (const strategy of /** @type {const} */ (['replicated', 'transactional'])) {
+    describeIn([ENGINES.chromium], `Quota exceeded, ${strategy}`, (engine) => {
+        const browser = useBrowser(engine);
 
-    for (const strategy of /** @type {const} */ (['replicated', 'transactional'])) {
-        it(`${strategy}: a typed rejection or a commit, and exact again with room`, async (t) => {
+        it('a typed rejection, nothing hangs, and exact again with room', async () => {
             const namespace = browser.namespace();
-            const tab = chromium(await browser.openIn({ namespace }));
             const origin = browser.site.url;
-            let total = 0;
-            /** @type {Record<string, number>} */
-            const outcomes = {};
-            const tryAdd = async () => {
-                const outcome = await call(tab, 'add', strategy, 1, { strategy })
-                    .then(() => call(tab, 'flush', strategy, { strategy }))
-                    .then(() => 'committed', (error) => String(error.code));
-                outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-                if (outcome === 'committed' || strategy === 'replicated') total++;
-                assert.ok(['committed', 'quota-exceeded'].includes(outcome), outcome);
-            };
-            await tryAdd();
+            const options = { strategy };
+            const tab = chromium(await browser.openTab());
             await tab.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
-            for (let i = 0; i < 20; i++) await tryAdd();
+            await call(tab, 'open', { namespace });
+            const tryAdd = () =>
+                call(tab, 'add', strategy, 1, options)
+                    .then(() => call(tab, 'flush', strategy, options))
+                    .then(
+                        () => 'committed',
+                        (error) => String(error.code),
+                    );
+            for (let i = 0; i < 5; i++) assert.equal(await tryAdd(), 'quota-exceeded');
             await tab.send('Storage.overrideQuotaForOrigin', { origin });
-            await tryAdd();
-            assert.equal(await call(tab, 'read', strategy, { strategy }), total);
+            assert.equal(await tryAdd(), 'committed');
+            // The default strategy keeps what was refused and tries it again; the other never had it.
+            const total = strategy === 'replicated' ? 6 : 1;
+            assert.equal(await call(tab, 'read', strategy, options), total);
             const late = await browser.openIn({ namespace });
-            assert.equal(await call(late, 'read', strategy, { strategy }), total);
-            t.diagnostic(`${strategy}: ${JSON.stringify(outcomes)}`);
+            assert.equal(await call(late, 'read', strategy, options), total);
             await closeAll([tab, late]);
         });
-    }
-});
+    });
+}

@@ -105,25 +105,62 @@ export class ChromiumTab extends Tab {
         navigated.catch(() => {});
         await this.send('Page.navigateToHistoryEntry', { entryId: id });
         await navigated;
+        await until(() => this.isLoaded(), 'the page of before');
     }
 
-    /** What is sent to the console, with everything that the browser complains of there.
-     *  @returns {string[]} filled as it happens */
-    console() {
+    /**
+     * @param {{ dark?: boolean, width?: number, height?: number, mobile?: boolean }} [look]
+     * @returns {Promise<Buffer>} a PNG of all of the page
+     */
+    async screenshot({ dark = false, width = 1280, height = 900, mobile = false } = {}) {
+        // A tab in the background paints nothing.
+        await this.send('Page.bringToFront');
+        const value = dark ? 'dark' : 'light';
+        const features = [{ name: 'prefers-color-scheme', value }];
+        await this.send('Emulation.setEmulatedMedia', { features });
+        const metrics = { width, height, mobile, deviceScaleFactor: mobile ? 2 : 1 };
+        await this.send('Emulation.setDeviceMetricsOverride', metrics);
+        const { data } = await this.send('Page.captureScreenshot', { captureBeyondViewport: true });
+        return Buffer.from(data, 'base64');
+    }
+
+    /**
+     * What the console says that nobody wants there: errors, warnings, broken policies. With what
+     * it said before, which enabling a domain tells again.
+     *
+     * @returns {Promise<string[]>} filled as it happens
+     */
+    async console() {
         /** @type {string[]} */
         const lines = [];
         this.chromium.cdp.onEvent(({ session, method, params }) => {
-            if (session !== this.session) return;
-            if (method === 'Runtime.exceptionThrown') {
-                const { exceptionDetails } = params;
-                lines.push(exceptionDetails.exception?.description ?? exceptionDetails.text);
-            }
-            if (method === 'Log.entryAdded') lines.push(`${params.entry.level}: ${params.entry.text}`);
-            if (method === 'Runtime.consoleAPICalled' && ['error', 'warning'].includes(params.type)) {
-                lines.push(params.args.map((/** @type {any} */ arg) => arg.value).join(' '));
-            }
+            const complaint = session === this.session && complaintOf(method, params);
+            if (complaint) lines.push(complaint);
         });
+        for (const domain of ['Log', 'Runtime']) {
+            await this.send(`${domain}.disable`);
+            await this.send(`${domain}.enable`);
+        }
         return lines;
+    }
+}
+
+/**
+ * @param {string} method
+ * @param {Record<string, any>} params
+ * @returns {string | undefined}
+ */
+function complaintOf(method, params) {
+    if (method === 'Runtime.exceptionThrown') {
+        const { exception, text } = params.exceptionDetails;
+        return exception?.description ?? text;
+    }
+    if (method === 'Log.entryAdded') {
+        const { level, text, url = '' } = params.entry;
+        return ['error', 'warning'].includes(level) ? `${level}: ${text} ${url}` : undefined;
+    }
+    if (method === 'Runtime.consoleAPICalled' && ['error', 'warning'].includes(params.type)) {
+        return params.args.map((/** @type {any} */ arg) => arg.value ?? arg.description).join(' ');
     }
 }
 

@@ -11,7 +11,7 @@ import { describe } from 'node:test';
 
 import { launchChromium } from './chromium.js';
 import { launchFirefox } from './firefox.js';
-import { launchWebKit } from './webkit.js';
+import { launchUndriven, launchWebKit } from './webkit.js';
 
 /**
  * @typedef {object} LaunchOptions
@@ -75,6 +75,12 @@ const FIREFOX = {
     launch: (options = {}) => launchFirefox(firefox ?? '', options),
 };
 
+const webKitExecutables = {
+    driver: driver ?? '',
+    browser: miniBrowser ?? '',
+    screen: screen ?? '',
+};
+
 /** Shared memory is behind a switch in WebKitGTK. */
 const SHARED_MEMORY = { JSC_useSharedArrayBuffer: '1' };
 
@@ -87,11 +93,12 @@ const WEBKIT = {
             ? undefined
             : 'WebKitWebDriver, MiniBrowser or Xvfb is missing (Debian: apt-get install webkit2gtk-driver xvfb)',
     launch: ({ env = {}, ...options } = {}) =>
-        launchWebKit(
-            { driver: driver ?? '', browser: miniBrowser ?? '', screen: screen ?? '' },
-            { ...options, env: { ...SHARED_MEMORY, ...env } },
-        ),
+        launchWebKit(webKitExecutables, { ...options, env: { ...SHARED_MEMORY, ...env } }),
 };
+
+/** @param {{ profile: string, urls: string[] }} options */
+export const launchUndrivenWebKit = (options) =>
+    launchUndriven(webKitExecutables, { ...options, env: SHARED_MEMORY });
 
 export const ENGINES = Object.freeze({ chromium: CHROMIUM, firefox: FIREFOX, webkit: WEBKIT });
 

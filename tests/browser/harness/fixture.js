@@ -33,7 +33,11 @@ export function useBrowser(engine, { isolated = true, page = '' } = {}) {
         namespace: () => `suite-${++lastNamespace}`,
         /** A tab that shows the page. */
         openTab: () => browser.openTab(page ? `${site.url}/${page}` : site.page),
-        /** A tab with an open namespace. @param {import('tabacus').OpenOptions} options */
+        /**
+         * A tab with an open namespace.
+         *
+         * @param {import('tabacus').OpenOptions} options
+         */
         openIn: async (options) => {
             const tab = await browser.openTab(site.page);
             await call(tab, 'open', options);

@@ -40,7 +40,9 @@ export function checkCounter(history) {
         if (event.type === 'attempt') count(attempted, event);
         else if (event.type === 'acknowledge') count(acknowledged, event);
         else if (event.type === 'read-begin') begun.set(event.id, { ...acknowledged });
-        else reads.push(judge(event, known(begun, event.id), attempted));
+        else if (event.type === 'read-end') {
+            reads.push(judge(event, known(begun, event.id), attempted));
+        }
     }
     assertPossible(acknowledged, attempted);
     const errors = reads.filter(({ value, lower, upper }) => !(value >= lower && value <= upper));

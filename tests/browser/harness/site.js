@@ -33,6 +33,12 @@ export async function serveSite({ isolated = true, port = 0 } = {}) {
         url: server.url,
         port: server.port,
         page: `${server.url}/?${query}`,
+        /**
+         * The page for a browser that is not driven.
+         *
+         * @param {object} orders
+         */
+        pageWith: (orders) => `${server.url}/?${query}&orders=${encodeURIComponent(JSON.stringify(orders))}`,
         history,
         close: async () => {
             await server.close();

@@ -11,7 +11,6 @@ import { until, within } from './waiting.js';
  * @property {(expression: string) => Promise<string>} run  rejects when the tab dies meanwhile
  * @property {() => Promise<void>} close  as a person closes it
  * @property {(url: string) => Promise<void>} navigate  resolves after the load event
- * @property {() => Promise<void>} [dying]  told that the tab is about to be killed
  * @property {() => void} [died]  told when the tab was killed, where the protocol does not say it
  */
 
@@ -79,7 +78,7 @@ export class Tab {
         const source = String(body);
         const answer = await within(
             this.driver.run(expressionOf(source, args)),
-            `in a tab: ${source.slice(0, 200)}`,
+            `in a tab: ${source.slice(0, 200)} of ${JSON.stringify(args)}`,
         );
         /** @type {Answer} */
         const { value, error } = JSON.parse(answer);
@@ -134,7 +133,6 @@ export class Tab {
     /** SIGKILL for the tab's process, as the machine's out-of-memory killer does it. */
     async kill() {
         const pid = await this.pid();
-        await this.driver.dying?.();
         process.kill(pid, 'SIGKILL');
         await until(() => !isAlive(pid), `the end of process ${pid}`);
         this.driver.died?.();

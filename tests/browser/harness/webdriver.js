@@ -45,11 +45,6 @@ export class WebDriverSession {
         });
     }
 
-    /** Resolves when no command is under way. */
-    idle() {
-        return this.#inLine(() => Promise.resolve());
-    }
-
     /**
      * @template T
      * @param {() => Promise<T>} body

@@ -1,8 +1,21 @@
-/** WebKitGTK: its MiniBrowser under a screen of its own, driven by WebKitWebDriver. */
+/**
+ * WebKitGTK: its MiniBrowser under a screen of its own, driven by WebKitWebDriver. When the process
+ * of any page dies, WebKit ends the whole automation session (WebPageProxy,
+ * dispatchProcessDidTerminate); so who wants to kill tabs starts the browser without automation,
+ * with pages that know by their address what to do.
+ */
 
 import { createServer } from 'node:net';
 
-import { ended, isAlive, killGroup, killTree, startGroup, temporaryFolder } from './processes.js';
+import {
+    descendants,
+    ended,
+    isAlive,
+    killGroup,
+    killTree,
+    startGroup,
+    temporaryFolder,
+} from './processes.js';
 import { Tab } from './tab.js';
 import { until, within } from './waiting.js';
 import { WebDriverSession } from './webdriver.js';
@@ -12,7 +25,8 @@ import { WebDriverSession } from './webdriver.js';
 class WebKitBrowser {
     contentProcess = /WebKitWebProcess/;
     workerThread = /Worker/;
-    #first = true;
+    /** @type {any} the window's handle, a string */
+    #empty;
 
     /**
      * @param {WebDriverSession} session
@@ -32,21 +46,23 @@ class WebKitBrowser {
 
     /** @param {string} url */
     async openTab(url) {
-        const tab = new Tab(driverOf(this.session, await this.#newWindow(), this), this);
+        const tab = new Tab(driverOf(this.session, await this.#newWindow()), this);
         await tab.navigate(url);
+        // The page may be loaded by another process than the empty one was, and be later for it.
+        await until(() => isLoaded(tab), `the load of ${url}`);
         return tab;
     }
 
-    /** A session begins with one window. @returns {Promise<string>} */
+    /**
+     * The window that a session begins with stays empty: with its last window a session ends.
+     *
+     * @returns {Promise<string>}
+     */
     async #newWindow() {
-        if (this.#first) {
-            this.#first = false;
-            return this.session.send('/window');
-        }
-        const { handle } = await this.session.send('/window/new', {
-            method: 'POST',
-            body: { type: 'window' },
-        });
+        const empty = (this.#empty ??= await this.session.send('/window'));
+        const request = /** @type {const} */ ({ method: 'POST', body: { type: 'window' } });
+        // A new window takes an open one that is current.
+        const { handle } = await this.session.sendTo(empty, '/window/new', request);
         return handle;
     }
 
@@ -64,6 +80,12 @@ class WebKitBrowser {
     }
 }
 
+/** @param {Tab} tab */
+const isLoaded = (tab) =>
+    tab
+        .evaluate(() => location.href !== 'about:blank' && document.readyState === 'complete')
+        .catch(() => false);
+
 /** How often a window is asked whether what it runs has come to an end. */
 const POLL_MS = 10;
 
@@ -73,10 +95,9 @@ const POLL_MS = 10;
  *
  * @param {WebDriverSession} session
  * @param {string} window
- * @param {WebKitBrowser} browser
  * @returns {import('./tab.js').TabDriver}
  */
-function driverOf(session, window, browser) {
+function driverOf(session, window) {
     let dead = false;
     let lastId = 0;
     /** @param {string} script */
@@ -103,11 +124,6 @@ function driverOf(session, window, browser) {
             await session.sendTo(window, '/window', { method: 'DELETE' });
         },
         navigate: (url) => session.sendTo(window, '/url', { method: 'POST', body: { url } }),
-        // WebKitWebDriver gives the whole session up when a page dies under a command.
-        dying: async () => {
-            dead = true;
-            await session.idle();
-        },
     };
 }
 
@@ -143,27 +159,34 @@ async function startScreen(executable) {
 }
 
 /**
- * @param {{ driver: string, browser: string, screen: string }} executables
+ * @param {string} home  where it keeps its data
+ * @param {string} display
+ * @param {Record<string, string>} env
+ */
+const environment = (home, display, env) => ({
+    ...process.env,
+    DISPLAY: display,
+    GDK_BACKEND: 'x11',
+    LIBGL_ALWAYS_SOFTWARE: '1',
+    WEBKIT_DISABLE_COMPOSITING_MODE: '1',
+    XDG_DATA_HOME: `${home}/data`,
+    XDG_CACHE_HOME: `${home}/cache`,
+    XDG_CONFIG_HOME: `${home}/config`,
+    ...env,
+});
+
+/** @typedef {{ driver: string, browser: string, screen: string }} Executables */
+
+/**
+ * @param {Executables} executables
  * @param {LaunchOptions} options
  */
 export async function launchWebKit(executables, { profile, env = {} }) {
     const folder = profile ? undefined : await temporaryFolder();
-    const home = profile ?? folder?.path ?? '';
     const { screen, display } = await startScreen(executables.screen);
     const port = await freePort();
     const driver = startGroup(executables.driver, [`--port=${port}`], {
-        env: {
-            ...process.env,
-            DISPLAY: display,
-            GDK_BACKEND: 'x11',
-            LIBGL_ALWAYS_SOFTWARE: '1',
-            WEBKIT_DISABLE_COMPOSITING_MODE: '1',
-            WEBKIT_FORCE_SANDBOX: '0',
-            XDG_DATA_HOME: `${home}/data`,
-            XDG_CACHE_HOME: `${home}/cache`,
-            XDG_CONFIG_HOME: `${home}/config`,
-            ...env,
-        },
+        env: environment(profile ?? folder?.path ?? '', display, env),
     });
     const server = `http://127.0.0.1:${port}`;
     await until(() => fetch(`${server}/status`).then(({ ok }) => ok, () => false), 'WebKitWebDriver');
@@ -174,4 +197,30 @@ export async function launchWebKit(executables, { profile, env = {} }) {
         await killGroup(screen);
         await folder?.remove();
     });
+}
+
+/**
+ * The browser without automation, with one tab for each address.
+ *
+ * @param {Executables} executables
+ * @param {{ profile: string, urls: string[], env?: Record<string, string> }} options
+ */
+export async function launchUndriven(executables, { profile, urls, env = {} }) {
+    const { screen, display } = await startScreen(executables.screen);
+    const browser = startGroup(executables.browser, urls, {
+        env: environment(profile, display, env),
+    });
+    const pid = browser.pid ?? 0;
+    return {
+        /** The processes of its pages. */
+        contentPids: () =>
+            descendants(pid)
+                .filter(({ command }) => /WebKitWebProcess/.test(command))
+                .map((found) => found.pid),
+        async kill() {
+            killTree(pid);
+            await killGroup(browser);
+            await killGroup(screen);
+        },
+    };
 }

@@ -93,19 +93,24 @@ const commands = {
         }
         return tab.capabilities;
     },
+    isOpen: () => tab !== undefined,
     close: () => opened().close(),
     read,
     work,
 
-    /** For a tab that is to die of it. @param {Work} endless */
+    /**
+     * For a tab that is to die of it.
+     *
+     * @param {Work} endless
+     */
     startWork(endless) {
         work(endless).catch((error) => console.error(error));
     },
 
     /** @param {string} name @param {number} n @param {CounterOptions} [options] */
-    add: (name, n, options) => counterOf(name, options).add(n),
+    add: async (name, n, options) => /** @type {number} */ (await counterOf(name, options).add(n)),
     /** @param {string} name @param {CounterOptions} [options] */
-    flush: (name, options) => counterOf(name, options).flush(),
+    flush: async (name, options) => void (await counterOf(name, options).flush()),
     /** @param {string} name @param {CounterOptions} [options] @returns {number} */
     value: (name, options) => counterOf(name, options).value,
     /** @param {string} name @param {CounterOptions} [options] @returns {any} */
@@ -125,7 +130,11 @@ const commands = {
         });
     },
 
-    /** Resolves with the events of that type when there is one. @param {string} type */
+    /**
+     * Resolves with the events of that type when there is one.
+     *
+     * @param {string} type
+     */
     async event(type) {
         while (!events.some((event) => event.type === type)) {
             await new Promise((resolve) => setTimeout(resolve, 5));
@@ -135,7 +144,12 @@ const commands = {
     events: () => events,
     shown: () => shown,
 
-    /** The keys of the rows that a counter has. @param {string} namespace @param {string} counter */
+    /**
+     * The keys of the rows that a counter has.
+     *
+     * @param {string} namespace
+     * @param {string} counter
+     */
     async rows(namespace, counter) {
         const connection = await done(indexedDB.open(`tabacus/${namespace}`));
         const keys = await done(connection.transaction('rows').objectStore('rows').getAllKeys());
@@ -146,7 +160,11 @@ const commands = {
     /** @param {string} namespace */
     deleteDatabase: (namespace) => done(indexedDB.deleteDatabase(`tabacus/${namespace}`)).then(() => {}),
 
-    /** As a later release of the package would. @param {string} namespace */
+    /**
+     * As a later release of the package would.
+     *
+     * @param {string} namespace
+     */
     async upgradeDatabase(namespace) {
         const name = `tabacus/${namespace}`;
         const found = (await indexedDB.databases()).find((database) => database.name === name);
@@ -181,3 +199,14 @@ function done(request) {
 /** @typedef {typeof commands} Commands */
 
 Object.assign(globalThis, { page: commands });
+
+/** A page that nobody drives is told by its address what to do. */
+const orders = new URLSearchParams(location.search).get('orders');
+if (orders) await follow(JSON.parse(orders));
+
+/** @param {{ namespace: string, read: string, work?: Work }} orders */
+async function follow({ namespace, read: name, work: endless }) {
+    await commands.open({ namespace });
+    await read(name);
+    if (endless) await work(endless);
+}

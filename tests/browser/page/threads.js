@@ -33,7 +33,11 @@ const commands = {
     /** @param {number} triesMax */
     articleLoses: (triesMax) => articleLoses(memory(), adders, triesMax),
 
-    /** C++ threads and attached Workers on one counter at once. @param {number} adds */
+    /**
+     * C++ threads and attached Workers on one counter at once.
+     *
+     * @param {number} adds
+     */
     async everybody(adds) {
         const counter = memory().counter('everybody', { kind: 'mutexed' });
         const task = { name: 'everybody', kind: 'mutexed', n: 1, adds };
@@ -41,7 +45,11 @@ const commands = {
         return counter.value;
     },
 
-    /** The page and the Workers in one queue for one mutex. @param {number} adds */
+    /**
+     * The page and the Workers in one queue for one mutex.
+     *
+     * @param {number} adds
+     */
     async lockAsync(adds) {
         const counter = memory().counter('page and workers', { kind: 'unsynchronised' });
         const mutex = memory().mutex('queue');

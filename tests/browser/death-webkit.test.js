@@ -1,0 +1,73 @@
+/**
+ * Death in WebKit, which cannot be driven beyond one: the pages are told by their address to count
+ * for ever and to read now and then, and we only watch their history. Each round kills the process
+ * of one page, then all of the browser, and starts on the same profile.
+ */
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { describeIn, ENGINES, launchUndrivenWebKit } from './harness/engines.js';
+import { assertCounter } from './harness/jepsen-counter.js';
+import { isAlive, temporaryFolder } from './harness/processes.js';
+import { serveSite } from './harness/site.js';
+import { delay, until } from './harness/waiting.js';
+import { seeded } from './page/seeded.js';
+
+const SEED = 20_260_103;
+const ROUNDS = 4;
+const TABS = 3;
+const ENDLESS = 1_000_000;
+
+describeIn([ENGINES.webkit], 'Tabs and browsers killed while they count', () => {
+    it(`${ROUNDS} deaths of a tab and of its browser`, async (t) => {
+        const random = seeded(SEED);
+        const site = await serveSite();
+        const profile = await temporaryFolder();
+        const name = 'mortal';
+        const order = { namespace: 'webkit', read: name };
+        const events = () => site.history.of(name);
+        const reads = () => events().filter(({ type }) => type === 'read-end').length;
+        /** @type {Awaited<ReturnType<typeof launchUndrivenWebKit>> | undefined} */
+        let browser;
+        try {
+            for (let round = 1; round <= ROUNDS; round++) {
+                const before = events().length;
+                const urls = Array.from({ length: TABS }, (_, tab) => {
+                    const seed = round * TABS + tab;
+                    const options = { durability: 'strict' };
+                    const work = { name, options, seed, batches: ENDLESS, adds: 1 + random(30) };
+                    return site.pageWith({ ...order, work });
+                });
+                browser = await launchUndrivenWebKit({ profile: profile.path, urls });
+                const { contentPids } = browser;
+                await until(() => events().length > before + 30 + random(30), 'work of the pages');
+                await delay(random(10));
+                const pids = contentPids();
+                assert.ok(pids.length >= TABS, `processes: ${pids}`);
+                const victim = pids[random(pids.length)] ?? 0;
+                process.kill(victim, 'SIGKILL');
+                await until(() => !isAlive(victim), 'the end of a page');
+                const readsBefore = reads();
+                await until(() => reads() > readsBefore + 2, 'reads of the pages that live');
+                await browser.kill();
+            }
+            const readsBefore = reads();
+            browser = await launchUndrivenWebKit({
+                profile: profile.path,
+                urls: [site.pageWith(order)],
+            });
+            await until(() => reads() > readsBefore, 'a last read');
+            const result = assertCounter(events());
+            assert.ok(result.acknowledged > 0);
+            t.diagnostic(
+                `${ROUNDS} rounds, ${result.reads.length} reads, last ${result.reads.at(-1)?.value}: ` +
+                    `${result.acknowledged} acknowledged, ${result.attempted} attempted`,
+            );
+        } finally {
+            await browser?.kill();
+            await site.close();
+            await profile.remove();
+        }
+    });
+});

@@ -1,0 +1,144 @@
+/** The demo as people meet it: three tabs, a race, threads; and what it is without isolation. */
+
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { after, before, it } from 'node:test';
+
+import { serveDemo } from '../../web/demo.js';
+import { ChromiumTab } from './harness/chromium.js';
+import { describeIn, ENGINES } from './harness/engines.js';
+import { until } from './harness/waiting.js';
+
+/** @typedef {import('./harness/tab.js').Tab} Tab */
+
+const SCREENSHOTS = new URL('../../build/screenshots/', import.meta.url);
+
+/** @param {Tab} tab @param {string} selector */
+const text = (tab, selector) =>
+    tab.evaluate((at) => document.querySelector(at)?.textContent?.trim() ?? '', selector);
+
+/** @param {Tab} tab @param {string} selector */
+const click = (tab, selector) =>
+    tab.evaluate((at) => {
+        const button = document.querySelector(at);
+        if (!(button instanceof HTMLButtonElement)) throw new Error(`no button ${at}`);
+        if (button.disabled) throw new Error(`${at} is disabled`);
+        button.click();
+    }, selector);
+
+/** @param {Tab} tab @param {string} selector */
+const enabled = (tab, selector) =>
+    tab.evaluate((at) => document.querySelector(at)?.matches(':enabled') ?? false, selector);
+
+/** @param {Tab} tab @param {string} strategy */
+const outcome = (tab, strategy) =>
+    tab.evaluate((name) => {
+        const card = document.querySelector(`.card[data-strategy="${name}"]`);
+        const number = (/** @type {string} */ role) =>
+            Number(card?.querySelector(`[data-role="${role}"]`)?.getAttribute('value'));
+        return {
+            verdict: card?.getAttribute('data-verdict'),
+            attempted: number('attempted'),
+            counted: number('counted'),
+            lost: number('lost'),
+        };
+    }, strategy);
+
+/** @param {Tab} tab @param {string} name @param {object} [look] */
+async function shoot(tab, name, look) {
+    if (!(tab instanceof ChromiumTab)) return;
+    await mkdir(SCREENSHOTS, { recursive: true });
+    await writeFile(new URL(`${name}.png`, SCREENSHOTS), await tab.screenshot(look));
+}
+
+/** @param {Tab} tab */
+async function race(tab) {
+    await until(() => enabled(tab, '#start'), 'the button of the race');
+    await tab.evaluate(() => {
+        /** @type {any} */ (document.querySelector('#duration')).value = '1000';
+    });
+    await click(tab, '#start');
+    await until(async () => (await outcome(tab, 'replicated')).verdict !== 'none', 'a verdict', 60_000);
+    await until(() => enabled(tab, '#start'), 'the end of the race', 60_000);
+}
+
+for (const isolated of [true, false]) {
+    const claim = isolated ? 'The demo' : 'The demo without isolation';
+    describeIn([ENGINES.chromium], claim, (engine) => {
+        /** @type {import('../../web/server.js').Server} */
+        let server;
+        /** @type {import('./harness/engines.js').Browser} */
+        let browser;
+        /** @type {Tab[]} */
+        const tabs = [];
+        /** @type {string[][]} */
+        const consoles = [];
+        before(async () => {
+            server = await serveDemo({ isolated, port: 0 });
+            browser = await engine.launch();
+            for (let i = 0; i < 3; i++) {
+                const tab = await browser.openTab(server.url);
+                tabs.push(tab);
+                if (tab instanceof ChromiumTab) consoles.push(await tab.console());
+            }
+        });
+        after(async () => {
+            await browser?.close();
+            await server.close();
+        });
+        const first = () => tabs[0] ?? assert.fail('no tab');
+
+        it('sees three tabs', async () => {
+            for (const tab of tabs) {
+                await until(async () => (await text(tab, '#tabs-count')) === '3 tabs open', '3 tabs');
+            }
+        });
+
+        it('races, and the replicated counter loses nothing', async (t) => {
+            await race(first());
+            for (const tab of tabs) {
+                const { verdict, attempted, counted, lost } = await outcome(tab, 'replicated');
+                assert.deepEqual({ verdict, lost }, { verdict: 'exact', lost: 0 });
+                assert.ok(attempted > 0);
+                assert.equal(counted, attempted);
+            }
+            assert.equal((await outcome(first(), 'transactional')).lost, 0);
+            for (const name of ['replicated', 'naive', 'locked', 'transactional']) {
+                t.diagnostic(`${name}: ${JSON.stringify(await outcome(first(), name))}`);
+            }
+            const prefix = isolated ? 'demo' : 'demo-plain';
+            await shoot(first(), `${prefix}-light`);
+            await shoot(first(), `${prefix}-dark`, { dark: true });
+            await shoot(first(), `${prefix}-phone`, { width: 390, height: 844, mobile: true });
+        });
+
+        if (isolated) {
+            it('counts with threads', async () => {
+                const button = '#threads [data-run="workers"][data-amount="1"]';
+                await until(() => enabled(first(), button), 'the button of the threads');
+                await click(first(), button);
+                await until(() => enabled(first(), button), 'the end of the threads');
+                const rows = await first().evaluate(() =>
+                    [...document.querySelectorAll('#threads tbody tr')].map((row) => [
+                        row.getAttribute('data-kind'),
+                        row.getAttribute('data-verdict'),
+                    ]),
+                );
+                const verdicts = Object.fromEntries(rows);
+                for (const kind of ['atomic', 'mutexed', 'striped']) {
+                    assert.equal(verdicts[kind], 'exact', kind);
+                }
+                await shoot(first(), 'demo-threads');
+            });
+        } else {
+            it('explains what the threads lack', async () => {
+                assert.match(await text(first(), '#threads'), /Cross-Origin-Opener-Policy/);
+            });
+        }
+
+        it('fails at nothing, and breaks no policy', async () => {
+            for (const tab of tabs) assert.equal(await text(tab, '#failure'), '');
+            assert.deepEqual(consoles.flat(), []);
+        });
+    });
+}
