@@ -36,6 +36,27 @@ if(test_sources)
     catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
 endif()
 
+# What strangers write is parsed under libFuzzer too, where the compiler has it: a short run of fixed
+# seed and length, together with the address sanitizer.
+if(TABACUS_SANITIZE MATCHES "address")
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_LINK_OPTIONS -fsanitize=fuzzer)
+    check_cxx_source_compiles(
+        "extern \"C\" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }"
+        TABACUS_HAS_FUZZER)
+    unset(CMAKE_REQUIRED_LINK_OPTIONS)
+    if(TABACUS_HAS_FUZZER)
+        add_executable(fuzz_records tests/native/fuzz/records.cpp wasm/src/protocol/record.cpp)
+        target_include_directories(fuzz_records PRIVATE wasm/include wasm/src)
+        target_compile_options(fuzz_records PRIVATE -fsanitize=fuzzer)
+        target_link_options(fuzz_records PRIVATE -fsanitize=fuzzer)
+        add_test(NAME fuzz_records COMMAND fuzz_records -runs=200000 -seed=1 -max_len=96
+                 # Found inputs go to the first folder, which is not the repository's.
+                 ${PROJECT_BINARY_DIR}/found ${PROJECT_SOURCE_DIR}/tests/native/fuzz/records)
+        file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/found)
+    endif()
+endif()
+
 if(bench_sources)
     add_executable(tabacus_bench EXCLUDE_FROM_ALL ${bench_sources})
     target_link_libraries(tabacus_bench PRIVATE tabacus)

@@ -143,7 +143,8 @@ void Replica::lose_slot() { holder_.reset(); }
 Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string_view generation) {
     const auto counters = counters_;
     for (const auto& state : counters) {
-        for (const auto& commit : std::exchange(state->unknown, {})) {
+        const auto commits = state->unknown;
+        for (const auto& commit : commits) {
             bool happened = true;
             if (commit.row.starts_with(std::string(generation) + "/")) {
                 const auto row =
@@ -162,6 +163,7 @@ Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string
                 confirm(*state, commit.record.totals, commit.through);
             }
         }
+        state->unknown.clear();  // not before: the transaction may fail while it is asked
     }
 }
 

@@ -1,0 +1,50 @@
+// CounterJudge: Jepsen's rule for counters (jepsen.checker/counter). Every read lies between the
+// sum of what was acknowledged when it began and the sum of what was attempted when it ended; an
+// unknown outcome widens only the upper bound. Decrements are the same with the bounds exchanged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tabacus::test {
+
+class CounterJudge {
+  public:
+    struct Sum {
+        std::int64_t plus = 0;
+        std::int64_t minus = 0;
+        void add(std::int64_t n) { (n < 0 ? minus : plus) += n < 0 ? -n : n; }
+    };
+    /// What was acknowledged when a read began.
+    using Reading = Sum;
+
+    void attempt(std::int64_t n) { attempted_.add(n); }
+    void acknowledge(Sum sum) {
+        acknowledged_.plus += sum.plus;
+        acknowledged_.minus += sum.minus;
+    }
+
+    [[nodiscard]] Reading begin_read() const { return acknowledged_; }
+    void end_read(const Reading& reading, std::int64_t value, const std::string& who) {
+        const auto min = reading.plus - attempted_.minus;
+        const auto max = attempted_.plus - reading.minus;
+        ++reads_;
+        if (value >= min && value <= max) return;
+        complaints_.push_back(who + " read " + std::to_string(value) + ", allowed " +
+                              std::to_string(min) + " to " + std::to_string(max));
+    }
+
+    [[nodiscard]] Sum attempted() const { return attempted_; }
+    [[nodiscard]] Sum acknowledged() const { return acknowledged_; }
+    [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
+    [[nodiscard]] std::uint64_t reads() const { return reads_; }
+
+  private:
+    Sum attempted_;
+    Sum acknowledged_;
+    std::vector<std::string> complaints_;
+    std::uint64_t reads_ = 0;
+};
+
+}  // namespace tabacus::test

@@ -1,0 +1,439 @@
+// The laboratory's rules, each against the sentence of the specification that it obeys.
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+
+#include "lab/lab_tab.hpp"
+#include "lab/origin.hpp"
+
+namespace tabacus::lab::test {
+namespace {
+
+struct Log final : LockListener {
+    void granted(RequestId id) override { words.push_back("granted " + std::to_string(id)); }
+    void not_available(RequestId id) override { words.push_back("null " + std::to_string(id)); }
+    void stolen(RequestId id) override { words.push_back("stolen " + std::to_string(id)); }
+    std::vector<std::string> take() { return std::exchange(words, {}); }
+    std::vector<std::string> words;
+};
+using Words = std::vector<std::string>;
+
+LockManager::Request exclusive(RequestId id) {
+    return {.id = id, .client = static_cast<std::uint32_t>(id), .name = "a"};
+}
+LockManager::Request shared(RequestId id) {
+    auto request = exclusive(id);
+    request.mode = LockMode::shared;
+    return request;
+}
+
+}  // namespace
+
+TEST_CASE("locks: first come, first served; a reader does not overtake a waiting writer") {
+    Log log;
+    LockManager locks(log);
+    locks.request(shared(1));
+    locks.request(exclusive(2));
+    locks.request(shared(3));
+    locks.request(shared(4));
+    CHECK(log.take() == Words{"granted 1"});
+    locks.release(1);
+    CHECK(log.take() == Words{"granted 2"});
+    locks.release(2);
+    CHECK(log.take() == Words{"granted 3", "granted 4"});
+    CHECK(locks.snapshot().held.size() == 2);
+}
+
+TEST_CASE("locks: ifAvailable gets null behind a holder and behind a waiter, and is not queued") {
+    Log log;
+    LockManager locks(log);
+    auto request = shared(3);
+    request.if_available = true;
+    locks.request(shared(1));
+    locks.request(exclusive(2));
+    locks.request(request);
+    CHECK(log.take() == Words{"granted 1", "null 3"});
+    CHECK(locks.snapshot().pending.size() == 1);
+}
+
+TEST_CASE("locks: steal takes from every holder and passes the queue") {
+    Log log;
+    LockManager locks(log);
+    locks.request(shared(1));
+    locks.request(shared(2));
+    locks.request(exclusive(3));
+    auto thief = exclusive(4);
+    thief.steal = true;
+    locks.request(thief);
+    CHECK(log.take() == Words{"granted 1", "granted 2", "stolen 1", "stolen 2", "granted 4"});
+    locks.release(1);  // not held any more
+    CHECK(log.take().empty());
+    locks.release(4);
+    CHECK(log.take() == Words{"granted 3"});
+}
+
+TEST_CASE("locks: an aborted waiter lets those behind it pass") {
+    Log log;
+    LockManager locks(log);
+    locks.request(shared(1));
+    locks.request(exclusive(2));
+    locks.request(shared(3));
+    locks.abort(2);
+    CHECK(log.take() == Words{"granted 1", "granted 3"});
+}
+
+TEST_CASE("locks: the end of a client releases and withdraws; other names are not touched") {
+    Log log;
+    LockManager locks(log);
+    locks.request(exclusive(1));
+    locks.request(exclusive(2));
+    auto other = exclusive(5);
+    other.name = "b";
+    locks.request(other);
+    locks.request(exclusive(3));
+    log.take();
+    locks.end(2);
+    CHECK(log.take().empty());
+    locks.end(1);
+    CHECK(log.take() == Words{"granted 3"});
+    CHECK(locks.holds_any(5));
+}
+
+TEST_CASE("storage: an equal value changes nothing, and the copies of all processes end equal") {
+    StorageArea area(StorageModel::cached);
+    area.start(1);
+    area.start(2);
+    const auto first = area.set(1, 1, "k", "a");
+    const auto second = area.set(2, 2, "k", "b");
+    REQUIRE((first && second));
+    CHECK_FALSE(area.set(1, 1, "k", "a"));
+    CHECK_FALSE(area.set(1, 1, "none", std::nullopt));
+    CHECK(area.get(1, "k") == "a");
+    CHECK(area.get(2, "k") == "b");
+    for (const auto& write : {*first, *second}) area.send(write);
+    for (const auto process : {1U, 2U}) {
+        area.receive(process, *first);
+        area.receive(process, *second);
+    }
+    CHECK(area.get(1, "k") == "b");
+    CHECK(area.get(2, "k") == "b");
+}
+
+TEST_CASE("storage: a process that waits for its own write ignores the others' to that key only") {
+    StorageArea area(StorageModel::cached);
+    area.start(1);
+    area.start(2);
+    const auto theirs = area.set(2, 2, "k", "theirs");
+    const auto other = area.set(2, 2, "other", "x");
+    const auto own = area.set(1, 1, "k", "own");
+    area.receive(1, *theirs);
+    area.receive(1, *other);
+    CHECK(area.get(1, "k") == "own");
+    CHECK(area.get(1, "other") == "x");
+}
+
+TEST_CASE("storage: over the quota nothing changes") {
+    StorageArea area(StorageModel::interleaved);
+    area.start(1);
+    area.set_quota(4);
+    CHECK(area.set(1, 1, "k", "123"));
+    area.send(*area.set(1, 1, "k", "321"));
+    CHECK_THROWS_AS(area.set(1, 1, "k", "1234"), Error);
+    CHECK(area.get(1, "k") == "321");
+}
+
+namespace {
+
+/// A database whose transactions run as soon as they may, when told to.
+struct Runner {
+    MemoryDatabase database{[this](TransactionId id) { runnable.insert(id); }};
+    std::set<TransactionId> runnable;
+    std::vector<std::string> told;
+
+    void run(TransactionId id) {
+        REQUIRE(runnable.erase(id) == 1);
+        database.execute(id);
+    }
+    void run_all() {
+        while (!runnable.empty()) run(*runnable.begin());
+    }
+    TransactionId begin(std::vector<Store> scope, Access access,
+                        Durability durability = Durability::relaxed) {
+        return database.begin(scope, access, durability);
+    }
+    void put(TransactionId id, const std::string& key, const std::string& value) {
+        database.enqueue(id, {Operation::Kind::put, Store::rows, key, value});
+    }
+    void get(TransactionId id, const std::string& key) {
+        database.enqueue(id, {Operation::Kind::get, Store::rows, key, "", told_by("get", true)});
+    }
+    void claim(TransactionId id, const std::string& holder, const std::string& subject) {
+        database.enqueue(id, {Operation::Kind::claim, Store::claims, holder, subject});
+    }
+    void commit(TransactionId id) {
+        database.enqueue(id, {Operation::Kind::commit, Store::claims, "", "",
+                              told_by("commit " + std::to_string(id), false)});
+    }
+    std::function<void(Operation::Reply)> told_by(const std::string& what, bool value) {
+        return [this, what, value](const Operation::Reply& reply) {
+            auto text = what;
+            if (reply.error) {
+                text += std::string(" ") + std::string(code_name(*reply.error));
+            } else if (value) {
+                text += " " + (reply.rows.empty() ? std::string("nothing") : reply.rows[0].value);
+            }
+            told.push_back(text);
+        };
+    }
+};
+
+}  // namespace
+
+TEST_CASE("database: writers of one store run one after another, in the order they were begun") {
+    Runner runner;
+    const auto first = runner.begin({Store::rows}, Access::write);
+    const auto second = runner.begin({Store::rows, Store::meta}, Access::write);
+    const auto reader = runner.begin({Store::rows}, Access::read);
+    const auto elsewhere = runner.begin({Store::counters}, Access::write);
+    runner.get(second, "k");
+    runner.get(reader, "k");
+    runner.commit(elsewhere);
+    CHECK(runner.runnable == std::set<TransactionId>{elsewhere});
+    runner.put(first, "k", "1");
+    runner.commit(first);
+    runner.run(elsewhere);
+    runner.run(first);
+    CHECK(runner.runnable == std::set<TransactionId>{second});
+    runner.run(second);
+    runner.put(second, "k", "2");
+    runner.commit(second);
+    runner.run_all();
+    CHECK(runner.told == Words{"commit 4", "commit 1", "get 1", "commit 2", "get 2"});
+}
+
+TEST_CASE("database: readers share, and a writer waits for them") {
+    Runner runner;
+    const auto first = runner.begin({Store::rows}, Access::read);
+    const auto second = runner.begin({Store::rows}, Access::read);
+    const auto writer = runner.begin({Store::rows}, Access::write);
+    runner.get(first, "k");
+    runner.get(second, "k");
+    runner.commit(writer);
+    CHECK(runner.runnable == std::set<TransactionId>{first, second});
+    runner.run_all();
+    runner.database.drop(first);
+    CHECK(runner.runnable.empty());
+    runner.database.drop(second);
+    CHECK(runner.runnable == std::set<TransactionId>{writer});
+}
+
+TEST_CASE("database: a second holder of a subject aborts the whole transaction") {
+    Runner runner;
+    const auto first = runner.begin({Store::claims}, Access::write);
+    runner.claim(first, "one", "slot");
+    runner.commit(first);
+    runner.run_all();
+    const auto again = runner.begin({Store::claims}, Access::write);
+    runner.claim(again, "one", "slot");
+    runner.commit(again);
+    const auto second = runner.begin({Store::claims, Store::rows}, Access::write);
+    runner.put(second, "k", "1");
+    runner.claim(second, "two", "slot");
+    runner.commit(second);
+    runner.run_all();
+    CHECK(runner.told == Words{"commit 1", "commit 2", "commit 3 fenced"});
+    CHECK(runner.database.rows(Store::rows).empty());
+    const auto third = runner.begin({Store::claims}, Access::write);
+    runner.database.enqueue(third, {Operation::Kind::release, Store::claims, "one", ""});
+    runner.claim(third, "two", "slot");
+    runner.commit(third);
+    runner.run_all();
+    CHECK(runner.told.back() == "commit 4");
+}
+
+TEST_CASE("database: an aborted transaction tells its reason at commit, even if that comes later") {
+    Runner runner;
+    runner.database.set_quota(3);
+    const auto first = runner.begin({Store::rows}, Access::write);
+    runner.put(first, "k", "123");
+    runner.commit(first);
+    runner.run_all();
+    const auto second = runner.begin({Store::rows}, Access::write);
+    runner.get(second, "k");
+    runner.run_all();
+    runner.database.fail_operation(1, false);
+    runner.put(second, "k", "1");
+    runner.run_all();
+    runner.commit(second);
+    CHECK(runner.told == Words{"commit 1 quota-exceeded", "get nothing", "commit 2 store-failed"});
+}
+
+TEST_CASE("database: a crash keeps strict commits, and of later relaxed ones only the first few") {
+    bool kept = false;
+    bool lost = false;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Runner runner;
+        for (const auto* value : {"1", "2", "3"}) {
+            const auto strict = value == std::string("1");
+            const auto id = runner.begin({Store::rows}, Access::write,
+                                         strict ? Durability::strict : Durability::relaxed);
+            runner.put(id, "k", value);
+            runner.commit(id);
+            runner.run_all();
+        }
+        SeededRandom random(seed);
+        runner.database.crash(random);
+        const auto& text = runner.database.rows(Store::rows).at("k").text;
+        kept = kept || text == "3";
+        lost = lost || text == "1";
+    }
+    CHECK(kept);
+    CHECK(lost);
+}
+
+namespace {
+
+/// Two tabs that write, lock, store and talk, and what they saw.
+struct Chatter {
+    Chatter(LabTab& tab, std::vector<std::string>& log) : tab_(tab), log_(log) {
+        channel_ = tab.channel("c");
+        channel_->on_message([this](std::string_view text) { note("heard " + std::string(text)); });
+        changes_ = tab.storage().on_change([this](const StorageChange& change) {
+            note("change " + change.new_value.value_or("-"));
+        });
+        scope_.spawn(live());
+    }
+
+  private:
+    void note(const std::string& what) { log_.push_back(std::to_string(tab_.id()) + " " + what); }
+    Task<void> live() {
+        for (int i = 0; i < 3; ++i) {
+            const auto held = co_await tab_.locks().request({.name = "l"});
+            channel_->post(std::to_string(i));
+            co_await tab_.storage().set("k", std::to_string(i));
+            constexpr std::array scope{Store::rows};
+            const auto transaction =
+                co_await tab_.database().begin(scope, Access::write, Durability::relaxed);
+            const auto row = co_await transaction->get(Store::rows, "k");
+            transaction->put(Store::rows, "k", (row ? row->value : "") + "x");
+            co_await transaction->commit();
+            co_await tab_.clock().sleep(5);
+            note("done " + std::to_string(i));
+        }
+    }
+    LabTab& tab_;
+    std::vector<std::string>& log_;
+    std::unique_ptr<Channel> channel_;
+    Subscription changes_;
+    Scope scope_;
+};
+
+std::pair<std::uint64_t, std::vector<std::string>> chat(std::uint64_t seed, StorageModel model) {
+    std::vector<std::string> log;
+    Origin origin({seed, model});
+    for (int i = 0; i < 3; ++i) {
+        auto& tab = origin.open_tab();
+        tab.run<Chatter>(tab, log);
+    }
+    origin.run();
+    CHECK(origin.database().rows(Store::rows).at("k").text == "xxxxxxxxx");
+    return {origin.fingerprint(), log};
+}
+
+}  // namespace
+
+TEST_CASE("origin: one seed, one run; other seeds, other runs") {
+    std::set<std::uint64_t> fingerprints;
+    for (const auto model :
+         {StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached}) {
+        for (std::uint64_t seed = 0; seed < 50; ++seed) {
+            const auto first = chat(seed, model);
+            CHECK(first == chat(seed, model));
+            fingerprints.insert(first.first);
+        }
+    }
+    CHECK(fingerprints.size() == 150);
+}
+
+TEST_CASE("origin: messages of one sender keep their order, and a cached page never hears them") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Origin origin({seed, StorageModel::cached});
+        std::vector<std::string> heard;
+        auto& sender = origin.open_tab();
+        auto& hearer = origin.open_tab();
+        const auto out = sender.channel("c");
+        const auto in = hearer.channel("c");
+        in->on_message([&](std::string_view text) { heard.emplace_back(text); });
+        out->post("1");
+        origin.freeze(hearer);
+        out->post("2");
+        origin.run();
+        CHECK(heard.empty());
+        origin.thaw(hearer);
+        origin.run();
+        CHECK(heard == Words{"1", "2"});
+        CHECK(origin.page_hide(hearer));
+        out->post("3");
+        origin.run();
+        origin.page_show(hearer);
+        origin.run();
+        CHECK(heard == Words{"1", "2"});
+    }
+}
+
+TEST_CASE("origin: a dead tab's locks are released, a little later") {
+    Origin origin({1, StorageModel::cached});
+    struct Holder {
+        explicit Holder(LabTab& tab) {
+            run_in(scope, hold(*this, tab), [] {}, [](const std::exception_ptr&) {});
+        }
+        static Task<void> hold(Holder& self, LabTab& tab) {
+            self.held = co_await tab.locks().request({.name = "l"});
+        }
+        std::unique_ptr<HeldLock> held;
+        Scope scope;
+    };
+    auto& first = origin.open_tab();
+    auto& second = origin.open_tab();
+    auto& one = first.run<Holder>(first);
+    origin.run();
+    CHECK(one.held);
+    auto& two = second.run<Holder>(second);
+    origin.run();
+    CHECK_FALSE(two.held);
+    origin.kill(first);
+    CHECK_FALSE(two.held);
+    origin.run();
+    CHECK(two.held);
+}
+
+TEST_CASE("origin: a transaction left with nothing to do is a defect, told at once") {
+    Origin origin({1, StorageModel::cached});
+    auto& tab = origin.open_tab();
+    struct Idler {
+        explicit Idler(LabTab& tab) { scope.spawn(idle(tab)); }
+        static Task<void> idle(LabTab& tab) {
+            constexpr std::array scope{Store::rows};
+            const auto transaction =
+                co_await tab.database().begin(scope, Access::write, Durability::relaxed);
+            co_await tab.clock().sleep(1);
+        }
+        Scope scope;
+    };
+    tab.run<Idler>(tab);
+    CHECK_THROWS_AS(origin.run(), std::logic_error);
+}
+
+TEST_CASE("origin: a hidden tab's timers run once a minute") {
+    Origin origin({1, StorageModel::cached});
+    auto& tab = origin.open_tab();
+    const auto start_ms = origin.clock().now_ms();
+    origin.hide(tab);
+    const auto sleeping = tab.clock().sleep(10);
+    origin.run();
+    CHECK(sleeping.await_ready());
+    CHECK(origin.clock().now_ms() >= start_ms + 10);
+    CHECK(static_cast<std::int64_t>(origin.clock().now_ms()) % 60'000 == 0);
+}
+
+}  // namespace tabacus::lab::test

@@ -1,0 +1,234 @@
+// The replicated counter under faults that spare the store: stolen slots, frozen and cached pages,
+// dropped connections, operations that fail. Nobody dies here, so nothing may be missing at the
+// end.
+#include <catch2/catch_test_macros.hpp>
+
+#include "protocol_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+constexpr std::uint64_t seeds = 300;
+
+StorageModel model_of(std::uint64_t seed) { return static_cast<StorageModel>(seed % 3); }
+
+/// A script that robs a lock and lets it go again.
+class Thief {
+  public:
+    explicit Thief(LabTab& tab) : tab_(tab) {}
+
+    void steal(const std::string& name) {
+        run_in(scope_, take(name), [] {}, [](const std::exception_ptr&) {});
+    }
+
+  private:
+    Task<void> take(std::string name) {
+        const auto held = co_await tab_.locks().request({.name = name, .steal = true});
+        co_await tab_.clock().sleep(2);
+    }
+    LabTab& tab_;
+    Scope scope_;
+};
+
+std::string slot_lock(std::size_t slot) { return "tabacus/test/slot/" + std::to_string(slot); }
+
+void check_exact(Scene& scene) {
+    scene.origin.run();
+    const auto sum = scene.judge.attempted();
+    for (const auto& member : scene.members) {
+        if (!member.tab->alive()) continue;
+        CHECK(member.page->done);
+        CHECK_FALSE(member.page->warned("degraded"));
+        CHECK(member.page->errors == std::vector<ErrorCode>{});
+        CHECK(scene.read(member) == sum.plus - sum.minus);
+        CHECK(member.page->counter().value() == sum.plus - sum.minus);
+    }
+    CHECK(scene.read(scene.ready()) == sum.plus - sum.minus);
+    CHECK(scene.judge.complaints() == std::vector<std::string>{});
+}
+
+}  // namespace
+
+TEST_CASE("replicated: a robbed slot fences its former owner, and nothing counts twice") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        for (int i = 0; i < 3; ++i) scene.count(scene.open(), {});
+        auto& thief_tab = scene.origin.open_tab();
+        auto& thief = thief_tab.run<Thief>(thief_tab);
+        for (int robbery = 0; robbery < 2; ++robbery) {
+            scene.steps(scene.random.below(150));
+            auto& victim = *scene.members[scene.random.below(3)].tab;
+            const bool unaware = scene.random.coin();
+            if (unaware) scene.origin.freeze(victim);
+            for (std::size_t slot = 0; slot < 3; ++slot) thief.steal(slot_lock(slot));
+            scene.steps(scene.random.below(40));
+            scene.count(scene.open(), {.adds = 3});
+            scene.steps(scene.random.below(200));
+            if (unaware) scene.origin.thaw(victim);
+        }
+        check_exact(scene);
+    }
+}
+
+TEST_CASE(
+    "replicated: a page in the back/forward cache counts again, exactly, when it comes back") {
+    int kept = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        for (int i = 0; i < 3; ++i) scene.count(scene.open(), {});
+        scene.steps(100 + scene.random.below(150));
+        const auto& member = scene.members[seed % 3];
+        if (!scene.origin.page_hide(*member.tab)) continue;  // it was just taking a lock
+        ++kept;
+        scene.steps(scene.random.below(80));
+        scene.count(scene.open(), {});
+        scene.steps(scene.random.below(300));
+        scene.origin.page_show(*member.tab);
+        check_exact(scene);
+    }
+    CHECK(kept > static_cast<int>(seeds) / 2);
+}
+
+TEST_CASE("replicated: a page with an idle counter is always fit for the back/forward cache") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        const auto page = scene.ready();
+        scene.add_and_flush(page);
+        scene.origin.run();
+        REQUIRE(scene.origin.page_hide(*page.tab));
+        const auto other = scene.ready();
+        scene.add_and_flush(other, 10);
+        CHECK(scene.row_count() == 1);  // it took over the slot of the page in the cache
+        scene.origin.page_show(*page.tab);
+        CHECK(scene.read(page) == 11);
+    }
+}
+
+TEST_CASE("replicated: increments counted in a page's last turn are committed while it is cached") {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed);
+        const auto page = scene.ready();
+        scene.add_and_flush(page);
+        scene.origin.run();
+        page.page->add(5);
+        REQUIRE(scene.origin.page_hide(*page.tab));
+        scene.origin.run();
+        CHECK(scene.read(scene.ready()) == 6);
+        // It dies there: what its last commit stored stays counted once.
+        scene.origin.kill(*page.tab);
+        CHECK(scene.read(scene.ready()) == 6);
+    }
+}
+
+TEST_CASE("replicated: connections dropped at any moment leave no commit lost or doubled") {
+    for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        for (int i = 0; i < 3; ++i) scene.count(scene.open(), {.decrements = true});
+        for (int drop = 0; drop < 3; ++drop) {
+            scene.steps(scene.random.below(120));
+            scene.origin.close_connection(*scene.members[scene.random.below(3)].tab);
+        }
+        scene.origin.run();
+        // Two drops in a row may reject a flush, in so many words; asked again, it succeeds.
+        for (const auto& member : scene.members) {
+            for (const auto code : std::exchange(member.page->errors, {})) {
+                CHECK((code == ErrorCode::store_failed || code == ErrorCode::unknown_commit));
+            }
+            scene.flush(member);
+        }
+        check_exact(scene);
+    }
+}
+
+TEST_CASE("replicated: an unknown commit in a robbed slot never counts twice nor breaks a flush") {
+    for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        for (int i = 0; i < 2; ++i) scene.count(scene.open(), {});
+        auto& thief_tab = scene.origin.open_tab();
+        auto& thief = thief_tab.run<Thief>(thief_tab);
+        scene.steps(60 + scene.random.below(120));
+        auto& victim = *scene.members[seed % 2].tab;
+        scene.origin.close_connection(victim);
+        scene.origin.freeze(victim);
+        for (std::size_t slot = 0; slot < 2; ++slot) thief.steal(slot_lock(slot));
+        scene.steps(40);
+        scene.count(scene.open(), {.adds = 3});
+        scene.steps(scene.random.below(300));
+        scene.origin.thaw(victim);
+        scene.origin.run();
+        const auto total = scene.read(scene.ready());
+        CHECK(total >= scene.judge.acknowledged().plus);
+        CHECK(total <= scene.judge.attempted().plus);
+        CHECK(scene.judge.complaints() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("replicated: hidden and frozen tabs delay, and lose nothing") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        for (int i = 0; i < 3; ++i) scene.count(scene.open(), {});
+        scene.steps(scene.random.below(150));
+        scene.origin.hide(*scene.members[0].tab);
+        scene.origin.freeze(*scene.members[1].tab);
+        scene.steps(scene.random.below(200));
+        scene.origin.show(*scene.members[0].tab);
+        scene.origin.thaw(*scene.members[1].tab);
+        check_exact(scene);
+    }
+}
+
+// SQLite's fault loop: the first, second, … n-th store operation fails, once, until none is left.
+TEST_CASE("replicated: any one failing store operation is survived without a word to the caller") {
+    constexpr std::uint64_t operations_max = 200;
+    std::uint64_t nth = 1;
+    for (bool reached = true; reached; ++nth) {
+        REQUIRE(nth < operations_max);
+        CAPTURE(nth);
+        Scene scene(nth);
+        const auto first = scene.ready();
+        const auto second = scene.ready();
+        scene.add_and_flush(first);
+        scene.origin.run();
+        auto& database = scene.origin.database();
+        const auto last = database.operations() + nth;
+        database.fail_operation(nth, false);
+        first.page->add(1);
+        first.page->flush();
+        scene.add_and_flush(second, 10);
+        scene.origin.run();
+        reached = database.operations() >= last;
+        database.heal_operations();
+        CHECK(first.page->errors == std::vector<ErrorCode>{});
+        CHECK(second.page->errors == std::vector<ErrorCode>{});
+        CHECK(scene.read(first) == 12);
+        CHECK(scene.read(scene.ready()) == 12);
+    }
+    CHECK(nth > 10);
+}
+
+TEST_CASE("replicated: a store that keeps failing rejects the flush, and one that recovers heals") {
+    for (std::uint64_t nth = 1; nth <= 12; ++nth) {
+        CAPTURE(nth);
+        Scene scene(nth);
+        const auto page = scene.ready();
+        scene.origin.run();
+        scene.origin.database().fail_operation(nth, true);
+        for (int i = 0; i < 5 && page.page->errors.empty(); ++i) scene.add_and_flush(page);
+        CHECK_FALSE(page.page->errors.empty());
+        const auto counted = page.page->counter().value();
+        CHECK(counted == scene.judge.attempted().plus);
+        scene.origin.database().heal_operations();
+        scene.flush(page);
+        CHECK(scene.read(scene.ready()) == counted);
+        scene.origin.run();
+    }
+}
+
+}  // namespace tabacus::test
