@@ -6,7 +6,6 @@ import { openChannel } from './channel.js';
 import { one } from './dom.js';
 import { followEvents, log, report } from './log.js';
 import { open } from './package.js';
-import { showPlot } from './plot.js';
 import { join } from './presence.js';
 import { takePart } from './race.js';
 import { showRace } from './race-panel.js';
@@ -25,8 +24,24 @@ async function start() {
     const presence = await join(channel);
     showTabs(presence);
     takePart(channel, presence, counters);
-    showPlot(channel);
+    await drawPlot(channel);
     showRace(channel, presence, { log, report });
+}
+
+/**
+ * The page does without its plot where the library for it fails: uPlot does as it loads in a
+ * WebKitGTK whose locale is C, since `navigator.language` then is no language tag.
+ *
+ * @param {import('./channel.js').Channel} channel
+ */
+async function drawPlot(channel) {
+    try {
+        const { showPlot } = await import('./plot.js');
+        showPlot(channel);
+    } catch (error) {
+        /** @type {HTMLElement} */ (one('.plot')).hidden = true;
+        log(`No plot here: ${error}`);
+    }
 }
 
 /** @param {unknown} error */

@@ -24,6 +24,7 @@ const LOOK_ms = 500;
  * @returns {Promise<Presence>}
  */
 export async function join(channel) {
+    if (!navigator.locks) throw new Error('there are no Web Locks here; https or localhost has them');
     const me = await sitDown();
     let tabs = [me];
     /** @type {Set<(tabs: readonly OpenTab[]) => void>} */

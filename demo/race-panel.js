@@ -18,13 +18,14 @@ export function showRace(channel, presence, { log, report }) {
     const button = /** @type {HTMLButtonElement} */ (one('#start'));
     button.addEventListener('click', () => {
         const duration_ms = Number(/** @type {HTMLSelectElement} */ (one('#duration')).value);
-        lead(channel, presence, duration_ms).catch(report);
+        lead(channel, presence, duration_ms).then((led) => led || log('A race is on already.'), report);
     });
     presence.subscribe(({ length }) => {
         button.textContent = `Race in ${plural(length, 'tab')}`;
         if (state() === 'idle') say(invitation(length));
     });
     followRace(channel, log);
+    followLeader(channel, presence);
     button.disabled = false;
 }
 
@@ -64,6 +65,24 @@ function followRace(channel, log) {
 }
 
 /**
+ * A race whose leader was closed or killed has no end to wait for.
+ *
+ * @param {import('./channel.js').Channel} channel
+ * @param {import('./presence.js').Presence} presence
+ */
+function followLeader(channel, presence) {
+    let leader = '';
+    channel.on('race', (message) => (leader = message.leader));
+    channel.on('finish', () => (leader = ''));
+    presence.subscribe((tabs) => {
+        if (!leader || tabs.some(({ id }) => id === leader)) return;
+        leader = '';
+        enter('done', null);
+        say('The tab that led the race is gone, and the race with it.');
+    });
+}
+
+/**
  * @param {import('./channel.js').Channel} channel
  * @param {(share: number) => void} show  how much of this run is over
  */
@@ -96,8 +115,8 @@ function invitation(tabs) {
  */
 function verdict(outcomes) {
     const ours = outcomes.find(({ strategy }) => strategy === 'replicated');
-    const worst = outcomes.reduce((a, b) => (b.lost / b.attempted > a.lost / a.attempted ? b : a));
     if (!ours) return 'The race is over.';
+    const worst = outcomes.reduce((a, b) => (b.lost / b.attempted > a.lost / a.attempted ? b : a));
     const said = `replicated lost ${ours.lost === 0 ? 'none' : integer(ours.lost)} of ${integer(ours.attempted)} increments in ${plural(ours.tabs, 'tab')}`;
     if (worst.lost <= 0) return `${said}. Nothing else lost any this time.`;
     return `${worst.strategy} lost ${percent(worst.lost / worst.attempted)}; ${said}.`;

@@ -50,8 +50,7 @@ export const REPORT_ms = 250;
 export function takePart(channel, { me }, counters) {
     channel.on('read', async ({ round, strategy }) => {
         const counter = counters[/** @type {StrategyName} */ (strategy)];
-        await counter.flush();
-        channel.send({ type: 'value', round, tab: me.id, value: await counter.read() });
+        channel.send({ type: 'value', round, tab: me.id, value: await settled(counter) });
     });
     channel.on('go', async ({ round, strategy, duration_ms, tabs }) => {
         if (!tabs.includes(me.id)) return;
@@ -61,6 +60,20 @@ export function takePart(channel, { me }, counters) {
         );
         channel.send({ type: 'ran', round, tab: me.id, ...ran });
     });
+}
+
+/**
+ * A store that refuses leaves the best-known value to tell.
+ *
+ * @param {import('./strategies.js').Counter} counter
+ */
+async function settled(counter) {
+    try {
+        await counter.flush();
+        return await counter.read();
+    } catch {
+        return counter.value;
+    }
 }
 
 /**
@@ -91,7 +104,7 @@ async function run(counter, duration_ms, report) {
 export function lead(channel, presence, duration_ms) {
     return navigator.locks.request(LEADER, { ifAvailable: true }, async (lock) => {
         if (!lock) return false;
-        channel.send({ type: 'race', duration_ms });
+        channel.send({ type: 'race', duration_ms, leader: presence.me.id });
         for (const { name } of STRATEGIES) {
             channel.send({ type: 'outcome', ...(await heat(channel, presence, name, duration_ms)) });
         }
