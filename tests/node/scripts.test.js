@@ -1,0 +1,128 @@
+/** The build's own parts: the mirror that is found, what is counted, what runs after what. */
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { checkAttach } from '../../scripts/lib/attach-check.js';
+import { closingLine, junitCounts, nodeCounts, plainCounts } from '../../scripts/lib/counts.js';
+import { debianMirror } from '../../scripts/lib/mirror.js';
+import { schedule, withNeeds } from '../../scripts/lib/schedule.js';
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {Record<string, string | Uint8Array>} files
+ */
+function folder(t, files) {
+    const path = mkdtempSync(join(tmpdir(), 'tabacus-scripts-'));
+    t.after(() => rmSync(path, { recursive: true }));
+    for (const [name, text] of Object.entries(files)) {
+        mkdirSync(join(path, name, '..'), { recursive: true });
+        writeFileSync(join(path, name), text);
+    }
+    return path;
+}
+
+test('the mirror is that of the main archive, in one-line sources', (t) => {
+    const apt = folder(t, {
+        'sources.list': [
+            'deb http://other.test/sdk sdk-bookworm main',
+            'deb http://one.test/debian-security bookworm-security main',
+            '# deb http://off.test/debian bookworm main',
+            'deb-src http://src.test/debian bookworm main',
+            'deb [arch=amd64 signed-by=/k] http://two.test/debian bookworm main contrib # ours',
+        ].join('\n'),
+    });
+    assert.equal(debianMirror(apt), 'http://two.test/debian');
+});
+
+test('the mirror is that of the main archive, in deb822 sources', (t) => {
+    const security = 'Types: deb\nURIs: http://one.test/debian-security\nSuites: trixie-security\n';
+    const off = 'Types: deb\nEnabled: no\nURIs: http://off.test/debian\nSuites: trixie\n';
+    const main = 'Types: deb deb-src\n# a note\nURIs: http://two.test/debian/\nSuites: trixie\n';
+    const paragraphs = [security, off, main].map((part) => `${part}Components: main\n`);
+    const apt = folder(t, { 'sources.list.d/debian.sources': paragraphs.join('\n') });
+    assert.equal(debianMirror(apt), 'http://two.test/debian/');
+});
+
+test("another system's sources have no mirror", (t) => {
+    const apt = folder(t, { 'sources.list': 'deb http://one.test/ubuntu noble main universe' });
+    assert.equal(debianMirror(apt), undefined);
+});
+
+test('runners are counted by what they report', () => {
+    assert.deepEqual(nodeCounts('ℹ tests 9\nℹ pass 5\nℹ fail 1\nℹ cancelled 1\nℹ skipped 2\n'), {
+        passed: 5,
+        failed: 2,
+        skipped: 2,
+    });
+    const xml = '<testsuite name="x" tests="7" failures="2" disabled="0" skipped="1" time="3">';
+    assert.deepEqual(junitCounts(xml), { passed: 4, failed: 2, skipped: 1 });
+    assert.deepEqual(plainCounts('1 passed, 1 failed\nlast:\n12 passed, 0 failed\n'), {
+        passed: 12,
+        failed: 0,
+        skipped: 0,
+    });
+    assert.equal(closingLine({ passed: 3, failed: 0, skipped: 2 }), '3 passed, 0 failed, 2 skipped');
+});
+
+test('a failed task takes along what needs it, and nothing else', async () => {
+    /** @type {string[]} */
+    const begun = [];
+    /**
+     * @param {string} name
+     * @param {string[]} needs
+     * @param {boolean} fails
+     */
+    const task = (name, needs, fails = false) => ({
+        name,
+        needs,
+        cores: 1,
+        run: async () => {
+            begun.push(name);
+            if (fails) throw new Error(name);
+        },
+    });
+    const tasks = [task('a', [], true), task('b', ['a']), task('c', ['b']), task('d', [])];
+    const states = await schedule(tasks, 1);
+    assert.deepEqual([...states.values()], ['failed', 'left out', 'left out', 'done']);
+    assert.deepEqual(begun, ['a', 'd']);
+    assert.deepEqual(
+        withNeeds(tasks, ({ name }) => name === 'c').map(({ name }) => name),
+        ['a', 'b', 'c'],
+    );
+});
+
+test('no more runs at once than there are cores', async () => {
+    let running = 0;
+    let most = 0;
+    const tasks = [2, 1, 1, 2, 0].map((cores, index) => ({
+        name: `${index}`,
+        needs: [],
+        cores,
+        run: async () => {
+            most = Math.max(most, (running += cores));
+            await new Promise(setImmediate);
+            running -= cores;
+        },
+    }));
+    await schedule(tasks, 2);
+    assert.equal(most, 2);
+});
+
+test('an attached module with data, a start function or a table is refused', (t) => {
+    const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+    const global = [6, 6, 1, 0x7f, 1, 0x41, 0, 0x0b];
+    const name = [...'__stack_pointer'].map((letter) => letter.charCodeAt(0));
+    const exported = [7, 19, 1, 15, ...name, 3, 0];
+    const table = [4, 4, 1, 0x70, 0, 0];
+    const path = folder(t, {
+        'good.wasm': Uint8Array.from([...header, ...global, ...exported]),
+        'table.wasm': Uint8Array.from([...header, ...table, ...global, ...exported]),
+        'bare.wasm': Uint8Array.from(header),
+    });
+    checkAttach(join(path, 'good.wasm'));
+    assert.throws(() => checkAttach(join(path, 'table.wasm')), /has a table/);
+    assert.throws(() => checkAttach(join(path, 'bare.wasm')), /no exported __stack_pointer/);
+});
