@@ -23,16 +23,17 @@ tabacus_sources(binding_sources wasm/src/bindings)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
-set_source_files_properties(${cold_sources} ${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
+set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
+# They ask for no type at run time, and the names of their types are a twentieth of the module.
+set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Oz;-fno-rtti")
 
 set(core_link_options
     -Oz
     --no-entry
-    -lembind
-    # A strict content security policy forbids `new Function`: embind's invokers are written at
-    # link time (EMBIND_AOT).
+    # A strict content security policy forbids `new Function`.
     -sDYNAMIC_EXECUTION=0
-    -sEMBIND_AOT
+    # For texts: js/core/border.js reads and writes them.
+    -sEXPORTED_RUNTIME_METHODS=HEAPU8
     -sMODULARIZE
     -sEXPORT_ES6
     -sWASM_BIGINT
@@ -45,6 +46,8 @@ set(core_link_options
     -sINCOMING_MODULE_JS_API=wasm,instantiateWasm,locateFile,wasmMemory,noExitRuntime
 )
 if(TABACUS_THREADS)
+    # Its invokers are written at link time (EMBIND_AOT), for the content security policy's sake.
+    list(APPEND core_link_options -lembind -sEMBIND_AOT)
     # Fixed: typed-array views over a memory that grows go stale.
     list(APPEND core_link_options -sINITIAL_MEMORY=16MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
 else()

@@ -10,37 +10,26 @@ import { loadGlue } from './load.web.js';
  * @typedef {string | URL | BufferSource | WebAssembly.Module} WasmSource
  */
 
-/** @typedef {(code: import('../errors.js').TabacusErrorCode, message: string) => void} Reject */
-
 /**
- * wasm/src/browser/core.hpp, CounterCore.
+ * An instance of the core: its exports (wasm/src/bindings/tab.cpp), and its one import.
  *
- * @typedef {object} CounterCore
- * @property {(n: number) => number} increment
- * @property {(n: number, resolve: (value: number) => void, reject: Reject) => void} add
- * @property {(resolve: (value: number) => void, reject: Reject) => void} read
- * @property {(resolve: () => void, reject: Reject) => void} flush
- * @property {() => number} value
- * @property {(callback: () => void) => void} onChange
- * @property {() => string[]} guarantee
- */
-
-/** @typedef {(texts: string[], healed: number) => void} OnNotice */
-
-/**
- * wasm/src/browser/core.hpp, TabCore.
- *
- * @typedef {import('../host/host.js').Reports & {
- *   open(resolve: () => void, reject: Reject): void,
- *   close(resolve: () => void, reject: Reject): void,
- *   capabilities(): string[],
- *   counter(name: string, strategy: string, strict: boolean, reject: Reject): CounterCore | null,
- * }} TabCore
- */
-
-/**
  * @typedef {object} Glue
- * @property {new (host: import('../host/host.js').Host, namespace: string, onNotice: OnNotice) => TabCore} TabCore
+ * @property {Uint8Array} HEAPU8
+ * @property {(what: number, operation: number, object: number, number: number, first: number,
+ *   firstSize: number, second: number, secondSize: number) => number} tabacusCall
+ * @property {(size: number) => number} _tab_room
+ * @property {() => number} _tab_new
+ * @property {(tab: number, event: number, number: number) => void} _tab_event
+ * @property {(tab: number, promise: number) => void} _tab_open
+ * @property {(tab: number, promise: number) => void} _tab_close
+ * @property {(tab: number, promise: number) => void} _tab_capabilities
+ * @property {(tab: number, strict: number, promise: number) => number} _tab_counter
+ * @property {(counter: number, n: number) => number} _tally_increment
+ * @property {(counter: number) => number} _tally_value
+ * @property {(counter: number, n: number, promise: number) => void} _tally_add
+ * @property {(counter: number, promise: number) => void} _tally_read
+ * @property {(counter: number, promise: number) => void} _tally_flush
+ * @property {(counter: number, promise: number) => void} _tally_guarantee
  */
 
 /**

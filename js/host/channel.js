@@ -28,7 +28,7 @@ export class ChannelsHost {
         if (!channel) return false;
         // In Node, an open channel must not be what keeps the process alive.
         /** @type {{ unref?: () => void }} */ (channel).unref?.();
-        channel.onmessage = ({ data }) => this.#report('message', id, typeof data === 'string' ? data : '');
+        channel.onmessage = ({ data }) => this.#report('message', id, [typeof data === 'string' ? data : '']);
         this.#open.set(id, channel);
         return true;
     }

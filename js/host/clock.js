@@ -26,12 +26,12 @@ export class ClockHost {
      * @param {number} delay_ms
      */
     sleep(operation, delay_ms) {
-        this.after(delay_ms, () => this.#report('settle', operation, true, undefined));
+        this.after(delay_ms, () => this.#report('settled', operation));
     }
 
     /** @param {number} operation */
     endOfTurn(operation) {
-        const settle = () => this.#report('settle', operation, true, undefined);
+        const settle = () => this.#report('settled', operation);
         if (this.#platform.queueMicrotask) this.#platform.queueMicrotask(settle);
         else void Promise.resolve().then(settle);
     }

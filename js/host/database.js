@@ -37,8 +37,11 @@ export class DatabaseHost {
      */
     #waiting;
 
-    /** @type {Set<TransactionHost>} */
-    #transactions = new Set();
+    /**
+     * Those that the core holds, by the operation that began them.
+     * @type {Map<number, TransactionHost>}
+     */
+    #transactions = new Map();
 
     #disposed = false;
 
@@ -72,37 +75,43 @@ export class DatabaseHost {
         });
     }
 
-    /**
-     * Settles with a TransactionHost, at once where the connection is open.
-     *
-     * @param {number} operation
-     * @param {string} scope names of stores, parted by spaces
-     * @param {boolean} write
-     * @param {boolean} strict
-     */
-    begin(operation, scope, write, strict) {
-        this.#begin(operation, { scope: scope.trim().split(' '), write, strict }, true);
+    /** @param {number} id */
+    transaction(id) {
+        return this.#transactions.get(id);
     }
 
     /**
+     * The core is done with it: aborted, if no commit was asked for.
+     * @param {number} id
+     */
+    forget(id) {
+        this.#transactions.get(id)?.end();
+        this.#transactions.delete(id);
+    }
+
+    /**
+     * Settles when transaction(operation) is there, at once where the connection is open.
+     *
      * @param {number} operation
      * @param {{ scope: string[], write: boolean, strict: boolean }} options
-     * @param {boolean} again whether a connection that turns out dead may be opened anew
+     * @param {boolean} [again] whether a connection that turns out dead may be opened anew
      */
-    #begin(operation, options, again) {
+    begin(operation, options, again = true) {
         this.#open((connection, why) => {
             if (!connection) {
-                this.#report('settle', operation, false, why);
+                this.#report('failed', operation, why);
                 return;
             }
             try {
-                this.#report('settle', operation, true, this.#transaction(connection, options));
+                this.#transactions.set(operation, this.#transaction(connection, options));
             } catch (error) {
                 // Closed under us without an event, or its stores are gone.
                 this.#drop(connection);
-                if (again) this.#begin(operation, options, false);
-                else this.#report('settle', operation, false, storeFailure(error));
+                if (again) this.begin(operation, options, false);
+                else this.#report('failed', operation, storeFailure(error));
+                return;
             }
+            this.#report('settled', operation);
         });
     }
 
@@ -113,12 +122,7 @@ export class DatabaseHost {
     #transaction(connection, { scope, write, strict }) {
         const durability = strict ? 'strict' : 'relaxed';
         const transaction = connection.transaction(scope, write ? 'readwrite' : 'readonly', { durability });
-        const host = new TransactionHost(transaction, /** @type {typeof IDBKeyRange} */ (this.#keyRange), {
-            report: this.#report,
-            ended: () => this.#transactions.delete(host),
-        });
-        this.#transactions.add(host);
-        return host;
+        return new TransactionHost(transaction, /** @type {typeof IDBKeyRange} */ (this.#keyRange), this.#report);
     }
 
     /** Lets the connection go once the transactions under way have ended. */
@@ -183,7 +187,7 @@ export class DatabaseHost {
         if (event.oldVersion > 0) return;
         // Chromium's own: it may have thrown a database away, and says so only here.
         const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
-        this.#report('databaseCreated', dataLoss);
+        this.#report('databaseCreated', 0, [dataLoss]);
     }
 
     /**
@@ -217,7 +221,7 @@ export class DatabaseHost {
         };
         connection.onclose = () => {
             // No more events will come for what was under way.
-            for (const transaction of [...this.#transactions]) transaction.connectionLost();
+            for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
             this.#drop(connection);
         };
     }
@@ -226,6 +230,6 @@ export class DatabaseHost {
     #drop(connection) {
         if (this.#connection !== connection) return;
         this.#connection = undefined;
-        this.#report('databaseClosed');
+        this.#report('databaseClosed', 0);
     }
 }

@@ -35,28 +35,10 @@ import { StorageHost } from './storage.js';
  * @property {boolean} [crossOriginIsolated]
  */
 
-/**
- * The core's methods that the host calls (wasm/src/bindings/tab.cpp).
- *
- * @typedef {object} Reports
- * @property {(operation: number, ok: boolean, answer: unknown) => void} settle
- * @property {(key: string | null, oldValue: string | null, newValue: string | null) => void} storageChanged
- * @property {(dataLoss: string) => void} databaseCreated
- * @property {() => void} databaseClosed
- * @property {(request: number) => void} lockLost
- * @property {(channel: number, text: string) => void} message
- * @property {(event: number) => void} lifecycle
- */
-
-/**
- * Calls one of the core's methods. What the core throws is a defect of ours: it is reported, and never
- * reaches the event handler that the call was made from.
- *
- * @typedef {<Name extends keyof Reports>(name: Name, ...args: Parameters<Reports[Name]>) => void} Report
- */
+/** @typedef {import('../core/border.js').Report} Report */
 
 export class Host {
-    /** @type {Reports | undefined} */
+    /** @type {Report | undefined} */
     #core;
 
     /** @type {Platform} */
@@ -75,7 +57,8 @@ export class Host {
     constructor(platform, namespace) {
         this.#platform = platform;
         /** @type {Report} */
-        const report = (name, ...args) => this.#report(name, args);
+        this.report = (event, number, texts) => this.#report(event, number, texts);
+        const { report } = this;
         this.clock = new ClockHost(platform, report);
         this.storage = new StorageHost(platform, report);
         this.database = new DatabaseHost(platform, namespace, this.clock, report);
@@ -84,7 +67,7 @@ export class Host {
         this.lifecycle = new LifecycleHost(platform, report);
     }
 
-    /** @param {Reports} core */
+    /** @param {Report} core what the core is told by; all that it throws is a defect of ours */
     connect(core) {
         this.#core = core;
         for (const call of this.#early.splice(0)) call();
@@ -99,26 +82,18 @@ export class Host {
         }
     }
 
-    /** @param {unknown} error */
-    defect(error) {
-        reportTo(this.#platform, error);
-    }
-
-    /**
-     * @template {keyof Reports} Name
-     * @param {Name} name
-     * @param {Parameters<Reports[Name]>} args
-     */
-    #report(name, args) {
+    /** @type {Report} */
+    #report(event, number, texts) {
         const core = this.#core;
         if (!core) {
-            if (name.startsWith('database')) this.#early.push(() => this.#report(name, args));
+            if (event.startsWith('database')) this.#early.push(() => this.#report(event, number, texts));
             return;
         }
         try {
-            /** @type {(...args: any[]) => void} */ (core[name]).apply(core, args);
+            core(event, number, texts);
         } catch (error) {
-            this.defect(error);
+            // Not into the event handler that the report was made from.
+            reportTo(this.#platform, error);
         }
     }
 }

@@ -27,37 +27,34 @@ export class LocksHost {
     /**
      * @param {number} id
      * @param {string} name
-     * @param {boolean} exclusive
-     * @param {boolean} ifAvailable
-     * @param {boolean} steal
+     * @param {{ mode: LockMode, ifAvailable: boolean, steal: boolean }} options
      */
-    request(id, name, exclusive, ifAvailable, steal) {
+    request(id, name, options) {
         const controller = new AbortController();
         let granted = false;
         /** @param {Lock | null} lock */
         const grant = (lock) => {
             if (!lock) {
                 this.#requests.delete(id);
-                this.#report('settle', id, true, null);
+                this.#report('settled', id);
                 return undefined;
             }
             granted = true;
             return new Promise((resolve) => {
                 this.#requests.set(id, { release: () => resolve(undefined), abort: () => {} });
-                this.#report('settle', id, true, id);
+                this.#report('settled', id, ['granted']);
             });
         };
         /** @param {unknown} error */
         const refuse = (error) => {
             this.#requests.delete(id);
             if (granted) this.#report('lockLost', id);
-            else this.#report('settle', id, false, refusal(error));
+            else this.#report('failed', id, refusal(error));
         };
         this.#requests.set(id, { release: () => {}, abort: () => controller.abort() });
         // A signal together with either is refused by the specification (§4.1, NotSupportedError).
-        const signal = ifAvailable || steal ? {} : { signal: controller.signal };
-        const mode = exclusive ? 'exclusive' : 'shared';
-        Promise.resolve(this.#manager?.request(name, { mode, ifAvailable, steal, ...signal }, grant))
+        const signal = options.ifAvailable || options.steal ? {} : { signal: controller.signal };
+        Promise.resolve(this.#manager?.request(name, { ...options, ...signal }, grant))
             .then(() => this.#requests.delete(id))
             .catch(refuse);
     }
@@ -77,9 +74,9 @@ export class LocksHost {
         Promise.resolve(this.#manager?.query()).then(
             (snapshot) => {
                 const rows = [...rowsOf(snapshot?.held, true), ...rowsOf(snapshot?.pending, false)];
-                this.#report('settle', operation, true, rows);
+                this.#report('settled', operation, rows);
             },
-            (error) => this.#report('settle', operation, false, refusal(error)),
+            (error) => this.#report('failed', operation, refusal(error)),
         );
     }
 
@@ -105,4 +102,7 @@ function refusal(error) {
  * @param {boolean} held
  */
 const rowsOf = (infos = [], held) =>
-    infos.flatMap(({ name = '', mode, clientId = '' }) => [held, name, mode === 'exclusive', clientId]);
+    infos.flatMap(({ name = '', mode, clientId = '' }) => [yes(held), name, yes(mode === 'exclusive'), clientId]);
+
+/** @param {boolean} answer as the core reads it */
+const yes = (answer) => (answer ? 'yes' : null);

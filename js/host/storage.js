@@ -19,7 +19,7 @@ export class StorageHost {
         /** @param {StorageEvent} event */
         const listener = (event) => {
             if (event.storageArea && event.storageArea !== this.#area) return;
-            report('storageChanged', event.key, event.oldValue, event.newValue);
+            report('storageChanged', 0, [event.key, event.oldValue, event.newValue]);
         };
         platform.addEventListener?.('storage', listener);
         this.#stopListening = () => platform.removeEventListener?.('storage', listener);

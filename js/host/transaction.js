@@ -10,7 +10,6 @@ export class TransactionHost {
     #transaction;
     #keyRange;
     #report;
-    #ended;
 
     /**
      * Reads that have not been answered.
@@ -24,6 +23,9 @@ export class TransactionHost {
      */
     #commit;
 
+    /** Whether a commit was asked for. */
+    #committed = false;
+
     /**
      * The outcome, once there is one: null for complete.
      * @type {import('./failure.js').Failure | null | undefined}
@@ -33,13 +35,12 @@ export class TransactionHost {
     /**
      * @param {IDBTransaction} transaction
      * @param {typeof IDBKeyRange} keyRange
-     * @param {{ report: import('./host.js').Report, ended: () => void }} owner
+     * @param {import('./host.js').Report} report
      */
-    constructor(transaction, keyRange, { report, ended }) {
+    constructor(transaction, keyRange, report) {
         this.#transaction = transaction;
         this.#keyRange = keyRange;
         this.#report = report;
-        this.#ended = ended;
         transaction.oncomplete = () => this.#end(null);
         transaction.onabort = () => this.#end(this.#abortion());
     }
@@ -80,7 +81,7 @@ export class TransactionHost {
     holder(operation, store, key) {
         this.#read(operation, store, (objects) => {
             const request = objects.index(subject).getKey(key);
-            return [request, () => text(request.result)];
+            return [request, () => [text(request.result)]];
         });
     }
 
@@ -111,6 +112,7 @@ export class TransactionHost {
 
     /** @param {number} operation */
     commit(operation) {
+        this.#committed = true;
         this.#commit = operation;
         if (this.#outcome !== undefined) return this.#tell();
         try {
@@ -120,7 +122,12 @@ export class TransactionHost {
         }
     }
 
-    abort() {
+    /** Nobody will ask for more: what no commit was asked for must not happen. */
+    end() {
+        if (!this.#committed) this.#abort();
+    }
+
+    #abort() {
         try {
             this.#transaction.abort();
         } catch {
@@ -136,26 +143,26 @@ export class TransactionHost {
     /**
      * @param {number} operation
      * @param {string} store
-     * @param {(objects: IDBObjectStore) => [IDBRequest, () => unknown]} issue the last request, and
+     * @param {(objects: IDBObjectStore) => [IDBRequest, () => (string | null)[]]} issue the last request, and
      *     what to read once it has succeeded
      */
     #read(operation, store, issue) {
         this.#reads.add(operation);
         try {
             const [request, answer] = issue(this.#transaction.objectStore(store));
-            request.onsuccess = () => this.#answer(operation, true, answer());
+            request.onsuccess = () => this.#answer('settled', operation, answer());
         } catch (error) {
-            this.#answer(operation, false, storeFailure(error));
+            this.#answer('failed', operation, storeFailure(error));
         }
     }
 
     /**
+     * @param {'settled' | 'failed'} how
      * @param {number} operation
-     * @param {boolean} ok
-     * @param {unknown} answer
+     * @param {(string | null)[]} answer
      */
-    #answer(operation, ok, answer) {
-        if (this.#reads.delete(operation)) this.#report('settle', operation, ok, answer);
+    #answer(how, operation, answer) {
+        if (this.#reads.delete(operation)) this.#report(how, operation, answer);
     }
 
     /** @param {() => void} issue */
@@ -165,7 +172,7 @@ export class TransactionHost {
         } catch (error) {
             // On a transaction that has ended already, its own outcome stands.
             if (this.#outcome !== undefined) return;
-            this.abort();
+            this.#abort();
             this.#end(storeFailure(error));
         }
     }
@@ -174,16 +181,15 @@ export class TransactionHost {
     #end(outcome) {
         if (this.#outcome !== undefined) return;
         this.#outcome = outcome;
-        this.#ended();
         for (const operation of this.#reads) {
-            this.#answer(operation, false, outcome ?? ['store-failed', 'the transaction had ended']);
+            this.#answer('failed', operation, outcome ?? ['store-failed', 'the transaction had ended']);
         }
         this.#tell();
     }
 
     #tell() {
         if (this.#commit === undefined) return;
-        this.#report('settle', this.#commit, this.#outcome === null, this.#outcome);
+        this.#report(this.#outcome ? 'failed' : 'settled', this.#commit, this.#outcome ?? []);
         this.#commit = undefined;
     }
 
@@ -203,9 +209,9 @@ export class TransactionHost {
 
     /** @returns {import('./failure.js').Failure} */
     #lost() {
-        return this.#commit === undefined
-            ? ['store-failed', 'the connection was closed']
-            : ['unknown-commit', 'the connection was closed during the commit'];
+        return this.#committed
+            ? ['unknown-commit', 'the connection was closed during the commit']
+            : ['store-failed', 'the connection was closed'];
     }
 }
 

@@ -24,7 +24,8 @@ import { Latest } from './latest.js';
  * What a counter needs of its tab.
  *
  * @typedef {object} Owner
- * @property {import('./pending.js').Pending} pending
+ * @property {import('../core/tab-core.js').Glue} glue
+ * @property {import('../core/promises.js').Promises} promises
  * @property {(error: unknown) => void} report an exception that a subscriber threw
  * @property {(detail: import('./event.js').WarningDetail) => void} warn
  */
@@ -48,8 +49,14 @@ const refuse = () => {
 };
 
 /** In place of the core when the tab is closed, so that no call pays for asking whether it is. */
-const closed = /** @type {import('../core/tab-core.js').CounterCore} */ (
-    /** @type {unknown} */ ({ increment: refuse, add: refuse, read: refuse, flush: refuse, value: refuse })
+const closed = /** @type {import('../core/tab-core.js').Glue} */ (
+    /** @type {unknown} */ ({
+        _tally_increment: refuse,
+        _tally_add: refuse,
+        _tally_read: refuse,
+        _tally_flush: refuse,
+        _tally_value: refuse,
+    })
 );
 
 /** What all strategies share. */
@@ -59,6 +66,12 @@ class TabCounter {
      * @protected
      */
     _core;
+
+    /**
+     * Where the core has it.
+     * @protected
+     */
+    _address;
 
     /** @protected */
     _owner;
@@ -74,15 +87,15 @@ class TabCounter {
 
     /**
      * @param {string} name
-     * @param {import('../core/tab-core.js').CounterCore} core
+     * @param {number} address
      * @param {Owner} owner
      */
-    constructor(name, core, owner) {
+    constructor(name, address, owner) {
         this.#name = name;
-        this._core = core;
+        this._core = owner.glue;
+        this._address = address;
         this._owner = owner;
-        this.#guarantee = guaranteeFrom(core.guarantee());
-        core.onChange(() => this.#changed());
+        this.#guarantee = guaranteeFrom(owner.promises.now((id) => this._core._tally_guarantee(address, id)));
     }
 
     /** What it was opened as. */
@@ -108,7 +121,7 @@ class TabCounter {
      * @throws {TabacusError} `closed`
      */
     get value() {
-        const value = this._core.value();
+        const value = this._core._tally_value(this._address);
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -123,7 +136,7 @@ class TabCounter {
      * const total = await tab.counter('visits').read();
      */
     async read() {
-        const value = await this._owner.pending.promise((resolve, reject) => this._core.read(resolve, reject));
+        const value = await this._owner.promises.make((id) => this._core._tally_read(this._address, id));
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -139,7 +152,7 @@ class TabCounter {
      * await counter.flush();  // from here on a crash cannot lose it
      */
     async flush() {
-        await this._owner.pending.promise((resolve, reject) => this._core.flush(() => resolve(undefined), reject));
+        await this._owner.promises.make((id) => this._core._tally_flush(this._address, id));
     }
 
     /**
@@ -196,10 +209,13 @@ class TabCounter {
         for (const iteration of this.#iterations) iteration.end();
     }
 
-    /** Called from within the core, which is not to meet an exception of ours. */
-    #changed() {
+    /**
+     * For the tab: called from within the core, which is not to meet an exception of ours.
+     * @internal
+     */
+    _changed() {
         if (this._core === closed) return;
-        const value = this._core.value();
+        const value = this._core._tally_value(this._address);
         if (!Number.isSafeInteger(value)) {
             const message = 'The records of a counter add up beyond ±(2^53 − 1).';
             this._owner.warn({ code: 'out-of-range', message, subject: this.#name });
@@ -238,7 +254,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     add(n = 1) {
         checkAmount(n);
-        const value = this._core.increment(n);
+        const value = this._core._tally_increment(this._address, n);
         if (value !== value) throw leaves(n);
         return value;
     }
@@ -258,7 +274,7 @@ export class StoredCounter extends TabCounter {
      */
     async add(n = 1) {
         checkAmount(n);
-        return this._owner.pending.promise((resolve, reject) => this._core.add(n, resolve, reject));
+        return this._owner.promises.make((id) => this._core._tally_add(this._address, n, id));
     }
 }
 

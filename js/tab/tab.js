@@ -1,10 +1,10 @@
+import { Border } from '../core/border.js';
 import { TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { checkName } from '../shared/check.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { checkCounterOptions, isWeaker } from './options.js';
-import { errorOf, Pending } from './pending.js';
 
 /**
  * What this context has.
@@ -37,16 +37,19 @@ const asyncDispose = /** @type {typeof Symbol.asyncDispose} */ (
 
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {
-    #core;
+    #glue;
+    #border;
     #host;
     #platform;
     #build;
     #allowWeaker;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
-    #pending = new Pending();
 
     /** @type {Map<string, Counter>} */
     #counters = new Map();
+
+    /** The same by their addresses in the core. @type {Map<number, Counter>} */
+    #byAddress = new Map();
 
     /** @type {Promise<void> | undefined} */
     #closing;
@@ -75,9 +78,13 @@ export class Tab extends EventTarget {
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
-        this.#core = new glue.TabCore(host, namespace, (texts, healed) => this.#notice(texts, healed));
+        this.#glue = glue;
+        this.#border = new Border(glue, host, {
+            changed: (counter) => this.#byAddress.get(counter)?._changed(),
+            notice: (notice) => this.#notice(notice),
+        });
+        this.#border.start(namespace);
         this.#build = build;
-        host.connect(this.#core);
     }
 
     /**
@@ -85,8 +92,8 @@ export class Tab extends EventTarget {
      * @internal
      */
     async _open() {
-        await this.#pending.promise((resolve, reject) => this.#core.open(() => resolve(undefined), reject));
-        this.#capabilities = capabilitiesFrom(this.#core.capabilities(), this.#build);
+        await this.#border.open();
+        this.#capabilities = capabilitiesFrom(this.#border.capabilities(), this.#build);
         return this;
     }
 
@@ -162,18 +169,16 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof checkCounterOptions>} options
      */
     #make(name, { strategy, durability }) {
-        /** @type {Error | undefined} */
-        let failure;
-        const core = this.#core.counter(name, strategy, durability === 'strict', (code, message) => {
-            failure = errorOf(code, message);
-        });
-        if (!core) throw failure ?? new TabacusError('unavailable', `the strategy ${strategy} failed`);
+        const address = this.#border.counter(name, strategy, durability === 'strict');
         const Class = strategy === 'replicated' ? ReplicatedCounter : StoredCounter;
-        return new Class(name, core, {
-            pending: this.#pending,
+        const counter = new Class(name, address, {
+            glue: this.#glue,
+            promises: this.#border.promises,
             report: (error) => reportTo(this.#platform, error),
             warn: (detail) => this.#tell('warning', detail),
         });
+        this.#byAddress.set(address, counter);
+        return counter;
     }
 
     /**
@@ -192,23 +197,19 @@ export class Tab extends EventTarget {
 
     async #close() {
         try {
-            const closing = new Pending();
-            const committed = closing.promise((resolve, reject) => this.#core.close(() => resolve(undefined), reject));
+            const committed = this.#border.close();
             for (const counter of this.#counters.values()) counter._close();
             await committed;
         } finally {
-            this.#pending.refuseAll();
+            this.#border.promises.rejectAll();
             this.#host.dispose();
         }
     }
 
-    /**
-     * @param {string[]} texts
-     * @param {number} healed
-     */
-    #notice([type = '', code = '', message = '', subject = '', previous = ''], healed) {
-        const lost = type === 'storelost';
-        this.#tell(type, lost ? { generation: subject, previous, healed, reason: message } : { code, message, subject });
+    /** @param {import('../core/border.js').Notice} notice */
+    #notice({ lost, code, message, previous, subject, healed }) {
+        if (lost) this.#tell('storelost', { generation: subject, previous, healed, reason: message });
+        else this.#tell('warning', { code, message, subject });
     }
 
     /**

@@ -1,33 +1,62 @@
-// The names under which JavaScript finds a tab's core.
-#include <emscripten/bind.h>
+// The names under which JavaScript finds a tab's core: plain exports over numbers and addresses, as
+// attach/abi.hpp's. What they replace, embind, weighs 9 KB (browser/border.hpp), and its call would
+// double the cost of the counter's add(), which may be three Atomics.add.
+#include <emscripten/emscripten.h>
 
 #include "browser/core.hpp"
 
-EMSCRIPTEN_BINDINGS(tabacus_tab) {
-    using emscripten::class_;
-    using tabacus::browser::CounterCore;
-    using tabacus::browser::TabCore;
+using tabacus::browser::CounterCore;
+using tabacus::browser::PromiseId;
+using tabacus::browser::room;
+using tabacus::browser::TabCore;
+using tabacus::browser::texts;
 
-    class_<CounterCore>("CounterCore")
-        .function("increment", &CounterCore::increment)
-        .function("add", &CounterCore::add)
-        .function("read", &CounterCore::read)
-        .function("flush", &CounterCore::flush)
-        .function("value", &CounterCore::value)
-        .function("onChange", &CounterCore::on_change)
-        .function("guarantee", &CounterCore::guarantee);
+extern "C" {
 
-    class_<TabCore>("TabCore")
-        .constructor<const emscripten::val&, const std::string&, emscripten::val>()
-        .function("open", &TabCore::open)
-        .function("close", &TabCore::close)
-        .function("capabilities", &TabCore::capabilities)
-        .function("counter", &TabCore::counter)
-        .function("settle", &TabCore::settle)
-        .function("storageChanged", &TabCore::storage_changed)
-        .function("databaseCreated", &TabCore::database_created)
-        .function("databaseClosed", &TabCore::database_closed)
-        .function("lockLost", &TabCore::lock_lost)
-        .function("message", &TabCore::message)
-        .function("lifecycle", &TabCore::lifecycle);
+EMSCRIPTEN_KEEPALIVE char* tab_room(std::size_t size) { return room(size); }
+
+// The text in the room: the namespace. The tab lives as long as its instance of the module does.
+EMSCRIPTEN_KEEPALIVE TabCore* tab_new() {
+    return std::make_unique<TabCore>(texts()[0].value_or("")).release();
+}
+
+EMSCRIPTEN_KEEPALIVE void tab_event(TabCore* tab, tabacus::browser::Event event, int number) {
+    tab->world().happened(event, number, texts());
+}
+
+EMSCRIPTEN_KEEPALIVE void tab_open(TabCore* tab, PromiseId promise) { tab->open(promise); }
+
+EMSCRIPTEN_KEEPALIVE void tab_close(TabCore* tab, PromiseId promise) { tab->close(promise); }
+
+EMSCRIPTEN_KEEPALIVE void tab_capabilities(TabCore* tab, PromiseId promise) {
+    tab->capabilities(promise);
+}
+
+// The texts in the room: name, strategy.
+EMSCRIPTEN_KEEPALIVE CounterCore* tab_counter(TabCore* tab, bool strict, PromiseId promise) {
+    const auto words = texts();
+    return tab->counter(words[0].value_or(""), words[1].value_or(""), strict, promise);
+}
+
+EMSCRIPTEN_KEEPALIVE double tally_increment(CounterCore* counter, double n) {
+    return counter->increment(n);
+}
+
+EMSCRIPTEN_KEEPALIVE double tally_value(const CounterCore* counter) { return counter->value(); }
+
+EMSCRIPTEN_KEEPALIVE void tally_add(CounterCore* counter, double n, PromiseId promise) {
+    counter->add(n, promise);
+}
+
+EMSCRIPTEN_KEEPALIVE void tally_read(CounterCore* counter, PromiseId promise) {
+    counter->read(promise);
+}
+
+EMSCRIPTEN_KEEPALIVE void tally_flush(CounterCore* counter, PromiseId promise) {
+    counter->flush(promise);
+}
+
+EMSCRIPTEN_KEEPALIVE void tally_guarantee(const CounterCore* counter, PromiseId promise) {
+    counter->guarantee(promise);
+}
 }

@@ -2,22 +2,20 @@
 
 namespace tabacus::browser {
 
-using emscripten::val;
-
 namespace {
 
 class BrowserChannel final : public Channel {
  public:
-    BrowserChannel(int id, val host, Listeners<BrowserChannels::Message>& listeners)
-        : id_(id), host_(std::move(host)), listeners_(listeners) {}
+    BrowserChannel(int id, Listeners<BrowserChannels::Message>& listeners)
+        : id_(id), listeners_(listeners) {}
     BrowserChannel(const BrowserChannel&) = delete;
     BrowserChannel& operator=(const BrowserChannel&) = delete;
     BrowserChannel(BrowserChannel&&) = delete;
     BrowserChannel& operator=(BrowserChannel&&) = delete;
-    ~BrowserChannel() override { host_.call<void>("close", id_); }
+    ~BrowserChannel() override { call(Call::channel_close, {.object = id_}); }
 
     void post(std::string_view message) override {
-        host_.call<void>("post", id_, std::string(message));
+        call(Call::channel_post, {.object = id_, .first = message});
     }
     void on_message(std::function<void(std::string_view)> callback) override {
         subscription_ = listeners_.add(
@@ -28,7 +26,6 @@ class BrowserChannel final : public Channel {
 
  private:
     int id_;
-    val host_;
     Listeners<BrowserChannels::Message>& listeners_;
     Subscription subscription_;
 };
@@ -37,8 +34,8 @@ class BrowserChannel final : public Channel {
 
 std::unique_ptr<Channel> BrowserChannels::open(std::string_view name) {
     const int id = ++last_id_;
-    if (!host_.call<bool>("open", id, std::string(name))) return nullptr;
-    return std::make_unique<BrowserChannel>(id, host_, listeners_);
+    if (call(Call::channel_open, {.object = id, .first = name}) == 0) return nullptr;
+    return std::make_unique<BrowserChannel>(id, listeners_);
 }
 
 }  // namespace tabacus::browser

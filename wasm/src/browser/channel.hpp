@@ -1,10 +1,9 @@
 // BroadcastChannel, through js/host/channel.js, where a channel is known by a number.
 #pragma once
 
-#include <emscripten/val.h>
-
 #include <memory>
 
+#include "browser/border.hpp"
 #include "browser/listeners.hpp"
 #include "tabacus/world.hpp"
 
@@ -12,8 +11,6 @@ namespace tabacus::browser {
 
 class BrowserChannels {
  public:
-    explicit BrowserChannels(emscripten::val host) : host_(std::move(host)) {}
-
     /// Nothing where the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
@@ -24,7 +21,6 @@ class BrowserChannels {
     void received(const Message& message) const { listeners_.emit(message); }
 
  private:
-    emscripten::val host_;
     Listeners<Message> listeners_;
     int last_id_ = 0;
 };

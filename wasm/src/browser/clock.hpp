@@ -1,8 +1,6 @@
 // The clock and the source of randomness, through js/host/clock.js.
 #pragma once
 
-#include <emscripten/val.h>
-
 #include "browser/operations.hpp"
 #include "tabacus/world.hpp"
 
@@ -10,25 +8,27 @@ namespace tabacus::browser {
 
 class BrowserClock final : public Clock {
  public:
-    BrowserClock(emscripten::val host, Operations& operations)
-        : host_(std::move(host)), operations_(operations) {}
+    explicit BrowserClock(Operations& operations) : operations_(operations) {}
 
-    [[nodiscard]] double now_ms() const override;
-    Async<Unit> sleep(double delay_ms) override;
-    Async<Unit> end_of_turn() override;
+    [[nodiscard]] double now_ms() const override { return call(Call::clock_now, {}); }
+    Async<Unit> sleep(double delay_ms) override {
+        return operations_.ask<Unit>(Call::clock_sleep, {.number = delay_ms}, read_unit);
+    }
+    Async<Unit> end_of_turn() override {
+        return operations_.ask<Unit>(Call::clock_end_of_turn, {}, read_unit);
+    }
 
  private:
-    emscripten::val host_;
     Operations& operations_;
 };
 
 class BrowserRandom final : public Random {
  public:
-    explicit BrowserRandom(emscripten::val host) : host_(std::move(host)) {}
-    std::uint64_t bits() override;
-
- private:
-    emscripten::val host_;
+    /// A JavaScript number holds 32 random bits exactly, and not 64.
+    std::uint64_t bits() override {
+        const auto high = static_cast<std::uint64_t>(call(Call::clock_random32, {}));
+        return high << 32 | static_cast<std::uint64_t>(call(Call::clock_random32, {}));
+    }
 };
 
 }  // namespace tabacus::browser

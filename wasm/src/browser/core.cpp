@@ -2,152 +2,115 @@
 
 namespace tabacus::browser {
 
-using emscripten::val;
-
 namespace {
 
-std::string js_string(std::string_view text) {
-    return std::string(text);
-}
-
-/// A JavaScript array of strings.
-val array_of(std::initializer_list<std::string_view> texts) {
-    val array = val::array();
-    for (const auto text : texts) array.call<void>("push", js_string(text));
-    return array;
-}
-
-void reject_with(const val& reject, const std::exception_ptr& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const Error& known) {
-        reject(js_string(code_name(known.code())), js_string(known.what()));
-    } catch (const std::exception& unknown) {
-        reject(std::string("store-failed"), js_string(unknown.what()));
+/// Texts of ours in one, parted by zero bytes.
+std::string joined(std::initializer_list<std::string_view> texts) {
+    std::string all;
+    for (const auto text : texts) {
+        all += text;
+        all += '\0';
     }
+    return all;
 }
 
 struct Resolve {
-    val function;
-    void operator()() const { function(); }
-    void operator()(std::int64_t value) const { function(static_cast<double>(value)); }
+    PromiseId promise;
+    void operator()() const { call(Call::promise_resolve, {.object = promise}); }
+    void operator()(std::int64_t value) const {
+        call(Call::promise_resolve, {.object = promise, .number = static_cast<double>(value)});
+    }
+    void operator()(std::string_view texts) const {
+        call(Call::promise_resolve, {.object = promise, .first = texts});
+    }
 };
 
 struct Reject {
-    val function;
-    void operator()(const std::exception_ptr& error) const { reject_with(function, error); }
+    PromiseId promise;
+    void operator()(std::string_view code, std::string_view message) const {
+        call(Call::promise_reject, {.object = promise, .first = code, .second = message});
+    }
+    void operator()(const std::exception_ptr& error) const {
+        try {
+            std::rethrow_exception(error);
+        } catch (const Error& known) {
+            (*this)(code_name(known.code()), known.what());
+        } catch (const std::exception& unknown) {
+            (*this)("store-failed", unknown.what());
+        }
+    }
 };
 
 template <typename T>
-void promise(Scope& scope, Task<T> task, val resolve, val reject) {
-    run_in(scope, std::move(task), Resolve{std::move(resolve)}, Reject{std::move(reject)});
+void settle(Scope& scope, Task<T> task, PromiseId promise) {
+    run_in(scope, std::move(task), Resolve{promise}, Reject{promise});
 }
 
-NoticeHandler notify(val function) {
-    return [function = std::move(function)](const Notice& notice) {
-        const bool lost = notice.kind == Notice::Kind::store_lost;
-        function(array_of({lost ? "storelost" : "warning", notice.code, notice.message,
-                           notice.subject, notice.previous}),
-                 notice.healed);
-    };
+/// The subject comes last: a stranger's key may hold a zero byte.
+void notify(const Notice& notice) {
+    const auto rest = notice.message + '\0' + notice.previous + '\0' + notice.subject;
+    call(Call::notice, {.object = notice.kind == Notice::Kind::store_lost,
+                        .number = static_cast<double>(notice.healed),
+                        .first = notice.code,
+                        .second = rest});
 }
 
 }  // namespace
+
+CounterCore::CounterCore(Scope& scope, Counter& counter, ReplicatedCounter* replicated)
+    : scope_(scope), counter_(counter), replicated_(replicated) {
+    subscription_ = counter.on_change([this] {
+        const auto address = reinterpret_cast<std::uintptr_t>(this);
+        call(Call::counter_changed, {.object = static_cast<int>(address)});
+    });
+}
 
 double CounterCore::increment(double n) {
     const auto value = replicated_->increment(static_cast<std::int64_t>(n));
     return value ? static_cast<double>(*value) : __builtin_nan("");
 }
 
-void CounterCore::add(double n, val resolve, val reject) {
-    promise(scope_, counter_.add(static_cast<std::int64_t>(n)), std::move(resolve),
-            std::move(reject));
+void CounterCore::add(double n, PromiseId promise) {
+    settle(scope_, counter_.add(static_cast<std::int64_t>(n)), promise);
 }
 
-void CounterCore::read(val resolve, val reject) {
-    promise(scope_, counter_.read(), std::move(resolve), std::move(reject));
-}
+void CounterCore::read(PromiseId promise) { settle(scope_, counter_.read(), promise); }
 
-void CounterCore::flush(val resolve, val reject) {
-    promise(scope_, counter_.flush(), std::move(resolve), std::move(reject));
-}
+void CounterCore::flush(PromiseId promise) { settle(scope_, counter_.flush(), promise); }
 
-double CounterCore::value() const {
-    return static_cast<double>(counter_.value());
-}
-
-void CounterCore::on_change(val callback) {
-    subscription_ = counter_.on_change([callback = std::move(callback)] { callback(); });
-}
-
-val CounterCore::guarantee() const {
+void CounterCore::guarantee(PromiseId promise) const {
     const Guarantee it = counter_.guarantee();
-    return array_of({it.strategy, it.lost, it.reads_wait, it.accuracy, it.rows, it.needs,
-                     it.durability});
+    Resolve{promise}(joined({it.strategy, it.lost, it.reads_wait, it.accuracy, it.rows, it.needs,
+                             it.durability}));
 }
 
-TabCore::TabCore(const val& host, const std::string& name_space, val on_notice)
-    : world_(host), tab_(world_, name_space, notify(std::move(on_notice))) {}
+TabCore::TabCore(const std::string& name_space) : tab_(world_, name_space, notify) {}
 
-void TabCore::open(val resolve, val reject) {
-    promise(scope_, tab_.open(), std::move(resolve), std::move(reject));
-}
+void TabCore::open(PromiseId promise) { settle(scope_, tab_.open(), promise); }
 
-void TabCore::close(val resolve, val reject) {
-    promise(scope_, tab_.close(), std::move(resolve), std::move(reject));
-}
+void TabCore::close(PromiseId promise) { settle(scope_, tab_.close(), promise); }
 
-val TabCore::capabilities() const {
+void TabCore::capabilities(PromiseId promise) const {
     const Capabilities it = tab_.capabilities();
-    return array_of({it.store, it.exclusion, it.durability, it.mirror ? "mirror" : "",
-                     it.channel ? "channel" : ""});
+    Resolve{promise}(joined({it.store, it.exclusion, it.durability, it.mirror ? "mirror" : "",
+                             it.channel ? "channel" : ""}));
 }
 
-std::unique_ptr<CounterCore> TabCore::counter(const std::string& name, const std::string& strategy,
-                                              bool strict, val reject) {
-    const auto durability = strict ? Durability::strict : Durability::relaxed;
+CounterCore* TabCore::counter(const std::string& name, const std::string& strategy, bool strict,
+                              PromiseId promise) {
+    const CounterOptions options{strategy_named(strategy).value_or(Strategy::replicated),
+                                 strict ? Durability::strict : Durability::relaxed};
     try {
-        const auto known = strategy_named(strategy);
-        if (!known) throw Error(ErrorCode::invalid_argument, strategy);
-        if (known == Strategy::replicated) {
-            auto& replicated = tab_.replicated(name, durability);
-            return std::make_unique<CounterCore>(scope_, replicated, &replicated);
-        }
-        auto& counter = tab_.counter(name, {*known, durability});
-        return std::make_unique<CounterCore>(scope_, counter, nullptr);
+        auto* const replicated = options.strategy == Strategy::replicated
+                                     ? &tab_.replicated(name, options.durability)
+                                     : nullptr;
+        auto& counter = replicated ? *replicated : tab_.counter(name, options);
+        counters_.push_back(std::make_unique<CounterCore>(scope_, counter, replicated));
+        return counters_.back().get();
     } catch (...) {
-        reject_with(reject, std::current_exception());
+        Reject{promise}(std::current_exception());
         return nullptr;
     }
-}
-
-void TabCore::settle(int operation, bool ok, const val& answer) {
-    world_.operations().settle(operation, ok, answer);
-}
-
-void TabCore::storage_changed(const val& key, const val& old_value, const val& new_value) {
-    world_.storage().changed(
-        {optional_string(key), optional_string(old_value), optional_string(new_value)});
-}
-
-void TabCore::database_created(const std::string& data_loss) {
-    world_.database().happened({DatabaseEvent::Kind::created, data_loss});
-}
-
-void TabCore::database_closed() {
-    world_.database().happened({DatabaseEvent::Kind::closed, {}});
-}
-
-void TabCore::lock_lost(int request) {
-    world_.locks().lost(request);
-}
-
-void TabCore::message(int channel, const std::string& text) {
-    world_.channels().received({channel, text});
-}
-
-void TabCore::lifecycle(int event) {
-    world_.lifecycle().happened(static_cast<LifecycleEvent>(event));
 }
 
 }  // namespace tabacus::browser

@@ -1,114 +1,90 @@
 #include "browser/database.hpp"
 
-#include <array>
-
-#include "browser/storage.hpp"
-
 namespace tabacus::browser {
-
-using emscripten::val;
 
 namespace {
 
-/// The object stores' names, in the order of Store.
-constexpr std::array<std::string_view, 5> store_names = {"meta", "claims", "rows", "counters",
-                                                         "aside"};
-
-std::string name_of(Store store) {
-    return std::string(store_names[static_cast<std::size_t>(store)]);
-}
-
-/// Rows come as [key, value, key, value, …]; a value that was no string comes as null.
-std::vector<Row> read_rows(const val& flat) {
-    std::vector<Row> rows(flat["length"].as<unsigned>() / 2);
-    for (unsigned i = 0; i < rows.size(); ++i) {
-        const auto value = optional_string(flat[2 * i + 1]);
-        rows[i] = {flat[2 * i].as<std::string>(), value.value_or(""), !value};
+/// Rows come as key, value, key, value, …; a value that was no string comes as null.
+std::vector<Row> read_rows(Texts& answer) {
+    std::vector<Row> rows(answer.size() / 2);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        auto& value = answer[2 * i + 1];
+        rows[i] = {std::move(answer[2 * i]).value_or(""), std::move(value).value_or(""), !value};
     }
     return rows;
 }
 
-std::optional<Row> read_row(const val& flat) {
-    auto rows = read_rows(flat);
+std::optional<Row> read_row(Texts& answer) {
+    auto rows = read_rows(answer);
     if (rows.empty()) return std::nullopt;
     return std::move(rows.front());
 }
 
+/// Known to the host by the number of the operation that began it.
 class BrowserTransaction final : public Transaction {
  public:
-    BrowserTransaction(val host, Operations& operations)
-        : host_(std::move(host)), operations_(operations) {}
+    BrowserTransaction(int id, Operations& operations) : id_(id), operations_(operations) {}
     BrowserTransaction(const BrowserTransaction&) = delete;
     BrowserTransaction& operator=(const BrowserTransaction&) = delete;
     BrowserTransaction(BrowserTransaction&&) = delete;
     BrowserTransaction& operator=(BrowserTransaction&&) = delete;
-    ~BrowserTransaction() override {
-        if (!committed_) host_.call<void>("abort");
-    }
+    ~BrowserTransaction() override { call(Call::transaction_end, {.object = id_}); }
 
     Async<std::optional<Row>> get(Store store, std::string_view key) override {
-        return start("get", read_row, name_of(store), key);
+        return operations_.ask<std::optional<Row>>(Call::transaction_get, about(store, key),
+                                                   read_row);
     }
     Async<std::vector<Row>> list(Store store, std::string_view prefix) override {
-        return start("list", read_rows, name_of(store), prefix);
+        return operations_.ask<std::vector<Row>>(Call::transaction_list, about(store, prefix),
+                                                 read_rows);
     }
     void put(Store store, std::string_view key, std::string_view value) override {
-        host_.call<void>("put", name_of(store), std::string(key), std::string(value));
+        call(Call::transaction_put, about(store, key, value));
     }
     void remove(Store store, std::string_view key) override {
-        host_.call<void>("remove", name_of(store), std::string(key));
+        call(Call::transaction_remove, about(store, key));
     }
     Async<std::optional<std::string>> holder(std::string_view subject) override {
-        return start("holder", optional_string, name_of(Store::claims), subject);
+        return operations_.ask<Text>(Call::transaction_holder, about(Store::claims, subject),
+                                     read_text);
     }
     void claim(std::string_view subject, std::string_view holder) override {
-        host_.call<void>("claim", std::string(subject), std::string(holder));
+        call(Call::transaction_claim, about(Store::claims, subject, holder));
     }
-    void release(std::string_view holder) override {
-        remove(Store::claims, holder);
-    }
+    void release(std::string_view holder) override { remove(Store::claims, holder); }
     Async<Unit> commit() override {
-        committed_ = true;
-        const Completer<Unit> completer;
-        host_.call<void>("commit", operations_.begin(completer, read_unit));
-        return completer.async();
+        return operations_.ask<Unit>(Call::transaction_commit, {.object = id_}, read_unit);
     }
 
  private:
-    template <typename T>
-    Async<T> start(const char* method, T (*read)(const val&), std::string store,
-                   std::string_view key) {
-        const Completer<T> completer;
-        host_.call<void>(method, operations_.begin(completer, read), std::move(store),
-                         std::string(key));
-        return completer.async();
+    [[nodiscard]] Words about(Store store, std::string_view first,
+                              std::string_view second = {}) const {
+        return {.object = id_,
+                .number = static_cast<double>(store),
+                .first = first,
+                .second = second};
     }
 
-    val host_;
+    int id_;
     Operations& operations_;
-    bool committed_ = false;
 };
 
 }  // namespace
 
-bool BrowserDatabase::available() const {
-    return host_["available"].as<bool>();
-}
-
 Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
                                                            Access access, Durability durability) {
-    const auto wrap = [this](const val& host) -> std::unique_ptr<Transaction> {
-        return std::make_unique<BrowserTransaction>(host, operations_);
-    };
     if (unheard_ && !listeners_.empty()) {
         listeners_.emit(*std::exchange(unheard_, std::nullopt));
     }
-    std::string names;
-    for (const Store store : scope) names += name_of(store) + " ";
-    const Completer<std::unique_ptr<Transaction>> completer;
-    host_.call<void>("begin", operations_.begin(completer, wrap), std::move(names),
-                     access == Access::write, durability == Durability::strict);
-    return completer.async();
+    // A bit for each store, above one for writing and one for strict.
+    unsigned bits = (access == Access::write ? 1U : 0U) | (durability == Durability::strict ? 2U : 0U);
+    for (const Store store : scope) bits |= 4U << static_cast<unsigned>(store);
+    const int id = operations_.last() + 1;
+    const auto wrap = [this, id](const Texts&) -> std::unique_ptr<Transaction> {
+        return std::make_unique<BrowserTransaction>(id, operations_);
+    };
+    return operations_.ask<std::unique_ptr<Transaction>>(
+        Call::database_begin, {.number = static_cast<double>(bits)}, wrap);
 }
 
 void BrowserDatabase::happened(DatabaseEvent event) {
@@ -117,14 +93,6 @@ void BrowserDatabase::happened(DatabaseEvent event) {
     } else {
         listeners_.emit(event);
     }
-}
-
-void BrowserDatabase::close() {
-    host_.call<void>("close");
-}
-
-Subscription BrowserDatabase::on_event(std::function<void(const DatabaseEvent&)> callback) {
-    return listeners_.add(std::move(callback));
 }
 
 }  // namespace tabacus::browser

@@ -1,8 +1,6 @@
 // IndexedDB, through js/host/database.js, which owns the connection.
 #pragma once
 
-#include <emscripten/val.h>
-
 #include "browser/listeners.hpp"
 #include "browser/operations.hpp"
 #include "tabacus/world.hpp"
@@ -11,21 +9,23 @@ namespace tabacus::browser {
 
 class BrowserDatabase final : public Database {
  public:
-    BrowserDatabase(emscripten::val host, Operations& operations)
-        : host_(std::move(host)), operations_(operations) {}
+    explicit BrowserDatabase(Operations& operations) : operations_(operations) {}
 
-    [[nodiscard]] bool available() const override;
+    [[nodiscard]] bool available() const override {
+        return call(Call::database_available, {}) != 0;
+    }
     Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
                                               Durability durability) override;
-    void close() override;
-    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override;
+    void close() override { call(Call::database_close, {}); }
+    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
+        return listeners_.add(std::move(callback));
+    }
 
     /// An event that comes before anybody listens waits for the next begin(): the one that made the
     /// database comes while the tab is being opened.
     void happened(DatabaseEvent event);
 
  private:
-    emscripten::val host_;
     Operations& operations_;
     Listeners<DatabaseEvent> listeners_;
     std::optional<DatabaseEvent> unheard_;

@@ -1,7 +1,6 @@
 // Callbacks for one kind of event, registered and withdrawn in any order, also during an event.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -11,41 +10,35 @@
 
 namespace tabacus::browser {
 
-template <typename Event>
-class Listeners {
+/// The same for every kind of event, which is a pointer here: one body of code instead of four.
+class ListenersBase {
  public:
-    using Callback = std::function<void(const Event&)>;
-
-    Subscription add(Callback callback) {
-        const int id = ++state_->last_id;
-        state_->entries.emplace_back(id, std::move(callback));
-        return Subscription([state = state_, id] {
-            std::erase_if(state->entries, [id](const auto& entry) { return entry.first == id; });
-        });
-    }
-
     [[nodiscard]] bool empty() const { return state_->entries.empty(); }
 
+ protected:
+    using Callback = std::function<void(const void*)>;
+    Subscription add(Callback callback);
     /// Calls those registered when it begins, except who is withdrawn meanwhile.
-    void emit(const Event& event) const {
-        const auto keep_alive = state_;
-        const auto entries = keep_alive->entries;
-        for (const auto& [id, callback] : entries) {
-            if (keep_alive->has(id)) callback(event);
-        }
-    }
+    void emit(const void* event) const;
 
  private:
     struct State {
         std::vector<std::pair<int, Callback>> entries;
         int last_id = 0;
-
-        [[nodiscard]] bool has(int id) const {
-            return std::any_of(entries.begin(), entries.end(),
-                               [id](const auto& entry) { return entry.first == id; });
-        }
+        [[nodiscard]] bool has(int id) const;
     };
     std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+template <typename Event>
+class Listeners : public ListenersBase {
+ public:
+    Subscription add(std::function<void(const Event&)> callback) {
+        return ListenersBase::add([callback = std::move(callback)](const void* event) {
+            callback(*static_cast<const Event*>(event));
+        });
+    }
+    void emit(const Event& event) const { ListenersBase::emit(&event); }
 };
 
 }  // namespace tabacus::browser

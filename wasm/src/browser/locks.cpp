@@ -4,11 +4,9 @@
 
 namespace tabacus::browser {
 
-using emscripten::val;
-
 struct BrowserLocks::Held final : HeldLock {
-    Held(int request, val locks_host, std::shared_ptr<std::vector<Held*>> all_held)
-        : id(request), host(std::move(locks_host)), all(std::move(all_held)) {
+    Held(int request, std::shared_ptr<std::vector<Held*>> all_held)
+        : id(request), all(std::move(all_held)) {
         all->push_back(this);
     }
     Held(const Held&) = delete;
@@ -17,68 +15,62 @@ struct BrowserLocks::Held final : HeldLock {
     Held& operator=(Held&&) = delete;
     ~Held() override {
         std::erase(*all, this);
-        host.call<void>("release", id);
+        call(Call::locks_release, {.object = id});
     }
-    void on_lost(Lost callback) override { when_lost = std::move(callback); }
+    void on_lost(std::function<void()> callback) override { when_lost = std::move(callback); }
 
     int id;
-    val host;
     std::shared_ptr<std::vector<Held*>> all;
-    Lost when_lost;
+    std::function<void()> when_lost;
 };
 
 namespace {
 
-/// A lock manager's snapshot comes as [held?, name, exclusive?, client id, …].
-LockSnapshot read_snapshot(const val& flat) {
+/// A lock manager's snapshot comes as held, name, exclusive, client id, …; null is for no.
+LockSnapshot read_snapshot(Texts& answer) {
     LockSnapshot snapshot;
-    const auto length = flat["length"].as<unsigned>();
-    for (unsigned i = 0; i < length; i += 4) {
-        const auto mode = flat[i + 2].as<bool>() ? LockMode::exclusive : LockMode::shared;
-        auto& list = flat[i].as<bool>() ? snapshot.held : snapshot.pending;
-        list.push_back({flat[i + 1].as<std::string>(), mode, flat[i + 3].as<std::string>()});
+    for (std::size_t i = 0; i + 3 < answer.size(); i += 4) {
+        auto& list = answer[i] ? snapshot.held : snapshot.pending;
+        list.push_back({std::move(answer[i + 1]).value_or(""),
+                        answer[i + 2] ? LockMode::exclusive : LockMode::shared,
+                        std::move(answer[i + 3]).value_or("")});
     }
     return snapshot;
 }
 
 }  // namespace
 
-bool BrowserLocks::available() const {
-    return host_["available"].as<bool>();
-}
-
 Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
-    const Completer<std::unique_ptr<HeldLock>> completer;
-    // The answer is the request's own number, or null where an available lock was asked for in vain.
-    const auto wrap = [host = host_, held = held_](const val& id) -> std::unique_ptr<HeldLock> {
-        if (id.isNull()) return nullptr;
-        return std::make_unique<Held>(id.as<int>(), host, held);
+    const int id = operations_.last() + 1;
+    // No text in the answer: an available lock was asked for in vain.
+    const auto wrap = [id, held = held_](const Texts& answer) -> std::unique_ptr<HeldLock> {
+        if (answer.empty()) return nullptr;
+        return std::make_unique<Held>(id, held);
     };
-    const int id = operations_.begin(completer, wrap);
-    host_.call<void>("request", id, request.name, request.mode == LockMode::exclusive,
-                     request.if_available, request.steal);
+    const int bits = (request.mode == LockMode::exclusive ? 1 : 0) |
+                     (request.if_available ? 2 : 0) | (request.steal ? 4 : 0);
+    auto granted = operations_.ask<std::unique_ptr<HeldLock>>(
+        Call::locks_request, {.number = static_cast<double>(bits), .first = request.name}, wrap);
     if (request.signal) {
-        const auto abort = [host = host_, id] { host.call<void>("abort", id); };
+        const auto abort = [id] { call(Call::locks_abort, {.object = id}); };
         if (request.signal->aborted()) {
             abort();
         } else {
             request.signal->on_abort(abort);
         }
     }
-    return completer.async();
+    return granted;
 }
 
 Async<LockSnapshot> BrowserLocks::query() {
-    const Completer<LockSnapshot> completer;
-    host_.call<void>("query", operations_.begin(completer, read_snapshot));
-    return completer.async();
+    return operations_.ask<LockSnapshot>(Call::locks_query, {}, read_snapshot);
 }
 
 void BrowserLocks::lost(int id) const {
-    const auto found =
-        std::find_if(held_->begin(), held_->end(), [id](const Held* held) { return held->id == id; });
+    const auto found = std::find_if(held_->begin(), held_->end(),
+                                    [id](const Held* held) { return held->id == id; });
     if (found == held_->end()) return;
-    const Lost callback = std::exchange((*found)->when_lost, nullptr);
+    const auto callback = std::exchange((*found)->when_lost, nullptr);
     if (callback) callback();
 }
 

@@ -1,7 +1,5 @@
-// Web Locks, through js/host/locks.js, where a lock is known by the number of its request.
+// Web Locks, through js/host/locks.js, where a lock is known by the operation that requested it.
 #pragma once
-
-#include <emscripten/val.h>
 
 #include <memory>
 
@@ -12,21 +10,18 @@ namespace tabacus::browser {
 
 class BrowserLocks final : public Locks {
  public:
-    BrowserLocks(emscripten::val host, Operations& operations)
-        : host_(std::move(host)), operations_(operations) {}
+    explicit BrowserLocks(Operations& operations) : operations_(operations) {}
 
-    [[nodiscard]] bool available() const override;
+    [[nodiscard]] bool available() const override { return call(Call::locks_available, {}) != 0; }
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
     Async<LockSnapshot> query() override;
 
-    /// The host says that another context stole the lock of that request.
+    /// The host says that another context stole the lock.
     void lost(int id) const;
 
  private:
-    using Lost = std::function<void()>;
     struct Held;
 
-    emscripten::val host_;
     Operations& operations_;
     std::shared_ptr<std::vector<Held*>> held_ = std::make_shared<std::vector<Held*>>();
 };

@@ -1,7 +1,6 @@
 #include "browser/operations.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "tabacus/error.hpp"
 
@@ -9,8 +8,8 @@ namespace tabacus::browser {
 
 namespace {
 
-/// The codes that the host may report, which spells them as the public API does.
-ErrorCode code_named(const std::string& name) {
+/// The codes that the host may report.
+ErrorCode code_named(std::string_view name) {
     for (const auto code : {ErrorCode::unavailable, ErrorCode::quota_exceeded, ErrorCode::fenced,
                             ErrorCode::unknown_commit, ErrorCode::lock_lost}) {
         if (code_name(code) == name) return code;
@@ -20,23 +19,30 @@ ErrorCode code_named(const std::string& name) {
 
 }  // namespace
 
-std::exception_ptr failure_from(const emscripten::val& report) {
-    const auto code = code_named(report[0].as<std::string>());
-    return std::make_exception_ptr(Error(code, report[1].as<std::string>()));
-}
-
 int Operations::add(Settle settle) {
-    under_way_.emplace_back(++last_id_, std::move(settle));
-    return last_id_;
+    under_way_.emplace_back(++last_, std::move(settle));
+    return last_;
 }
 
-void Operations::settle(int id, bool ok, const emscripten::val& answer) {
-    const auto found = std::find_if(under_way_.begin(), under_way_.end(),
-                                    [id](const auto& operation) { return operation.first == id; });
-    if (found == under_way_.end()) return;
-    const Settle settle = std::move(found->second);
-    under_way_.erase(found);  // first: what settle() resumes may begin others
-    settle(ok, answer);
+Operations::Settle Operations::take(int operation) {
+    const auto found =
+        std::find_if(under_way_.begin(), under_way_.end(),
+                     [operation](const auto& entry) { return entry.first == operation; });
+    if (found == under_way_.end()) return nullptr;
+    Settle settle = std::move(found->second);
+    under_way_.erase(found);  // first: what settling resumes may ask for more
+    return settle;
+}
+
+void Operations::settled(int operation, Texts answer) {
+    if (const auto settle = take(operation)) settle(&answer, nullptr);
+}
+
+void Operations::failed(int operation, const Texts& report) {
+    const auto settle = take(operation);
+    if (!settle) return;
+    settle(nullptr, std::make_exception_ptr(
+                        Error(code_named(report[0].value_or("")), report[1].value_or(""))));
 }
 
 }  // namespace tabacus::browser

@@ -1,35 +1,36 @@
 // localStorage, through js/host/storage.js.
 #pragma once
 
-#include <emscripten/val.h>
-
 #include "browser/listeners.hpp"
+#include "browser/operations.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::browser {
 
 class BrowserStorage final : public Storage {
  public:
-    explicit BrowserStorage(emscripten::val host) : host_(std::move(host)) {}
+    explicit BrowserStorage(Operations& operations) : operations_(operations) {}
 
-    [[nodiscard]] bool available() const override;
-    Async<std::optional<std::string>> get(std::string_view key) override;
-    Async<Unit> set(std::string_view key, std::string_view value) override;
-    Async<Unit> remove(std::string_view key) override;
+    [[nodiscard]] bool available() const override { return call(Call::storage_available, {}) != 0; }
+    Async<std::optional<std::string>> get(std::string_view key) override {
+        return operations_.ask<Text>(Call::storage_get, {.first = key}, read_text);
+    }
+    Async<Unit> set(std::string_view key, std::string_view value) override {
+        return operations_.ask<Unit>(Call::storage_set, {.first = key, .second = value}, read_unit);
+    }
+    Async<Unit> remove(std::string_view key) override {
+        return operations_.ask<Unit>(Call::storage_remove, {.first = key}, read_unit);
+    }
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
-    Subscription on_change(std::function<void(const StorageChange&)> callback) override;
+    Subscription on_change(std::function<void(const StorageChange&)> callback) override {
+        return listeners_.add(std::move(callback));
+    }
 
     void changed(const StorageChange& change) const { listeners_.emit(change); }
 
  private:
-    emscripten::val host_;
+    Operations& operations_;
     Listeners<StorageChange> listeners_;
 };
-
-/// A string, or nothing for null.
-std::optional<std::string> optional_string(const emscripten::val& value);
-
-/// The strings of a JavaScript array.
-std::vector<std::string> strings(const emscripten::val& array);
 
 }  // namespace tabacus::browser

@@ -2,12 +2,25 @@
 
 namespace tabacus::browser {
 
-BrowserWorld::BrowserWorld(const emscripten::val& host)
-    : storage_(host["storage"]),
-      database_(host["database"], operations_),
-      locks_(host["locks"], operations_),
-      channels_(host["channels"]),
-      clock_(host["clock"], operations_),
-      random_(host["clock"]) {}
+void BrowserWorld::happened(Event event, int number, Texts texts) {
+    switch (event) {
+        case Event::settled:
+            return operations_.settled(number, std::move(texts));
+        case Event::failed:
+            return operations_.failed(number, texts);
+        case Event::storage_changed:
+            return storage_.changed({texts[0], texts[1], texts[2]});
+        case Event::database_created:
+            return database_.happened({DatabaseEvent::Kind::created, texts[0].value_or("")});
+        case Event::database_closed:
+            return database_.happened({DatabaseEvent::Kind::closed, {}});
+        case Event::lock_lost:
+            return locks_.lost(number);
+        case Event::message:
+            return channels_.received({number, texts[0].value_or("")});
+        case Event::lifecycle:
+            return lifecycle_.happened(static_cast<LifecycleEvent>(number));
+    }
+}
 
 }  // namespace tabacus::browser

@@ -1,8 +1,6 @@
-// The World of a real tab: each part of it is a part of one JavaScript object, the host
-// (js/host/host.js), which adapts the platform and decides nothing.
+// The World of a real tab: each part of it asks a part of the host (js/host/), which adapts the
+// platform and decides nothing.
 #pragma once
-
-#include <emscripten/val.h>
 
 #include "browser/channel.hpp"
 #include "browser/clock.hpp"
@@ -26,8 +24,6 @@ class BrowserLifecycle final : public Lifecycle {
 
 class BrowserWorld final : public World {
  public:
-    explicit BrowserWorld(const emscripten::val& host);
-
     BrowserStorage& storage() override { return storage_; }
     BrowserDatabase& database() override { return database_; }
     BrowserLocks& locks() override { return locks_; }
@@ -38,16 +34,15 @@ class BrowserWorld final : public World {
     BrowserRandom& random() override { return random_; }
     BrowserLifecycle& lifecycle() override { return lifecycle_; }
 
-    Operations& operations() { return operations_; }
-    BrowserChannels& channels() { return channels_; }
+    void happened(Event event, int number, Texts texts);
 
  private:
     Operations operations_;
-    BrowserStorage storage_;
-    BrowserDatabase database_;
-    BrowserLocks locks_;
+    BrowserStorage storage_{operations_};
+    BrowserDatabase database_{operations_};
+    BrowserLocks locks_{operations_};
     BrowserChannels channels_;
-    BrowserClock clock_;
+    BrowserClock clock_{operations_};
     BrowserRandom random_;
     BrowserLifecycle lifecycle_;
 };
