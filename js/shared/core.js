@@ -23,7 +23,6 @@ import { maySleep } from './waiting.js';
  * @property {(mutex: number, self: number) => number} mutex_lock
  * @property {(mutex: number, self: number) => number} mutex_try_lock
  * @property {(mutex: number, self: number, slept: number) => number} mutex_step
- * @property {(mutex: number) => void} mutex_relinquish
  * @property {(mutex: number, owner: number) => number} mutex_unlock
  * @property {(mutex: number) => void} mutex_enter_async
  * @property {(mutex: number) => void} mutex_leave_async
@@ -42,7 +41,6 @@ const opNames = [
     'mutex_lock',
     'mutex_try_lock',
     'mutex_step',
-    'mutex_relinquish',
     'mutex_unlock',
     'mutex_enter_async',
     'mutex_leave_async',

@@ -115,7 +115,8 @@ export class SharedMutex {
     }
 
     /**
-     * `step` and sleep, blocking. The clock is here, since attach.wasm has none.
+     * `step` and sleep, blocking, and give up only after a step: see mutex.hpp. The clock is here, since
+     * attach.wasm has none.
      *
      * @param {number} timeout_ms
      */
@@ -127,10 +128,7 @@ export class SharedMutex {
             if (word === 0) return;
             if (word >>> 1 === id) throw this.#deadlock();
             const rest_ms = deadline_ms - performance.now();
-            if (rest_ms <= 0) {
-                ops.mutex_relinquish(this.#at);
-                throw timedOut(this.name);
-            }
+            if (rest_ms <= 0) throw timedOut(this.name);
             if (Atomics.wait(words, this.#at >> 2, word, rest_ms) === 'ok') slept = 1;
         }
     }

@@ -175,24 +175,24 @@ TEST_CASE("a sum read while cells are closed misses nothing", "[sync]") {
     StripedCounter counter;
     constexpr std::int64_t large = std::int64_t{1} << 48;
     std::atomic<bool> done{false};
-    std::int64_t steps_back = 0;
-    std::thread reader([&] {
-        std::int64_t latest = 0;
-        while (!done.load()) {
+    std::atomic<int> steps_back{0};
+    const auto read = [&] {
+        for (std::int64_t latest = 0; !done.load();) {
             const std::int64_t small = counter.value() % large;
-            if (small < latest) ++steps_back;
+            if (small < latest) steps_back.fetch_add(1);
             latest = small;
         }
-    });
-    const Caller self = this_thread();
-    for (int i = 0; i < 300'000; ++i) {
-        for (const std::int64_t n : {std::int64_t{1}, large, std::int64_t{1}, -large}) {
-            counter.bump(n, self, number_limit);
+    };
+    const auto move = [&] {
+        for (int i = 0; i < 500'000; ++i) {
+            for (const std::int64_t n : {std::int64_t{1}, large, std::int64_t{1}, -large}) {
+                counter.bump(n, this_thread(), number_limit);
+            }
         }
-    }
-    done = true;
-    reader.join();
-    CHECK(steps_back == 0);
+        done = true;
+    };
+    on_threads(3, [&](std::uint32_t index) { index == 0 ? move() : read(); });
+    CHECK(steps_back.load() == 0);
 }
 
 TEST_CASE("the unsynchronised counter is seen to lose, and never invents", "[sync]") {

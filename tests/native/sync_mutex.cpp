@@ -144,21 +144,33 @@ TEST_CASE("a timed lock succeeds when it is released in time", "[sync]") {
     CHECK_FALSE(mutex.locked());
 }
 
-// The whole story of a swallowed wake-up, step by step: one sleeper B; A has slept too, is woken by
-// the unlock, finds that C has overtaken it, and gives up. C does not know of B; A must see to it.
+// The whole story of a swallowed wake-up: B sleeps; A has slept too, is woken by an unlock, finds
+// that C has overtaken it, and its time is over. C does not know of B. A must see to it that C
+// wakes B.
 TEST_CASE("who was woken and gives up leaves the mutex contended for the next", "[sync]") {
-    BasicMutex<CountedParker> mutex;
+    struct Overtaken : CountedParker {
+        static BasicMutex<Overtaken>*& mutex() {
+            static BasicMutex<Overtaken>* subject = nullptr;
+            return subject;
+        }
+        static std::int64_t& time_ns() {
+            static std::int64_t now = 0;
+            return now;
+        }
+        static Parked park(Word&, std::uint32_t, std::int64_t) {
+            mutex()->unlock(7);
+            mutex()->try_lock(3);
+            time_ns() = hour_ns;
+            return Parked::notified;
+        }
+    };
+    BasicMutex<Overtaken> mutex;
+    Overtaken::mutex() = &mutex;
+    REQUIRE(mutex.lock(7) == Lock::acquired);
+    REQUIRE(mutex.lock_for(8, ms_ns, Overtaken::time_ns) == Lock::timed_out);
+    REQUIRE(mutex.owner() == 3);
     CountedParker::reset();
-    REQUIRE(mutex.try_lock(3) == Lock::acquired);  // C, uncontended
-    mutex.relinquish();                            // A
     CHECK(mutex.unlock(3) == Unlock::released);
-    CHECK(CountedParker::unparks == 1);
-}
-
-TEST_CASE("who was woken and gives up on a free mutex wakes the next", "[sync]") {
-    BasicMutex<CountedParker> mutex;
-    CountedParker::reset();
-    mutex.relinquish();
     CHECK(CountedParker::unparks == 1);
 }
 

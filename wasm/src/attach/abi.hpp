@@ -88,8 +88,6 @@ TABACUS_EXPORT(std::uint32_t, mutex_step)
     return mutex->step(self, slept != 0);
 }
 
-TABACUS_EXPORT(void, mutex_relinquish)(tabacus::sync::Mutex* mutex) { mutex->relinquish(); }
-
 TABACUS_EXPORT(tabacus::sync::Unlock, mutex_unlock)
 (tabacus::sync::Mutex* mutex, tabacus::sync::Owner owner) { return mutex->unlock(owner); }
 

@@ -76,18 +76,16 @@ class BasicMutex {
 
     /// One step of an acquire whose sleeping is done elsewhere (Atomics.wait and waitAsync): 0 when
     /// acquired, else the word to sleep on. `slept` says that an earlier step of this acquire has.
+    ///
+    /// Whoever gives up must do so after a step and before the next sleep, and never straight after
+    /// sleeping. It may have used up a wake-up that others behind it needed; but a step has either
+    /// taken the mutex or marked it, and the unlock of a marked mutex wakes the next.
     std::uint32_t step(Owner self, bool slept) {
         const std::uint32_t mine = slept ? held(self) | contended_bit : held(self);
         for (;;) {
             if (take(mine)) return 0;
             if (const std::uint32_t word = mark_contended()) return word;
         }
-    }
-
-    /// Whoever has slept and gives up says so here. It may have been woken by an unlock that woke
-    /// nobody else, so either the present holder must wake the next one, or we do.
-    void relinquish() {
-        if (mark_contended() == 0) wake_next();
     }
 
     Unlock unlock(Owner self) {
@@ -156,15 +154,10 @@ class BasicMutex {
             std::int64_t rest_ns = forever_ns;
             if (deadline_ns != forever_ns) {
                 rest_ns = deadline_ns - now_ns();
-                if (rest_ns <= 0) return give_up();
+                if (rest_ns <= 0) return Lock::timed_out;
             }
             slept |= Parks::park(word_, word, rest_ns) == Parked::notified;
         }
-    }
-
-    Lock give_up() {
-        relinquish();
-        return Lock::timed_out;
     }
 
     [[gnu::noinline]] Unlock unlock_slow(Owner self) {

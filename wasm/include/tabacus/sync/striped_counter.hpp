@@ -19,30 +19,38 @@ inline constexpr std::size_t line_bytes = 128;
 ///
 /// Promises: no update is lost; the sum is exact as soon as no add is in flight; a sum read
 /// meanwhile holds every add that ended before the read began and none that began after it ended,
-/// but it need not be a value that the counter had at one moment. Overflow is refused exactly, at
-/// the same totals as for the other kinds.
+/// but it need not be a value that the counter had at one moment. Reads never wait. Overflow is
+/// refused exactly, at the same totals as for the other kinds.
 ///
-/// How a sum can be bounded that nobody computes: the total is base + all cells, and
+/// How a sum can be bounded that nobody computes: the total is the base + all cells, and
 ///
 ///   open     every cell is within ±cell_most and the base within ±base_most. No sum of that leaves
 ///            ±(2^53−1), so an add to a cell need look at that cell only.
-///   closed   every cell holds the mark `closed`, and the base is the whole total. Adds go
+///   closed   every cell is marked closed and empty, and the base is the whole total. Adds go
 ///            through the mutex, one by one, against the exact limit.
 ///
-/// An add that would take its cell out of ±cell_most takes the mutex, empties the cells into the
-/// base (leaving the mark), adds there, and opens the cells again if the base is within ±base_most.
-/// So the counter is as good as an atomic one until the total is beyond 2^52, and a mutexed one
-/// there.
+/// An add that would take its cell out of ±cell_most takes the mutex, closes the cells, adds all of
+/// them and itself to the base, and opens empty cells if the base is within ±base_most then. So the
+/// counter is as good as an atomic one until the total is beyond 2^52, and a mutexed one there.
+///
+/// Readers see such a move at one moment, that of the epoch's store. A cell is three things in one
+/// word:
+///
+///   value << 2 | closed << 1 | parity
+///
+/// and belongs to the epoch of its parity. Closing marks a cell and leaves its value to be read;
+/// the new base goes where the new epoch will look for it; the epoch moves on, and with it all
+/// cells of the old parity are part of the base; only then they are emptied, into the new parity.
 class StripedCounter {
   public:
     /// Adds and does not look at the total: the fast way.
     Outcome bump(std::int64_t n, Caller caller, Limit limit = int64_limit) {
-        std::atomic<std::int64_t>& cell = cells_[caller.id % cells_max].value;
-        std::int64_t value = cell.load(std::memory_order_relaxed);
-        while (value != closed) {
-            const Added next = checked_add(value, n, {cell_most});
+        std::atomic<std::int64_t>& cell = cells_[caller.id % cells_max].word;
+        std::int64_t word = cell.load(std::memory_order_relaxed);
+        while ((word & closed_bit) == 0) {
+            const Added next = checked_add(value_in(word), n, {cell_most});
             if (next.outcome != Outcome::added) break;
-            if (cell.compare_exchange_weak(value, next.value)) return Outcome::added;
+            if (cell.compare_exchange_weak(word, pack(next.value, word))) return Outcome::added;
         }
         return bump_slow(n, caller, limit);
     }
@@ -54,12 +62,11 @@ class StripedCounter {
     }
 
     [[nodiscard, gnu::noinline]] std::int64_t value() const {
-        for (std::uint32_t attempt = 0; attempt < sum_attempts_max; ++attempt) {
-            const std::uint32_t before = moves_.load();
-            const std::int64_t total = sum();
-            if (before % 2 == 0 && moves_.load() == before) return total;
+        for (;;) {
+            const std::uint32_t epoch = epoch_.load();
+            const std::int64_t total = sum(epoch);
+            if (epoch_.load() == epoch) return total;
         }
-        return sum();
     }
 
   private:
@@ -71,58 +78,53 @@ class StripedCounter {
     static constexpr std::int64_t base_most = std::int64_t{1} << 52;
     static_assert(base_most + static_cast<std::int64_t>(cells_max) * cell_most < number_limit.most);
 
-    // No cell holds it otherwise: cells stay within ±cell_most.
-    static constexpr std::int64_t closed = INT64_MIN;
-
-    // A sum is disturbed only by a closing, which is a few dozen instructions and rare. Whoever was
-    // terminated in the middle of one must not hang the readers: after about a tenth of a second
-    // they take what they find.
-    static constexpr std::uint32_t sum_attempts_max = 1U << 21;
+    static constexpr std::int64_t closed_bit = 2;
+    static constexpr std::int64_t parity_bit = 1;
 
     struct alignas(line_bytes) Cell {
-        std::atomic<std::int64_t> value{0};
+        std::atomic<std::int64_t> word{0};
     };
 
-    [[nodiscard]] std::int64_t sum() const {
-        std::int64_t total = base_.load();
+    static constexpr std::int64_t value_in(std::int64_t word) { return word >> 2; }
+
+    /// The value with the bits of `word`.
+    static constexpr std::int64_t pack(std::int64_t value, std::int64_t word) {
+        return value * 4 | (word & (closed_bit | parity_bit));
+    }
+
+    static constexpr std::int64_t parity_of(std::uint32_t epoch) { return epoch % 2; }
+
+    /// Of no meaning if the epoch has moved on meanwhile; so it may wrap, and must not trap.
+    [[nodiscard]] std::int64_t sum(std::uint32_t epoch) const {
+        auto total = static_cast<std::uint64_t>(bases_[epoch % 2].load());
         for (const Cell& cell : cells_) {
-            const std::int64_t value = cell.value.load();
-            if (value != closed)
-                total = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) +
-                                                  static_cast<std::uint64_t>(value));
+            const std::int64_t word = cell.word.load();
+            if ((word & parity_bit) != parity_of(epoch)) continue;
+            total += static_cast<std::uint64_t>(value_in(word));
         }
-        return total;
+        return static_cast<std::int64_t>(total);
     }
 
     [[gnu::noinline]] Outcome bump_slow(std::int64_t n, Caller caller, Limit limit) {
         const Held held(mutex_, caller.id, caller.may_sleep);
         if (!held.acquired) return Outcome::would_block;
-        moves_.fetch_add(1);
-        const std::int64_t total = close_cells();
-        const Added next = checked_add(total, n, limit);
-        base_.store(next.value);
-        if (Limit{base_most}.allows(next.value)) open_cells();
-        moves_.fetch_add(1);
+        for (Cell& cell : cells_) cell.word.fetch_or(closed_bit);
+        // Nobody can add until we are done: what is summed here stays the total.
+        const std::uint32_t epoch = epoch_.load();
+        const Added next = checked_add(sum(epoch), n, limit);
+        bases_[(epoch + 1) % 2].store(next.value);
+        epoch_.store(epoch + 1);
+        empty_cells(parity_of(epoch + 1) | (Limit{base_most}.allows(next.value) ? 0 : closed_bit));
         return next.outcome;
     }
 
-    /// Under the mutex: the total, which afterwards is nobody's but ours to change.
-    std::int64_t close_cells() {
-        std::int64_t total = base_.load();
-        for (Cell& cell : cells_) {
-            const std::int64_t value = cell.value.exchange(closed);
-            if (value != closed) total += value;
-        }
-        return total;
-    }
-
-    void open_cells() {
-        for (Cell& cell : cells_) cell.value.store(0);
+    void empty_cells(std::int64_t word) {
+        for (Cell& cell : cells_) cell.word.store(word);
     }
 
     Mutex mutex_;
-    Word moves_{0};  // odd while cells are being closed
-    std::atomic<std::int64_t> base_{0};
+    Word epoch_{0};
+    std::array<std::atomic<std::int64_t>, 2> bases_{};
     std::array<Cell, cells_max> cells_{};
 };
 
