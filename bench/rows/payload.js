@@ -1,0 +1,67 @@
+/** What a page loads of the package: the files that the server was asked for, compressed. */
+
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+
+import { call, DIST } from '../lib/context.js';
+
+/** Published, and held by tests/consumers/payload.test.js. In units of 1024 bytes. */
+export const LIMITS_KB = Object.freeze({ single: 30, threads: 40 });
+
+const AT = '/dist/';
+
+/** @param {string} path */
+function brotliBytes(path) {
+    const bytes = readFileSync(path);
+    const params = {
+        [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    };
+    return brotliCompressSync(bytes, { params }).length;
+}
+
+/**
+ * Each file once, however many threads ask for it: browsers keep it.
+ *
+ * @param {import('../lib/context.js').Context} context
+ * @param {keyof typeof LIMITS_KB} build
+ * @returns {Promise<{ file: string, bytes: number }[]>}
+ */
+export async function loaded({ openTab, servers }, build) {
+    const isolated = build === 'threads';
+    const { port } = isolated ? servers.isolated : servers.plain;
+    /** @type {Set<string>} */
+    const paths = new Set();
+    /** @param {any} message */
+    const heard = ({ request }) => {
+        if (request.socket.localPort === port) paths.add(request.url);
+    };
+    subscribe('http.server.request.start', heard);
+    const tab = await openTab('payload.html', { isolated });
+    await call(tab, isolated ? 'countInThreads' : 'count');
+    await tab.close();
+    unsubscribe('http.server.request.start', heard);
+    return [...paths]
+        .filter((path) => path.startsWith(AT))
+        .map((path) => ({ file: path, bytes: brotliBytes(join(DIST, path.slice(AT.length))) }));
+}
+
+/** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
+export async function payload(context) {
+    const rows = [];
+    for (const build of /** @type {const} */ (['single', 'threads'])) {
+        const files = await loaded(context, build);
+        const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
+        rows.push({
+            name: build === 'single' ? 'payload without threads' : 'payload with threads',
+            unit: 'KB',
+            peer: 'the limit; brotli',
+            samples: { ours: [bytes / 1024], peer: [LIMITS_KB[build]] },
+            target: { most: 1 },
+            note: files.map((one) => `${one.file.replace(/.*\//, '')} ${one.bytes}`).join(', '),
+        });
+    }
+    return rows;
+}

@@ -1,0 +1,149 @@
+/**
+ * The consumer's page by each bundler, configured as little as it allows. Each gives the folder to
+ * serve and all that the bundler complained of.
+ */
+
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import { fixtures } from './package.js';
+
+/** @typedef {import('./package.js').Installed} Installed */
+/** @typedef {{ folder: string, complaints: string[] }} Built */
+
+const SOURCES = ['app.js', 'worker.js'];
+
+/**
+ * What esbuild and Rollup leave behind: they keep `new URL('./x', import.meta.url)` as it is
+ * written, and copy nothing.
+ */
+const ASSETS = ['attach.wasm', 'single.wasm', 'threads.js', 'threads.wasm'];
+
+/** @param {string} script  the element that loads the page's script */
+const html = (script) => `<!doctype html>
+<html lang="en">
+    <head>
+        <meta charset="utf-8" />
+        <title>A consumer of tabacus</title>
+        <link rel="icon" href="data:," />
+        ${script}
+    </head>
+    <body></body>
+</html>
+`;
+
+const MODULE = '<script type="module" src="./app.js"></script>';
+
+/**
+ * The consumer's project: its sources beside its node_modules.
+ *
+ * @param {Installed} installed
+ */
+export async function writeApp({ folder }) {
+    for (const file of SOURCES) {
+        await copyFile(join(fixtures, 'app', file), join(folder, 'src', file));
+    }
+    await writeFile(join(folder, 'src/index.html'), html(MODULE));
+}
+
+/** @param {Installed} installed @param {string} out */
+async function copyAssets({ root }, out) {
+    await mkdir(out, { recursive: true });
+    for (const file of ASSETS) await copyFile(join(root, 'dist/web', file), join(out, file));
+    await writeFile(join(out, 'index.html'), html(MODULE));
+}
+
+/** @param {Installed} installed @returns {Promise<Built>} */
+async function vite({ folder }) {
+    const { build, createLogger } = await import('vite');
+    const complaints = /** @type {string[]} */ ([]);
+    const complain = (/** @type {string} */ message) => void complaints.push(message);
+    const out = join(folder, 'out/vite');
+    await build({
+        configFile: false,
+        root: join(folder, 'src'),
+        logLevel: 'silent',
+        customLogger: { ...createLogger('silent'), warn: complain, warnOnce: complain, error: complain },
+        build: { outDir: out, emptyOutDir: true },
+    });
+    return { folder: out, complaints };
+}
+
+/** @param {Installed} installed @returns {Promise<Built>} */
+async function webpack({ folder }) {
+    const { default: bundle } = await import('webpack');
+    const out = join(folder, 'out/webpack');
+    const compiler = bundle({
+        mode: 'production',
+        context: folder,
+        entry: { app: './src/app.js' },
+        output: { path: out },
+    });
+    const stats = await new Promise((resolve, reject) =>
+        compiler.run((error, result) => (error ? reject(error) : resolve(result))),
+    );
+    await new Promise((resolve) => compiler.close(resolve));
+    await writeFile(join(out, 'index.html'), html('<script defer src="./app.js"></script>'));
+    const { errors, warnings } = stats.toJson({ all: false, errors: true, warnings: true });
+    const complaints = [...errors, ...warnings].map(({ message }) => message);
+    return { folder: out, complaints };
+}
+
+/** @param {Installed} installed @returns {Promise<Built>} */
+async function rollup(installed) {
+    const { rollup: bundle } = await import('rollup');
+    const { nodeResolve } = await import('@rollup/plugin-node-resolve');
+    const complaints = /** @type {string[]} */ ([]);
+    const out = join(installed.folder, 'out/rollup');
+    const made = await bundle({
+        input: SOURCES.map((file) => join(installed.folder, 'src', file)),
+        plugins: [nodeResolve({ browser: true })],
+        onwarn: ({ message }) => void complaints.push(message),
+    });
+    await made.write({ dir: out, format: 'es', entryFileNames: '[name].js' });
+    await made.close();
+    await copyAssets(installed, out);
+    return { folder: out, complaints };
+}
+
+/** @param {Installed} installed @returns {Promise<Built>} */
+async function esbuild(installed) {
+    const { build } = await import('esbuild');
+    const out = join(installed.folder, 'out/esbuild');
+    const { warnings } = await build({
+        entryPoints: SOURCES.map((file) => join(installed.folder, 'src', file)),
+        outdir: out,
+        bundle: true,
+        splitting: true,
+        format: 'esm',
+        minify: true,
+        logLevel: 'silent',
+    });
+    await copyAssets(installed, out);
+    return { folder: out, complaints: warnings.map(({ text }) => text) };
+}
+
+/**
+ * No bundler: a page knows no bare names, so that it names the files.
+ *
+ * @param {Installed} installed
+ * @returns {Promise<Built>}
+ */
+async function none({ folder, root }) {
+    const { resolve } = createRequire(join(root, 'package.json'));
+    const { exports } = JSON.parse(await readFile(resolve('./package.json'), 'utf8'));
+    const out = join(folder, 'src-plain');
+    await mkdir(out);
+    for (const file of SOURCES) {
+        const source = await readFile(join(folder, 'src', file), 'utf8');
+        const plain = source.replace(/'tabacus(\/\w+)?'/g, (_, path = '') =>
+            `'/node_modules/tabacus/${exports[`.${path}`].default.replace('./', '')}'`);
+        await writeFile(join(out, file), plain);
+    }
+    await writeFile(join(out, 'index.html'), html(MODULE));
+    return { folder: out, complaints: [] };
+}
+
+/** @type {Record<string, (installed: Installed) => Promise<Built>>} */
+export const BUNDLERS = { Vite: vite, webpack, Rollup: rollup, esbuild, 'no bundler': none };

@@ -1,0 +1,84 @@
+/** The package in a page of each bundler, and of none, under a strict content security policy. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import { describeIn, ENGINES } from '../browser/harness/engines.js';
+import { createServer } from '../../web/server.js';
+import { BUNDLERS, writeApp } from './bundlers.js';
+import { install } from './package.js';
+
+/** @typedef {import('../browser/harness/chromium.js').ChromiumTab} ChromiumTab */
+
+const CSP = "script-src 'self' 'wasm-unsafe-eval'";
+
+const ADDS = 1000;
+
+/** Runs in the page. @param {string} name @param {unknown[]} args */
+const callPage = (name, args) => /** @type {any} */ (globalThis).page[name](...args);
+
+/** @param {ChromiumTab} tab @param {string} name @param {unknown[]} args */
+const call = (tab, name, ...args) => tab.evaluate(callPage, name, args);
+
+describeIn([ENGINES.chromium], 'The installed package', (engine) => {
+    /** @type {import('./package.js').Installed} */
+    let installed;
+    /** @type {import('../browser/harness/engines.js').Browser} */
+    let browser;
+
+    before(async () => {
+        [installed, browser] = await Promise.all([install(), engine.launch()]);
+        await writeApp(installed);
+    });
+    after(async () => {
+        await browser?.close();
+        await installed?.remove();
+    });
+
+    for (const [name, build] of Object.entries(BUNDLERS)) {
+        describe(name, () => {
+            /** @type {import('./bundlers.js').Built} */
+            let built;
+            /** @type {import('../../web/server.js').Server} */
+            let server;
+
+            before(async () => {
+                built = await build(installed);
+                const mounts = {
+                    '/': built.folder,
+                    '/node_modules': `${installed.folder}/node_modules`,
+                    '/idle-worker.js': new URL('../browser/page/idle-worker.js', import.meta.url),
+                };
+                server = await createServer({ mounts, csp: CSP });
+            });
+            after(() => server?.close());
+
+            const openTab = async () =>
+                /** @type {ChromiumTab} */ (await browser.openTab(`${server.url}/`));
+
+            it('builds without a complaint', () => assert.deepEqual(built.complaints, []));
+
+            it('counts exactly in two tabs of two processes', async () => {
+                const tabs = [await openTab(), await openTab()];
+                const consoles = await Promise.all(tabs.map((tab) => tab.console()));
+                const counted = await Promise.all(tabs.map((tab) => call(tab, 'count', ADDS)));
+                for (const { store, memory } of counted) {
+                    assert.deepEqual({ store, memory }, { store: 'indexeddb', memory: 'threads' });
+                }
+                for (const tab of tabs) assert.equal(await call(tab, 'read'), 2 * ADDS);
+                const [first, second] = [await tabs[0]?.pid(), await tabs[1]?.pid()];
+                assert.notEqual(first, second);
+                assert.deepEqual(consoles.flat(), []);
+                for (const tab of tabs) await tab.close();
+            });
+
+            it('counts exactly in threads and in a Worker that it bundled', async () => {
+                const tab = await openTab();
+                const complaints = await tab.console();
+                assert.equal(await call(tab, 'countInThreads', ADDS), 4 * ADDS);
+                assert.deepEqual(complaints, []);
+                await tab.close();
+            });
+        });
+    }
+});

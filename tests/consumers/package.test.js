@@ -1,0 +1,95 @@
+/** What is published, and what Node, TypeScript and a tree-shaker make of it. */
+
+import assert from 'node:assert/strict';
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+
+import { build } from 'esbuild';
+
+import { fixtures, install, repository, run } from './package.js';
+
+/** Everything that may be in the tarball; a chunk's name has a hash of what is in it. */
+const PUBLISHED = [
+    /^package\.json$/,
+    /^README\.md$/,
+    /^LICENSE$/,
+    /^dist\/(web|node)\/(single|threads)\.(js|wasm)$/,
+    /^dist\/(web|node)\/attach\.wasm$/,
+    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker)\.js$/,
+    /^dist\/(web|node)\/chunk-\w+\.js$/,
+    /^dist\/types\/[\w./-]+\.d\.ts$/,
+];
+
+/** How TypeScript's users look packages up: as Node does, or as bundlers do. */
+const RESOLUTIONS = ['nodenext', 'bundler'];
+
+describe('The installed package', () => {
+    /** @type {import('./package.js').Installed} */
+    let installed;
+    before(async () => {
+        installed = await install();
+        for (const part of ['node', 'types']) {
+            await cp(join(fixtures, part), join(installed.folder, part), { recursive: true });
+        }
+    });
+    after(() => installed?.remove());
+
+    it('is what users need, and nothing else', () => {
+        const others = installed.files.filter((file) => !PUBLISHED.some((one) => one.test(file)));
+        assert.deepEqual(others, []);
+    });
+
+    it('has every file that it exports', async () => {
+        const { exports } = JSON.parse(await readFile(join(installed.root, 'package.json'), 'utf8'));
+        const paths = Object.values(exports).flatMap((target) =>
+            typeof target === 'string' ? [target] : Object.values(target),
+        );
+        const missing = paths.filter((path) => !installed.files.includes(path.replace('./', '')));
+        assert.deepEqual(missing, []);
+    });
+
+    it('depends on nothing', async () => {
+        const tree = JSON.parse(await readFile(join(installed.folder, 'package-lock.json'), 'utf8'));
+        assert.deepEqual(Object.keys(tree.packages), ['', 'node_modules/tabacus']);
+    });
+
+    it('counts in Node, with threads, touching no global and keeping no process alive', async () => {
+        const app = join(installed.folder, 'node/app.mjs');
+        const { stdout, stderr } = await run(process.execPath, [app], { timeout: 60_000 });
+        assert.deepEqual(JSON.parse(stdout), {
+            untouched: true,
+            visits: 1000,
+            single: 7,
+            clicks: 3000,
+            oneErrorClass: true,
+            wasm: ['single', 'threads', 'attach'].map((name) => `dist/node/${name}.wasm`),
+        });
+        assert.equal(stderr, '');
+    });
+
+    it('costs nothing where it is imported and not used', async () => {
+        const { outputFiles } = await build({
+            stdin: {
+                contents: "import { open } from 'tabacus'; import 'tabacus/threads';",
+                resolveDir: installed.folder,
+            },
+            bundle: true,
+            write: false,
+            format: 'esm',
+            platform: 'browser',
+            logLevel: 'silent',
+        });
+        assert.equal(outputFiles.map(({ text }) => text).join('').replace(/\/\/.*/g, '').trim(), '');
+    });
+
+    for (const resolution of RESOLUTIONS) {
+        it(`is well typed for strict TypeScript (${resolution})`, async () => {
+            const tsc = join(repository, 'node_modules/.bin/tsc');
+            const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
+            const args = ['--project', 'types', '--module', module, '--moduleResolution', resolution];
+            const compiled = await run(tsc, args, { cwd: installed.folder }).catch((error) => error);
+            assert.equal(compiled.stdout, '');
+        });
+    }
+});
