@@ -10,14 +10,12 @@ import { call } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { useBrowser } from './harness/fixture.js';
 import { assertCounter } from './harness/jepsen-counter.js';
-import { delay, until } from './harness/waiting.js';
+import { delay, within } from './harness/waiting.js';
 import { seeded } from './page/seeded.js';
-
-/** @typedef {import('./harness/tab.js').Tab} Tab */
 
 const SEED = 20_260_101;
 
-/** A tab that lives throughout, and two that are killed in turn. */
+/** One that lives throughout, and two that die. */
 const TABS_MAX = 3;
 
 const ENDLESS = 1_000_000;
@@ -40,31 +38,38 @@ for (const { engine, deaths } of PLANS) {
 
             /** @param {number} seed */
             const openVictim = async (seed) => {
-                const victim = await browser.openIn({ namespace });
-                await victim.pid();
+                const tab = await browser.openIn({ namespace });
+                await tab.pid();
                 const least = seed % 2 === 0 ? 1 : -2;
                 const work = { name, seed, batches: ENDLESS, adds: 1 + random(40), least, most: 4 };
-                await call(victim, 'startWork', work);
-                return victim;
+                return { tab, seed, start: () => call(tab, 'startWork', work) };
             };
-            /** Somewhere within the next few entries of the history, and not just at one of them. */
-            const randomMoment = async () => {
-                const entries = history.of(name).length + 1 + random(12);
-                await until(() => history.of(name).length >= entries, 'work of the victims');
-                await delay(random(8));
-            };
+            /** @param {number} seed @param {number} count */
+            const acknowledgement = (seed, count) =>
+                history.next(name, (event) => {
+                    const counts = event.type === 'acknowledge' && event.by === seed;
+                    return counts && --count === 0;
+                });
 
             const survivor = await browser.openIn({ namespace });
-            /** @type {Tab[]} */
-            const victims = [await openVictim(1), await openVictim(2)];
+            let elder = await openVictim(0);
+            await elder.start();
             for (let death = 1; death <= deaths; death++) {
-                await randomMoment();
-                await victims.shift()?.kill();
-                await call(survivor, 'work', { name, seed: death, batches: 1, adds: 3 });
+                const newborn = await openVictim(death);
+                // At its first acknowledgement, with its slot only just taken; at any later one; or
+                // at any time whatever.
+                const kind = random(3);
+                const victim = kind === 0 ? newborn : elder;
+                const moment = acknowledgement(victim.seed, kind === 0 ? 1 : 1 + random(5));
+                await newborn.start();
+                await within(moment, 'work of the victim');
+                if (kind === 2) await delay(random(12));
+                await victim.tab.kill();
+                if (victim === elder) elder = newborn;
+                await call(survivor, 'work', { name, seed: -death, batches: 1, adds: 3 });
                 await call(survivor, 'read', name);
-                victims.push(await openVictim(death + 2));
             }
-            for (const victim of victims) await victim.kill();
+            await elder.tab.kill();
             const total = await call(survivor, 'read', name);
 
             const rows = await call(survivor, 'rows', namespace, name);

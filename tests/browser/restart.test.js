@@ -12,7 +12,7 @@ import { describeIn, ENGINES } from './harness/engines.js';
 import { checkCounter } from './harness/jepsen-counter.js';
 import { temporaryFolder } from './harness/processes.js';
 import { serveSite } from './harness/site.js';
-import { delay, until } from './harness/waiting.js';
+import { delay, within } from './harness/waiting.js';
 import { seeded } from './page/seeded.js';
 
 const SEED = 20_260_102;
@@ -61,9 +61,11 @@ for (const { engine, kills } of PLANS) {
                     const work = { name, options: OPTIONS, seed: kill * TABS + i, adds: 1 + random(30) };
                     await call(await openIn(namespace), 'startWork', { ...work, batches: ENDLESS });
                 }
-                const entries = site.history.of(name).length + 10 + random(40);
-                await until(() => site.history.of(name).length >= entries, 'work of the tabs');
-                await delay(random(10));
+                // At an acknowledgement, or at any time whatever.
+                let left = 3 + random(12);
+                const moment = site.history.next(name, ({ type }) => type === 'acknowledge' && --left === 0);
+                await within(moment, 'work of the tabs');
+                if (random(2) === 0) await delay(random(10));
                 await browser?.kill();
                 await browser?.close();
                 browser = undefined;

@@ -18,6 +18,8 @@ import { createServer } from 'node:http';
  * @property {string} url
  * @property {(counter: string) => Event[]} of  a copy
  * @property {(counter: string, event: Event) => void} record  for what the test itself does
+ * @property {(counter: string, accept: (event: Event) => boolean) => Promise<void>} next
+ *   resolves in the moment in which such an event is recorded
  * @property {() => Promise<void>} close
  */
 
@@ -25,11 +27,14 @@ import { createServer } from 'node:http';
 export async function startHistory() {
     /** @type {Map<string, Event[]>} */
     const events = new Map();
+    /** @type {Set<(counter: string, event: Event) => void>} */
+    const listeners = new Set();
     /** @param {string} counter @param {Event} event */
     const record = (counter, event) => {
         const list = events.get(counter) ?? [];
         events.set(counter, list);
         list.push(event);
+        for (const listener of listeners) listener(counter, event);
     };
     const server = createServer((request, response) => {
         let body = '';
@@ -51,6 +56,16 @@ export async function startHistory() {
         url: `http://127.0.0.1:${port}`,
         of: (counter) => [...(events.get(counter) ?? [])],
         record,
+        next: (counter, accept) =>
+            new Promise((resolve) => {
+                /** @param {string} name @param {Event} event */
+                const listener = (name, event) => {
+                    if (name !== counter || !accept(event)) return;
+                    listeners.delete(listener);
+                    resolve();
+                };
+                listeners.add(listener);
+            }),
         close: () =>
             new Promise((resolve) => {
                 server.close(() => resolve());

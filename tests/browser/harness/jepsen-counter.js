@@ -10,8 +10,8 @@
  */
 
 /**
- * @typedef {{ type: 'attempt' | 'acknowledge', plus: number, minus: number }} Addition
- *   the sums of the positive amounts and of the negative ones' sizes
+ * @typedef {{ type: 'attempt' | 'acknowledge', plus: number, minus: number, by?: number }} Addition
+ *   the sums of the positive amounts and of the negative ones' sizes; and whose they are
  * @typedef {{ type: 'read-begin', id: string }} ReadBegin
  * @typedef {{ type: 'read-end', id: string, value: number }} ReadEnd
  * @typedef {Addition | ReadBegin | ReadEnd} Event

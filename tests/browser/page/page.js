@@ -72,13 +72,13 @@ async function work({ name, options, seed, batches, adds, least = 1, most = 1 })
     for (let batch = 1; batch <= batches; batch++) {
         const amounts = Array.from({ length: adds }, () => least + random(most - least + 1));
         const { plus, minus } = sums(amounts);
-        await record(name, { type: 'attempt', plus, minus });
+        await record(name, { type: 'attempt', plus, minus, by: seed });
         for (const n of amounts) await counter.add(n);
         unacknowledged.plus += plus;
         unacknowledged.minus += minus;
         if (batch < batches && random(4) === 0) continue;
         await counter.flush();
-        await record(name, { type: 'acknowledge', ...unacknowledged });
+        await record(name, { type: 'acknowledge', ...unacknowledged, by: seed });
         unacknowledged = { plus: 0, minus: 0 };
         if (random(8) === 0) await read(name, options);
     }
