@@ -1,0 +1,215 @@
+/** The host's adapters by themselves: what each makes of what the platform does. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Host } from '../../js/host/host.js';
+import { FakeOrigin, settled, until } from './fake-origin.js';
+
+const stores = ['meta', 'claims', 'rows', 'counters', 'aside'];
+
+/**
+ * A host, and what it reported.
+ *
+ * @param {FakeOrigin} origin
+ * @param {object} [without]
+ */
+async function hostIn(origin, without) {
+    const host = new Host(/** @type {any} */ (origin.window(without)), 'n');
+    await host.database.ready();
+    /** @type {{ event: string, number: number, texts: (string | null)[] }[]} */
+    const reports = [];
+    host.connect((event, number, texts = []) => void reports.push({ event, number, texts }));
+    let last = 100;
+    /**
+     * Begins an operation and gives the report that settles it.
+     * @param {(operation: number) => unknown} start
+     */
+    const settling = async (start) => {
+        const operation = last++;
+        start(operation);
+        const mine = () => reports.find(({ event, number }) => /settled|failed/.test(event) && number === operation);
+        await until(() => mine() !== undefined);
+        const { event, texts } = /** @type {NonNullable<ReturnType<typeof mine>>} */ (mine());
+        return { event, texts };
+    };
+    /** @param {boolean} [write] */
+    const begin = (write = true) => {
+        const operation = last++;
+        host.database.begin(operation, { scope: stores, write, strict: false });
+        const transaction = host.database.transaction(operation);
+        assert.ok(transaction, 'ready at once');
+        return { transaction, operation };
+    };
+    return { host, reports, settling, begin };
+}
+
+test('rows come back as they went in; what is no string comes as null', async () => {
+    const origin = new FakeOrigin();
+    const { host, settling, begin } = await hostIn(origin);
+    const { transaction } = begin();
+    transaction.put('rows', 'a/1', 'x\0😀');
+    transaction.put('rows', 'b/1', 'other');
+    assert.deepEqual(await settling((id) => transaction.commit(id)), { event: 'settled', texts: [] });
+    await origin.records('n', 'rows', (rows) => rows.put({ an: 'object' }, 'a/2'));
+    await origin.records('n', 'rows', (rows) => rows.put('under a number', 7));
+    const { transaction: reading } = begin(false);
+    const [all, one, none] = await Promise.all([
+        settling((id) => reading.list(id, 'rows', 'a/')),
+        settling((id) => reading.get(id, 'rows', 'b/1')),
+        settling((id) => reading.get(id, 'rows', 'c')),
+    ]);
+    assert.deepEqual(all.texts, ['a/1', 'x\0😀', 'a/2', null]);
+    assert.deepEqual(one.texts, ['b/1', 'other']);
+    assert.deepEqual(none.texts, []);
+    host.dispose();
+});
+
+test('a second holder of a subject aborts the whole transaction as fenced', async () => {
+    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { transaction: first } = begin();
+    first.claim('slot', 'me');
+    assert.equal((await settling((id) => first.commit(id))).event, 'settled');
+    const { transaction: second } = begin();
+    second.put('rows', 'a', '1');
+    second.claim('slot', 'you');
+    const outcome = await settling((id) => second.commit(id));
+    assert.equal(outcome.event, 'failed');
+    assert.equal(outcome.texts[0], 'fenced');
+    const { transaction: third } = begin(false);
+    const [row, holder] = await Promise.all([
+        settling((id) => third.get(id, 'rows', 'a')),
+        settling((id) => third.holder(id, 'claims', 'slot')),
+    ]);
+    assert.deepEqual(row.texts, []);
+    assert.deepEqual(holder.texts, ['me']);
+    host.dispose();
+});
+
+test('a transaction that the core forgets before a commit writes nothing', async () => {
+    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { transaction, operation } = begin();
+    transaction.put('rows', 'a', '1');
+    host.database.forget(operation);
+    const { transaction: reading } = begin(false);
+    assert.deepEqual((await settling((id) => reading.get(id, 'rows', 'a'))).texts, []);
+    host.dispose();
+});
+
+test('one that it forgets after a commit writes all', async () => {
+    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { transaction, operation } = begin();
+    transaction.put('rows', 'a', '1');
+    const outcome = settling((id) => transaction.commit(id));
+    host.database.forget(operation);
+    assert.equal((await outcome).event, 'settled');
+    host.dispose();
+});
+
+test('where the browser drops the connection, open commits are unknown, even without an abort event', async () => {
+    const origin = new FakeOrigin();
+    const { host, reports, settling, begin } = await hostIn(origin);
+    const { transaction } = begin();
+    const { transaction: reading } = begin(false);
+    transaction.put('rows', 'a', '1');
+    const outcome = settling((id) => transaction.commit(id));
+    const read = settling((id) => reading.get(id, 'rows', 'a'));
+    const [connection] = origin.connections;
+    /** @type {any} */ (connection).onclose();
+    assert.equal((await outcome).texts[0], 'unknown-commit');
+    assert.equal((await read).texts[0], 'store-failed');
+    assert.ok(reports.some(({ event }) => event === 'databaseClosed'));
+    host.dispose();
+});
+
+test('a database that was made is reported, with what the browser says was lost', async () => {
+    const origin = new FakeOrigin();
+    const open = origin.indexedDB.open.bind(origin.indexedDB);
+    origin.indexedDB.open = (name, version) => {
+        const request = open(name, version);
+        request.addEventListener('upgradeneeded', (event) => Object.assign(event, { dataLoss: 'total' }));
+        return request;
+    };
+    const { host, reports } = await hostIn(origin);
+    assert.deepEqual(reports, [{ event: 'databaseCreated', number: 0, texts: ['total'] }]);
+    host.dispose();
+    const again = await hostIn(origin);
+    assert.deepEqual(again.reports, []);
+    again.host.dispose();
+});
+
+test('stores of our names in another shape give way, and keep their records', async () => {
+    const origin = new FakeOrigin();
+    const foreign = await origin.connect('tabacus/n', {
+        version: 2,
+        upgrade: (database) => {
+            for (const name of stores) database.createObjectStore(name);
+            database.deleteObjectStore('rows');
+            database.createObjectStore('rows', { autoIncrement: true }).put('theirs');
+        },
+    });
+    foreign.close();
+    const { host, settling, begin } = await hostIn(origin);
+    assert.ok(host.database.available);
+    const { transaction } = begin();
+    transaction.put('rows', 'a', '1');
+    transaction.claim('slot', 'me');
+    assert.equal((await settling((id) => transaction.commit(id))).event, 'settled');
+    host.dispose();
+    const database = await origin.connect('tabacus/n');
+    const aside = String([...database.objectStoreNames].find((name) => name.startsWith('rows (')));
+    assert.deepEqual(await settled(database.transaction(aside).objectStore(aside).getAll()), ['theirs']);
+    database.close();
+});
+
+test('what is no string on a channel is an empty message', async () => {
+    const origin = new FakeOrigin();
+    const { host, reports } = await hostIn(origin);
+    assert.ok(host.channels.open(5, 'c'));
+    const stranger = new origin.BroadcastChannel('c');
+    for (const message of [7, null, { a: 1 }, 'text']) stranger.postMessage(message);
+    const heard = () => reports.filter(({ event }) => event === 'message');
+    await until(() => heard().length === 4);
+    assert.deepEqual(
+        heard().map(({ number, texts }) => [number, ...texts]),
+        [
+            [5, ''],
+            [5, ''],
+            [5, ''],
+            [5, 'text'],
+        ],
+    );
+    stranger.close();
+    host.dispose();
+});
+
+test('locks are granted, refused, withdrawn and lost', async () => {
+    const { host, reports, settling } = await hostIn(new FakeOrigin());
+    const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: false, steal: false };
+    const granted = { event: 'settled', texts: ['granted'] };
+    let first = 0;
+    assert.deepEqual(await settling((id) => host.locks.request((first = id), 'l', plain)), granted);
+    const busy = await settling((id) => host.locks.request(id, 'l', { ...plain, ifAvailable: true }));
+    assert.deepEqual(busy, { event: 'settled', texts: [] });
+    const withdrawn = await settling((id) => {
+        host.locks.request(id, 'l', plain);
+        host.locks.abort(id);
+    });
+    assert.deepEqual([withdrawn.event, withdrawn.texts[0]], ['failed', 'lock-lost']);
+    assert.deepEqual(await settling((id) => host.locks.request(id, 'l', { ...plain, steal: true })), granted);
+    await until(() => reports.some(({ event, number }) => event === 'lockLost' && number === first));
+    host.dispose();
+});
+
+test('what the core throws reaches the window’s errors, and no event handler', async () => {
+    const origin = new FakeOrigin();
+    const window = origin.window();
+    const host = new Host(/** @type {any} */ (window), 'n');
+    await host.database.ready();
+    const fault = new Error('defect');
+    host.connect(() => {
+        throw fault;
+    });
+    window.dispatchEvent(Object.assign(new Event('storage'), { key: null, oldValue: null, newValue: null }));
+    assert.ok(window.errors.includes(fault));
+    host.dispose();
+});
