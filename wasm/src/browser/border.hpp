@@ -1,6 +1,6 @@
-// The border between the core and its host (js/core/border.js): whatever crosses it is a number or a
-// text, in one function each way. embind and its values would do the same for 5 KB of glue and 9 KB
-// of wasm more (brotli together: 9), a third of what a page may load.
+// The border between the core and its host (js/core/border.js): whatever crosses it is a number or
+// a text, in one function each way. embind and its values would do the same for 5 KB of glue and 9
+// KB of wasm more (brotli together: 9), a third of what a page may load.
 #pragma once
 
 #include <cstddef>
@@ -61,8 +61,8 @@ double call(Call what, const Words& words) noexcept;
 
 /// What the host reports. js/core/border.js has the same list in the same order.
 enum class Event : int {
-    settled,  // number: the operation; texts: its answer
-    failed,   // number: the operation; texts: code, message
+    settled,           // number: the operation; texts: its answer
+    failed,            // number: the operation; texts: code, message
     storage_changed,   // texts: key, old value, new value
     database_created,  // texts: data loss
     database_closed,

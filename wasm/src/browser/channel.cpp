@@ -5,7 +5,7 @@ namespace tabacus::browser {
 namespace {
 
 class BrowserChannel final : public Channel {
- public:
+  public:
     BrowserChannel(int id, Listeners<BrowserChannels::Message>& listeners)
         : id_(id), listeners_(listeners) {}
     BrowserChannel(const BrowserChannel&) = delete;
@@ -24,7 +24,7 @@ class BrowserChannel final : public Channel {
             });
     }
 
- private:
+  private:
     int id_;
     Listeners<BrowserChannels::Message>& listeners_;
     Subscription subscription_;

@@ -10,7 +10,7 @@
 namespace tabacus::browser {
 
 class BrowserChannels {
- public:
+  public:
     /// Nothing where the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
@@ -20,7 +20,7 @@ class BrowserChannels {
     };
     void received(const Message& message) const { listeners_.emit(message); }
 
- private:
+  private:
     Listeners<Message> listeners_;
     int last_id_ = 0;
 };

@@ -7,7 +7,7 @@
 namespace tabacus::browser {
 
 class BrowserClock final : public Clock {
- public:
+  public:
     explicit BrowserClock(Operations& operations) : operations_(operations) {}
 
     [[nodiscard]] double now_ms() const override { return call(Call::clock_now, {}); }
@@ -18,12 +18,12 @@ class BrowserClock final : public Clock {
         return operations_.ask<Unit>(Call::clock_end_of_turn, {}, read_unit);
     }
 
- private:
+  private:
     Operations& operations_;
 };
 
 class BrowserRandom final : public Random {
- public:
+  public:
     /// A JavaScript number holds 32 random bits exactly, and not 64.
     std::uint64_t bits() override {
         const auto high = static_cast<std::uint64_t>(call(Call::clock_random32, {}));

@@ -80,8 +80,8 @@ void CounterCore::flush(PromiseId promise) { settle(scope_, counter_.flush(), pr
 
 void CounterCore::guarantee(PromiseId promise) const {
     const Guarantee it = counter_.guarantee();
-    Resolve{promise}(joined({it.strategy, it.lost, it.reads_wait, it.accuracy, it.rows, it.needs,
-                             it.durability}));
+    Resolve{promise}(joined(
+        {it.strategy, it.lost, it.reads_wait, it.accuracy, it.rows, it.needs, it.durability}));
 }
 
 TabCore::TabCore(const std::string& name_space) : tab_(world_, name_space, notify) {}

@@ -15,7 +15,7 @@ namespace tabacus::browser {
 using PromiseId = int;
 
 class CounterCore {
- public:
+  public:
     CounterCore(Scope& scope, Counter& counter, ReplicatedCounter* replicated);
 
     /// The replicated counter's synchronous add: NaN, and no change, when out of range.
@@ -28,7 +28,7 @@ class CounterCore {
     /// The Guarantee's fields, in their order.
     void guarantee(PromiseId promise) const;
 
- private:
+  private:
     Scope& scope_;
     Counter& counter_;
     ReplicatedCounter* replicated_;
@@ -36,7 +36,7 @@ class CounterCore {
 };
 
 class TabCore {
- public:
+  public:
     explicit TabCore(const std::string& name_space);
 
     void open(PromiseId promise);
@@ -49,7 +49,7 @@ class TabCore {
 
     BrowserWorld& world() { return world_; }
 
- private:
+  private:
     BrowserWorld world_;
     Tab tab_;
     std::vector<std::unique_ptr<CounterCore>> counters_;

@@ -22,7 +22,7 @@ std::optional<Row> read_row(Texts& answer) {
 
 /// Known to the host by the number of the operation that began it.
 class BrowserTransaction final : public Transaction {
- public:
+  public:
     BrowserTransaction(int id, Operations& operations) : id_(id), operations_(operations) {}
     BrowserTransaction(const BrowserTransaction&) = delete;
     BrowserTransaction& operator=(const BrowserTransaction&) = delete;
@@ -56,13 +56,11 @@ class BrowserTransaction final : public Transaction {
         return operations_.ask<Unit>(Call::transaction_commit, {.object = id_}, read_unit);
     }
 
- private:
+  private:
     [[nodiscard]] Words about(Store store, std::string_view first,
                               std::string_view second = {}) const {
-        return {.object = id_,
-                .number = static_cast<double>(store),
-                .first = first,
-                .second = second};
+        return {
+            .object = id_, .number = static_cast<double>(store), .first = first, .second = second};
     }
 
     int id_;
@@ -77,7 +75,8 @@ Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store
         listeners_.emit(*std::exchange(unheard_, std::nullopt));
     }
     // A bit for each store, above one for writing and one for strict.
-    unsigned bits = (access == Access::write ? 1U : 0U) | (durability == Durability::strict ? 2U : 0U);
+    unsigned bits =
+        (access == Access::write ? 1U : 0U) | (durability == Durability::strict ? 2U : 0U);
     for (const Store store : scope) bits |= 4U << static_cast<unsigned>(store);
     const int id = operations_.last() + 1;
     const auto wrap = [this, id](const Texts&) -> std::unique_ptr<Transaction> {

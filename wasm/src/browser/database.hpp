@@ -8,7 +8,7 @@
 namespace tabacus::browser {
 
 class BrowserDatabase final : public Database {
- public:
+  public:
     explicit BrowserDatabase(Operations& operations) : operations_(operations) {}
 
     [[nodiscard]] bool available() const override {
@@ -25,7 +25,7 @@ class BrowserDatabase final : public Database {
     /// database comes while the tab is being opened.
     void happened(DatabaseEvent event);
 
- private:
+  private:
     Operations& operations_;
     Listeners<DatabaseEvent> listeners_;
     std::optional<DatabaseEvent> unheard_;

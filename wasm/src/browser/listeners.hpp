@@ -12,16 +12,16 @@ namespace tabacus::browser {
 
 /// The same for every kind of event, which is a pointer here: one body of code instead of four.
 class ListenersBase {
- public:
+  public:
     [[nodiscard]] bool empty() const { return state_->entries.empty(); }
 
- protected:
+  protected:
     using Callback = std::function<void(const void*)>;
     Subscription add(Callback callback);
     /// Calls those registered when it begins, except who is withdrawn meanwhile.
     void emit(const void* event) const;
 
- private:
+  private:
     struct State {
         std::vector<std::pair<int, Callback>> entries;
         int last_id = 0;
@@ -32,7 +32,7 @@ class ListenersBase {
 
 template <typename Event>
 class Listeners : public ListenersBase {
- public:
+  public:
     Subscription add(std::function<void(const Event&)> callback) {
         return ListenersBase::add([callback = std::move(callback)](const void* event) {
             callback(*static_cast<const Event*>(event));

@@ -9,7 +9,7 @@
 namespace tabacus::browser {
 
 class BrowserLocks final : public Locks {
- public:
+  public:
     explicit BrowserLocks(Operations& operations) : operations_(operations) {}
 
     [[nodiscard]] bool available() const override { return call(Call::locks_available, {}) != 0; }
@@ -19,7 +19,7 @@ class BrowserLocks final : public Locks {
     /// The host says that another context stole the lock.
     void lost(int id) const;
 
- private:
+  private:
     struct Held;
 
     Operations& operations_;

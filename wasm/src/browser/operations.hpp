@@ -2,8 +2,8 @@
 //
 // The host answers by calling back with the operation's number, and the waiting protocol goes on
 // inside that call: an IndexedDB transaction is active only while its request's event is dispatched
-// (Indexed Database API 3.0 §2.7.1), so a Promise in between would be a turn too late on old engines.
-// A host that knows the answer gives it within the call that asks.
+// (Indexed Database API 3.0 §2.7.1), so a Promise in between would be a turn too late on old
+// engines. A host that knows the answer gives it within the call that asks.
 #pragma once
 
 #include <exception>
@@ -18,7 +18,7 @@
 namespace tabacus::browser {
 
 class Operations {
- public:
+  public:
     /// Asks the host; `read` makes the result of its answer.
     template <typename T, typename Read>
     Async<T> ask(Call what, Words words, Read read) {
@@ -41,11 +41,11 @@ class Operations {
     /// `report`: the code as the public API spells it, and a message.
     void failed(int operation, const Texts& report);
 
- private:
+  private:
     using Settle = std::function<void(Texts*, const std::exception_ptr&)>;
     int add(Settle settle);
-    /// Nothing for a number that is not under way: an answer may come twice (an abort, and the error
-    /// behind it).
+    /// Nothing for a number that is not under way: an answer may come twice (an abort, and the
+    /// error behind it).
     Settle take(int operation);
 
     std::vector<std::pair<int, Settle>> under_way_;

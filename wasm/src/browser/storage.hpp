@@ -8,7 +8,7 @@
 namespace tabacus::browser {
 
 class BrowserStorage final : public Storage {
- public:
+  public:
     explicit BrowserStorage(Operations& operations) : operations_(operations) {}
 
     [[nodiscard]] bool available() const override { return call(Call::storage_available, {}) != 0; }
@@ -28,7 +28,7 @@ class BrowserStorage final : public Storage {
 
     void changed(const StorageChange& change) const { listeners_.emit(change); }
 
- private:
+  private:
     Operations& operations_;
     Listeners<StorageChange> listeners_;
 };

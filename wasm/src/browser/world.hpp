@@ -12,18 +12,18 @@
 namespace tabacus::browser {
 
 class BrowserLifecycle final : public Lifecycle {
- public:
+  public:
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return listeners_.add(std::move(callback));
     }
     void happened(LifecycleEvent event) const { listeners_.emit(event); }
 
- private:
+  private:
     Listeners<LifecycleEvent> listeners_;
 };
 
 class BrowserWorld final : public World {
- public:
+  public:
     BrowserStorage& storage() override { return storage_; }
     BrowserDatabase& database() override { return database_; }
     BrowserLocks& locks() override { return locks_; }
@@ -36,7 +36,7 @@ class BrowserWorld final : public World {
 
     void happened(Event event, int number, Texts texts);
 
- private:
+  private:
     Operations operations_;
     BrowserStorage storage_{operations_};
     BrowserDatabase database_{operations_};

@@ -58,7 +58,7 @@ Task<bool> Replica::load_from_database(CounterState& state) {
     }
     const bool readable = generation && !generation->foreign && is_identifier(generation->value);
     if (!readable || (!expected.empty() && expected != generation->value)) co_return false;
-    co_return ours && data_loss_ != "total";
+    co_return ours&& data_loss_ != "total";
 }
 
 Task<void> Replica::load_from_storage(CounterState& state) {
@@ -69,8 +69,9 @@ Task<void> Replica::load_from_storage(CounterState& state) {
     }
 }
 
-/// False when another replica adopted this one's row (while the page slept in the back/forward cache,
-/// say): what it holds beyond our own totals can only be counted once the row is no longer ours.
+/// False when another replica adopted this one's row (while the page slept in the back/forward
+/// cache, say): what it holds beyond our own totals can only be counted once the row is no longer
+/// ours.
 bool Replica::merge_row(CounterState& state, std::string_view row, std::string_view value,
                         bool foreign) {
     const auto record = foreign ? std::nullopt : parse_totals(value);
