@@ -224,7 +224,7 @@ TEST_CASE("no wake-up is lost to who gives up", "[sync]") {
         const Owner self = this_thread_id();
         const bool patient = index % 2 == 0;
         for (int i = 0; i < 5'000; ++i) {
-            const std::int64_t timeout_ns = patient ? hour_ns : (i % 50) * 1'000;
+            const std::int64_t timeout_ns = patient ? hour_ns : std::int64_t{i % 50} * 1'000;
             if (mutex.lock_for(self, timeout_ns, now_ns) != Lock::acquired) continue;
             ++plain;
             if (i % 16 == 0) std::this_thread::yield();
