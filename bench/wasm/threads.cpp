@@ -91,9 +91,9 @@ constexpr Named operations[] = {
 struct Run {
     Word running{0};  // 0
     Word arrived{0};
-    std::uint32_t threads;
-    double duration_ms;
-    void (*loop)(Run&, Caller);
+    std::uint32_t threads = 0;
+    double duration_ms = 0;
+    void (*loop)(Run&, Caller) = nullptr;
     std::atomic<std::uint64_t> total{0};
     Subjects subjects;
 };

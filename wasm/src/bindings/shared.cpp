@@ -20,10 +20,10 @@ struct Hammer {
     Word running{0};  // 0
     Word refused{0};  // 4  threads that stopped at a refused add
     Word missing{0};  // 8  threads that could not be started
-    Kind kind;
-    void* counter;
-    std::uint32_t adds;
-    std::int64_t amount;
+    Kind kind = Kind::any;
+    void* counter = nullptr;
+    std::uint32_t adds = 0;
+    std::int64_t amount = 0;
 };
 
 bool hammer_all(const Hammer& hammer) {
