@@ -52,8 +52,9 @@ struct Words {
     int operation = 0;  // settled by Event::settled or Event::failed of this number
     int object = 0;     // the transaction, lock, channel, promise or counter that it is about
     double number = 0;
-    std::string_view first = {};
-    std::string_view second = {};
+    // Said explicitly, so that a designated initialiser may leave them out.
+    std::string_view first = {};   // NOLINT(readability-redundant-member-init)
+    std::string_view second = {};  // NOLINT(readability-redundant-member-init)
 };
 
 /// Never throws: the host catches whatever the platform throws.

@@ -15,7 +15,7 @@ class BrowserChannels {
     std::unique_ptr<Channel> open(std::string_view name);
 
     struct Message {
-        int channel;
+        int channel = 0;
         std::string_view text;
     };
     void received(const Message& message) const { listeners_.emit(message); }

@@ -9,7 +9,8 @@ std::vector<Row> read_rows(Texts& answer) {
     std::vector<Row> rows(answer.size() / 2);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         auto& value = answer[2 * i + 1];
-        rows[i] = {std::move(answer[2 * i]).value_or(""), std::move(value).value_or(""), !value};
+        const bool foreign = !value;
+        rows[i] = {std::move(answer[2 * i]).value_or(""), std::move(value).value_or(""), foreign};
     }
     return rows;
 }
