@@ -34,7 +34,7 @@ template <typename Event>
 class Listeners : public ListenersBase {
   public:
     Subscription add(std::function<void(const Event&)> callback) {
-        // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): it loses the function in the function
+        // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): false
         return ListenersBase::add([callback = std::move(callback)](const void* event) {
             callback(*static_cast<const Event*>(event));
         });
