@@ -1,10 +1,16 @@
-/** Firefox, driven by WebDriver BiDi through Puppeteer. */
+/**
+ * Firefox, driven by WebDriver BiDi through Puppeteer. We start it, and not Puppeteer, which would
+ * clear away the profile's preferences some time after a killed browser, under the next one.
+ */
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import puppeteer from 'puppeteer-core';
 
-import { isAlive, killTree, temporaryFolder } from './processes.js';
+import { ended, killGroup, startGroup, temporaryFolder } from './processes.js';
 import { Tab } from './tab.js';
-import { until, within } from './waiting.js';
+import { within } from './waiting.js';
 
 /** @typedef {import('./engines.js').LaunchOptions} LaunchOptions */
 
@@ -18,15 +24,21 @@ const PREFS = {
     'dom.ipc.processCount': 8,
     'dom.ipc.processCount.webIsolated': 8,
     'dom.ipc.processCount.webCOOP+COEP': 8,
-    'dom.ipc.processPrelaunch.enabled': false,
-    'dom.ipc.keepProcessesAlive.webIsolated.max': 0,
-    'dom.ipc.keepProcessesAlive.webCOOP+COEP': 0,
     // A tab whose process was killed stays as it is; the browser asks and restores nothing.
     'browser.tabs.crashReporting.sendReport': false,
     'browser.sessionstore.resume_from_crash': false,
     'toolkit.startup.max_resumed_crashes': -1,
     'browser.shell.checkDefaultBrowser': false,
+    'browser.startup.page': 0,
+    'browser.startup.homepage_override.mstone': 'ignore',
+    'browser.aboutwelcome.enabled': false,
+    'app.update.disabledForTesting': true,
+    'app.normandy.enabled': false,
     'datareporting.policy.dataSubmissionEnabled': false,
+    'datareporting.healthreport.uploadEnabled': false,
+    'network.captive-portal-service.enabled': false,
+    'network.connectivity-service.enabled': false,
+    'extensions.update.enabled': false,
 };
 
 class FirefoxBrowser {
@@ -34,34 +46,35 @@ class FirefoxBrowser {
     workerThread = /^DOM Worker/;
 
     /**
-     * @param {import('puppeteer-core').Browser} browser
+     * @param {import('node:child_process').ChildProcess} child
+     * @param {import('puppeteer-core').Browser} bidi
      * @param {() => Promise<void>} forget
      */
-    constructor(browser, forget) {
-        this.browser = browser;
+    constructor(child, bidi, forget) {
+        this.child = child;
+        this.bidi = bidi;
         this.forget = forget;
     }
 
     pid() {
-        return this.browser.process()?.pid ?? 0;
+        return this.child.pid ?? 0;
     }
 
     /** @param {string} url */
     async openTab(url) {
-        const page = await this.browser.newPage();
+        const page = await within(this.bidi.newPage(), 'a new tab');
         const tab = new Tab(driverOf(page), this);
         await tab.navigate(url);
         return tab;
     }
 
-    async kill() {
-        const pid = this.pid();
-        killTree(pid);
-        await until(() => !isAlive(pid), 'the end of Firefox');
+    /** SIGKILL for every process of it at once. The profile stays. */
+    kill() {
+        return killGroup(this.child);
     }
 
     async close() {
-        await within(this.browser.close(), 'the end of Firefox', 10_000).catch(() => {});
+        await within(this.bidi.close(), 'the end of Firefox', 10_000).catch(() => {});
         await this.kill();
         await this.forget();
     }
@@ -90,24 +103,47 @@ function driverOf(page) {
     };
 }
 
+/** @param {string} profile */
+function writePrefs(profile) {
+    const lines = Object.entries(PREFS).map(
+        ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`,
+    );
+    return writeFile(join(profile, 'user.js'), lines.join(''));
+}
+
+/**
+ * The browser chooses a port and tells it on its standard error.
+ *
+ * @param {import('node:child_process').ChildProcess} child
+ * @returns {Promise<string>}
+ */
+function endpointOf(child) {
+    let said = '';
+    return new Promise((resolve, reject) => {
+        child.stderr?.setEncoding('utf8').on('data', (chunk) => {
+            said += chunk;
+            const endpoint = /WebDriver BiDi listening on (ws:\S+)/.exec(said)?.[1];
+            if (endpoint) resolve(`${endpoint}/session`);
+        });
+        child.once('error', reject);
+        void ended(child).then(() => reject(new Error(`Firefox ended: ${said}`)));
+    });
+}
+
 /**
  * @param {string} executable
  * @param {LaunchOptions} options
  */
 export async function launchFirefox(executable, { profile, env = {} }) {
     const folder = profile ? undefined : await temporaryFolder();
-    const browser = await puppeteer.launch({
-        browser: 'firefox',
-        executablePath: executable,
-        headless: true,
-        userDataDir: profile ?? folder?.path,
+    const path = profile ?? folder?.path ?? '';
+    await writePrefs(path);
+    const args = ['--headless', '--no-remote', '--remote-debugging-port=0', '--profile', path];
+    const child = startGroup(executable, args, {
+        stdio: ['ignore', 'ignore', 'pipe'],
         env: { ...process.env, ...env },
-        extraPrefsFirefox: PREFS,
-        protocolTimeout: 60_000,
-        // The harness ends what it started, in its own order.
-        handleSIGINT: false,
-        handleSIGTERM: false,
-        handleSIGHUP: false,
     });
-    return new FirefoxBrowser(browser, async () => folder?.remove());
+    const browserWSEndpoint = await within(endpointOf(child), 'the start of Firefox');
+    const bidi = await puppeteer.connect({ browserWSEndpoint, protocol: 'webDriverBiDi' });
+    return new FirefoxBrowser(child, bidi, async () => folder?.remove());
 }

@@ -4,18 +4,25 @@
  */
 
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
+/** A killed browser's last children may still write while its folder goes. */
+const REMOVAL = Object.freeze({ recursive: true, force: true, maxRetries: 10 });
+
 /** @type {Set<number>} Groups that are to be gone when this process is. */
 const groups = new Set();
 
+/** @type {Set<string>} Folders that are to be gone then. */
+const folders = new Set();
+
 process.on('exit', () => {
     for (const group of groups) signalGroup(group, 'SIGKILL');
+    for (const path of folders) rmSync(path, REMOVAL);
 });
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.once(signal, () => process.exit(1));
@@ -77,8 +84,12 @@ function signalGroup(group, signal) {
  */
 export async function temporaryFolder() {
     const path = await mkdtemp(join(tmpdir(), 'tabacus-browser-'));
-    // A killed browser's last children may still write while the folder goes.
-    return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 10 }) };
+    folders.add(path);
+    const remove = async () => {
+        await rm(path, REMOVAL);
+        folders.delete(path);
+    };
+    return { path, remove };
 }
 
 /**
