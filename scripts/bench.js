@@ -15,6 +15,6 @@ await main(async () => {
     for (const preset of WASM_PRESETS) await build(preset);
     await build('wasm-threads', ['bench']);
     await pack();
-    const entry = join(repository, 'bench/index.js');
+    const entry = join(repository, 'bench/run.js');
     process.exitCode = await show(command(process.execPath, [entry, ...process.argv.slice(2)]));
 });

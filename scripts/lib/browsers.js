@@ -19,7 +19,7 @@ const NEEDS = [
 export async function browsers() {
     if (canInstall()) return ensure(NEEDS);
     for (const { name, apt, purpose } of unmet(NEEDS))
-        console.log(
+        console.error(
             `! ${name} is missing: it ${purpose}. Install it (Debian: apt-get install ${apt}).`,
         );
 }

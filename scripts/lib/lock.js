@@ -24,7 +24,7 @@ export async function withLock(path, body) {
         stdio: ['pipe', 'pipe', 'inherit'],
     });
     const patience = setTimeout(
-        () => console.log(`· waiting for another process: ${path}`),
+        () => console.error(`· waiting for another process: ${path}`),
         PATIENCE_ms,
     );
     const held = once(holder.stdout, 'data').then(() => true);

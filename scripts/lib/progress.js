@@ -1,4 +1,7 @@
-/** Progress: one line a step, with the time it took. */
+/**
+ * Progress: one line a step, with the time it took. On standard error, since the standard output is
+ * for results.
+ */
 
 /** @param {number} since_ms */
 export const seconds = (since_ms) => `${((Date.now() - since_ms) / 1000).toFixed(1)} s`;
@@ -12,13 +15,13 @@ export const seconds = (since_ms) => `${((Date.now() - since_ms) / 1000).toFixed
  */
 export async function step(name, body) {
     const begun = Date.now();
-    const patience = setTimeout(() => console.log(`· ${name} …`), 1000);
+    const patience = setTimeout(() => console.error(`· ${name} …`), 1000);
     try {
         const result = await body();
-        console.log(`✓ ${name} (${seconds(begun)})`);
+        console.error(`✓ ${name} (${seconds(begun)})`);
         return result;
     } catch (error) {
-        console.log(`✗ ${name} (${seconds(begun)})`);
+        console.error(`✗ ${name} (${seconds(begun)})`);
         throw error;
     } finally {
         clearTimeout(patience);

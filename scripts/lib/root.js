@@ -57,8 +57,8 @@ async function make() {
         { name: 'debootstrap', apt: 'debootstrap', purpose: 'makes the toolchain' },
         { name: 'bwrap', apt: 'bubblewrap', purpose: 'enters the toolchain' },
     ]);
-    if (existsSync(root)) console.log(`· the toolchain in ${root} is stale or broken: made again`);
-    console.log(`· ${beginning()}`);
+    if (existsSync(root)) console.error(`· the toolchain in ${root} is stale or broken: made again`);
+    console.error(`· ${beginning()}`);
     removePartial();
     mkdirSync(downloads, { recursive: true });
     await step(`toolchain: Debian ${SUITE} with Emscripten, in ${root}`, () => debootstrap(mirror));
