@@ -50,7 +50,6 @@ const ctest = (preset) => async (/** @type {Report} */ report) => {
 /** @param {Report} report */
 const mutation = async (report) => {
     const script = join(repository, 'scripts/mutate.js');
-    if (!existsSync(script)) return report({ ...NOTHING, skipped: 1 }, ['no scripts/mutate.js']);
     const log = join(logFolder, 'mutation.log');
     rmSync(log, { force: true });
     try {
