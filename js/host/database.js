@@ -208,8 +208,10 @@ export class DatabaseHost {
             connection = undefined;
         }
         if (connection) this.#keep(connection);
-        for (const opened of this.#waiting?.splice(0) ?? []) opened(connection, why);
+        const waiting = this.#waiting ?? [];
+        // Before they are told: who is refused may ask again at once, and then waits for a new opening.
         this.#waiting = undefined;
+        for (const opened of waiting) opened(connection, why);
     }
 
     /** @param {IDBDatabase} connection */
