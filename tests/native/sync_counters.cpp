@@ -116,21 +116,22 @@ TEST_CASE("no add of an atomic counter rests on an old look", "[sync]") {
 TEMPLATE_TEST_CASE("refused adds leave no trace under contention", "[sync]", AtomicCounter,
                    MutexedCounter, StripedCounter) {
     TestType counter;
-    std::atomic<std::int64_t> accepted{0};
+    // Modulo 2^64: what one thread has added may lie far outside what all of them have.
+    std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::int64_t> strays{0};
     on_threads(threads, [&](std::uint32_t index) {
         const std::int64_t large = index % 2 == 0 ? number_most : number_most / 2;
-        std::int64_t mine = 0;
+        std::uint64_t mine = 0;
         for (std::int64_t i = 0; i < 100'000; ++i) {
             for (const std::int64_t n : {large, std::int64_t{1}, -large, -large, -large, large}) {
                 const Added added = add(counter, n, number_limit);
-                if (added.outcome == Outcome::added) mine += n;
+                if (added.outcome == Outcome::added) mine += static_cast<std::uint64_t>(n);
                 if (!number_limit.allows(added.value)) strays.fetch_add(1);
             }
         }
         accepted.fetch_add(mine);
     });
-    CHECK(counter.value() == accepted.load());
+    CHECK(counter.value() == static_cast<std::int64_t>(accepted.load()));
     CHECK(strays.load() == 0);
 }
 
