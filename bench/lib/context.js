@@ -13,7 +13,7 @@ export const DIST = here('../../dist');
 const MODULES = here('../../build/wasm-threads/web');
 
 /** @typedef {import('../../tests/browser/harness/chromium.js').ChromiumBrowser} ChromiumBrowser */
-/** @typedef {import('../../tests/browser/harness/tab.js').Tab} Tab */
+/** @typedef {import('../../tests/browser/harness/chromium.js').ChromiumTab} Tab */
 
 /**
  * @typedef {object} Context
@@ -49,8 +49,8 @@ export async function inChromium(body) {
         return await body({
             servers: { isolated, plain },
             browser,
-            openTab: (page, options) =>
-                browser.openTab(`${(options?.isolated ?? true ? isolated : plain).url}/${page}`),
+            openTab: (page, { isolated: wanted = true } = {}) =>
+                browser.openTab(`${(wanted ? isolated : plain).url}/${page}`),
         });
     } finally {
         await browser.close();
@@ -62,6 +62,6 @@ export async function inChromium(body) {
 export async function machine(browser) {
     const { product } = await browser.cdp.send('Browser.getVersion');
     const all = cpus();
-    const version = product.replace('HeadlessChrome/', 'Chromium ');
+    const version = product.replace(/.*\//, 'Chromium ');
     return { browser: version, node: process.version, cpu: all[0]?.model ?? 'unknown', cores: all.length };
 }

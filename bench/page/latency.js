@@ -1,0 +1,68 @@
+/** A round to another tab and back: by two counters, or by two bare messages. */
+
+// @ts-ignore: served by the benchmarks' server
+import { open } from '/dist/web/tabacus.js';
+
+/** Between two rounds, for both: what a round leaves to be done is done then. */
+const PAUSE_MS = 10;
+
+/** @type {import('tabacus').ReplicatedCounter} */
+let ping;
+/** @type {import('tabacus').ReplicatedCounter} */
+let pong;
+const channel = new BroadcastChannel('bare');
+
+async function start() {
+    const tab = await open({ namespace: 'latency' });
+    [ping, pong] = [tab.counter('ping'), tab.counter('pong')];
+}
+
+/** The other tab's part. */
+async function answer() {
+    await start();
+    let known = ping.value;
+    ping.subscribe((value) => {
+        if (value > known) pong.add(1);
+        known = value;
+    });
+    channel.onmessage = ({ data }) => channel.postMessage(data);
+}
+
+/** @type {() => void} */
+let heard = () => {};
+
+async function ask() {
+    await start();
+    let known = pong.value;
+    pong.subscribe((value) => {
+        if (value > known) heard();
+        known = value;
+    });
+    channel.onmessage = () => heard();
+}
+
+/**
+ * @param {number} rounds
+ * @param {() => void} send
+ * @returns {Promise<number[]>} milliseconds
+ */
+async function measure(rounds, send) {
+    const samples = [];
+    for (let i = 0; i < rounds; i++) {
+        const began_ms = performance.now();
+        const answered = new Promise((resolve) => {
+            heard = () => resolve(performance.now());
+        });
+        send();
+        samples.push((await answered) - began_ms);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    return samples;
+}
+
+/** @param {number} rounds */
+const channelRounds = (rounds) => measure(rounds, () => channel.postMessage(1));
+/** @param {number} rounds */
+const counterRounds = (rounds) => measure(rounds, () => void ping.add(1));
+
+Object.assign(globalThis, { bench: { answer, ask, channelRounds, counterRounds } });

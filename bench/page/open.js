@@ -1,0 +1,68 @@
+/** In a fresh page: ours from open() to the first add, or the parts that it cannot do without. */
+
+// @ts-ignore: served by the benchmarks' server
+import { open } from '/dist/web/tabacus.js';
+import { done, openDatabase } from './database.js';
+
+/** The fixed memory of the threads build (js/threads.js), in pages of 64 KiB. */
+const PAGES = 256;
+
+async function ours() {
+    const began_ms = performance.now();
+    const tab = await open({ namespace: 'open' });
+    const counter = tab.counter('visits');
+    counter.add(1);
+    const took_ms = performance.now() - began_ms;
+    await counter.flush();
+    await tab.close();
+    return took_ms;
+}
+
+/** @typedef {{ module: string, name: string, kind: string }} Import */
+
+/** @param {string} kind */
+function standIn(kind) {
+    if (kind === 'function') return () => 0;
+    if (kind === 'memory') return new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
+    throw new Error(`there is no stand-in for an import of kind ${kind}`);
+}
+
+/**
+ * An object that the module can be instantiated with, and never run.
+ *
+ * @param {Import[]} imports
+ */
+function standIns(imports) {
+    /** @type {Record<string, Record<string, any>>} */
+    const all = {};
+    for (const { module, name, kind } of imports) (all[module] ??= {})[name] = standIn(kind);
+    return all;
+}
+
+/** @param {() => Promise<unknown>} body */
+async function timed(body) {
+    const began_ms = performance.now();
+    await body();
+    return performance.now() - began_ms;
+}
+
+async function readOneRow() {
+    const database = await openDatabase('bare open');
+    await done(database.transaction('rows').objectStore('rows').get('one'));
+}
+
+/**
+ * @param {string} build
+ * @param {Import[]} imports
+ */
+async function bare(build, imports) {
+    const given = standIns(imports);
+    const wasm = await timed(() =>
+        WebAssembly.instantiateStreaming(fetch(`/dist/web/${build}.wasm`), given),
+    );
+    const database = await timed(readOneRow);
+    const lock = await timed(() => navigator.locks.request('bare', () => {}));
+    return { wasm, database, lock };
+}
+
+Object.assign(globalThis, { bench: { ours, bare } });

@@ -1,0 +1,71 @@
+/** Counts for some time, by the default strategy or by a bare transaction for each increment. */
+
+// @ts-ignore: served by the benchmarks' server
+import { open } from '/dist/web/tabacus.js';
+import { done, openDatabase } from './database.js';
+
+/** Between two turns of the event loop: commits need turns to go on. */
+const BURST = 1000;
+
+/** @type {import('tabacus').ReplicatedCounter} */
+let counter;
+/** @type {IDBDatabase} */
+let database;
+
+const { port1, port2 } = new MessageChannel();
+
+/** A whole turn of the event loop; a timer's would be clamped to 4 ms. */
+const turn = () =>
+    new Promise((resolve) => {
+        port2.onmessage = resolve;
+        port1.postMessage(0);
+    });
+
+/** @returns {Promise<void>} when it is committed */
+function addInTransaction() {
+    return new Promise((resolve, reject) => {
+        const transaction = database.transaction('rows', 'readwrite');
+        transaction.oncomplete = () => resolve();
+        transaction.onabort = () => reject(transaction.error);
+        const rows = transaction.objectStore('rows');
+        const read = rows.get('total');
+        read.onsuccess = () => void rows.put((read.result ?? 0) + 1, 'total');
+    });
+}
+
+async function start() {
+    const tab = await open({ namespace: 'throughput' });
+    counter = tab.counter('clicks');
+    database = await openDatabase('bare throughput');
+}
+
+/** @param {number} duration_ms */
+async function replicated(duration_ms) {
+    const began_ms = performance.now();
+    let attempted = 0;
+    while (performance.now() - began_ms < duration_ms) {
+        for (let i = 0; i < BURST; i++) counter.add(1);
+        attempted += BURST;
+        await turn();
+    }
+    await counter.flush();
+    return { attempted, took_ms: performance.now() - began_ms };
+}
+
+/** @param {number} duration_ms */
+async function transactional(duration_ms) {
+    const began_ms = performance.now();
+    let attempted = 0;
+    while (performance.now() - began_ms < duration_ms) {
+        await addInTransaction();
+        attempted++;
+    }
+    return { attempted, took_ms: performance.now() - began_ms };
+}
+
+const replicatedTotal = () => counter.read();
+const transactionalTotal = () => done(database.transaction('rows').objectStore('rows').get('total'));
+
+Object.assign(globalThis, {
+    bench: { start, replicated, transactional, replicatedTotal, transactionalTotal },
+});

@@ -1,0 +1,55 @@
+/**
+ * node bench/run.js [--only row]… [--json] [--strict]
+ *
+ * Ours beside its peers, all in one run of one Chromium, as one table. `--json` prints every sample
+ * instead; `--strict` fails when a target is missed. `npm run bench` builds first what this needs.
+ */
+
+import { parseArgs } from 'node:util';
+
+import { inChromium, machine } from './lib/context.js';
+import { judge } from './lib/rows.js';
+import { table } from './lib/table.js';
+import { add } from './rows/add.js';
+import { contention } from './rows/contention.js';
+import { latency } from './rows/latency.js';
+import { open } from './rows/open.js';
+import { payload } from './rows/payload.js';
+import { throughput } from './rows/throughput.js';
+
+/** @type {Record<string, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
+const ROWS = { add, throughput, latency, contention, payload, open };
+
+const { values: options } = parseArgs({
+    options: {
+        only: { type: 'string', multiple: true, default: Object.keys(ROWS) },
+        json: { type: 'boolean', default: false },
+        strict: { type: 'boolean', default: false },
+    },
+});
+
+/** Progress belongs to people, and the standard output to the result. @param {string} line */
+const say = (line) => void process.stderr.write(`${line}\n`);
+
+/** @param {import('./lib/context.js').Context} context */
+async function measure(context) {
+    const judged = [];
+    for (const name of options.only) {
+        const rows = ROWS[name];
+        if (!rows) throw new Error(`no row ${name}: choose of ${Object.keys(ROWS).join(', ')}`);
+        say(`· ${name} …`);
+        judged.push(...(await rows(context)).map(judge));
+    }
+    return { machine: await machine(context.browser), rows: judged };
+}
+
+const result = await inChromium(measure);
+const { browser, node, cpu, cores } = result.machine;
+console.log(
+    options.json
+        ? JSON.stringify(result, null, 2)
+        : `${table(result.rows)}\n\n${browser}, Node ${node}, ${cores} × ${cpu}`,
+);
+const missed = result.rows.filter(({ met }) => !met);
+if (missed.length > 0) say(`\nmissed: ${missed.map(({ name }) => name).join('; ')}`);
+if (options.strict && missed.length > 0) process.exitCode = 1;
