@@ -161,17 +161,18 @@ struct Runner {
         return database.begin(scope, access, durability);
     }
     void put(TransactionId id, const std::string& key, const std::string& value) {
-        database.enqueue(id, {Operation::Kind::put, Store::rows, key, value});
+        database.enqueue(id, {Operation::Kind::put, Store::rows, key, value, nullptr});
     }
     void get(TransactionId id, const std::string& key) {
-        database.enqueue(id, {Operation::Kind::get, Store::rows, key, "", told_by("get", true)});
+        auto reply = told_by("get", true);
+        database.enqueue(id, {Operation::Kind::get, Store::rows, key, "", std::move(reply)});
     }
     void claim(TransactionId id, const std::string& holder, const std::string& subject) {
-        database.enqueue(id, {Operation::Kind::claim, Store::claims, holder, subject});
+        database.enqueue(id, {Operation::Kind::claim, Store::claims, holder, subject, nullptr});
     }
     void commit(TransactionId id) {
-        database.enqueue(id, {Operation::Kind::commit, Store::claims, "", "",
-                              told_by("commit " + std::to_string(id), false)});
+        auto reply = told_by("commit " + std::to_string(id), false);
+        database.enqueue(id, {Operation::Kind::commit, Store::claims, "", "", std::move(reply)});
     }
     std::function<void(Operation::Reply)> told_by(const std::string& what, bool value) {
         return [this, what, value](const Operation::Reply& reply) {
@@ -243,7 +244,7 @@ TEST_CASE("database: a second holder of a subject aborts the whole transaction")
     CHECK(runner.told == Words{"commit 1", "commit 2", "commit 3 fenced"});
     CHECK(runner.database.rows(Store::rows).empty());
     const auto third = runner.begin({Store::claims}, Access::write);
-    runner.database.enqueue(third, {Operation::Kind::release, Store::claims, "one", ""});
+    runner.database.enqueue(third, {Operation::Kind::release, Store::claims, "one", "", nullptr});
     runner.claim(third, "two", "slot");
     runner.commit(third);
     runner.run_all();

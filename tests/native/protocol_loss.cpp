@@ -116,6 +116,7 @@ TEST_CASE("crash of the browser: strict flushes stay, and nothing counts twice")
         scene.origin.crash();
         const auto acknowledged = scene.judge.acknowledged().plus;
         std::vector<Scene::Member> fresh;
+        fresh.reserve(3);
         for (int i = 0; i < 3; ++i) fresh.push_back(scene.ready());
         for (const auto& member : fresh) scene.count(member, {.adds = 3, .read_between = false});
         scene.origin.run();

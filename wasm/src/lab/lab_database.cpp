@@ -54,7 +54,8 @@ std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> sc
     std::erase_if(clients_, [&](const auto& client) {
         return client->awaited == 0 && !database.live(client->id);
     });
-    auto client = std::make_shared<Client>(Client{id, {scope.begin(), scope.end()}, access});
+    auto client =
+        std::make_shared<Client>(Client{id, connection_, {scope.begin(), scope.end()}, access});
     clients_.push_back(client);
     return std::make_unique<LabTransaction>(tab_, std::move(client));
 }
@@ -67,11 +68,12 @@ void LabTab::LabDatabase::drop_connection() {
     for (const auto& client : clients_) client->connection_lost = true;
     decide_commits();
     abort_uncommitted();
-    tab_.in_tab(Source::Kind::database, [this, connection = connection_] {
+    const auto closed = [this, connection = connection_] {
         if (connection != connection_) return;  // closed by the tab meanwhile, and opened anew
         open_ = lost_ = false;
         events_.call({DatabaseEvent::Kind::closed, ""});
-    });
+    };
+    tab_.in_tab(Source::Kind::database, closed, connection_);
 }
 
 void LabTab::LabDatabase::abort_uncommitted() {
@@ -118,17 +120,20 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
     if (!tab_.alive_) return never<T>();
     Completer<T> completer;
     ++client_->awaited;
-    operation.reply = [tab = &tab_, client = client_, completer, convert](Operation::Reply reply) {
-        tab->in_tab(Source::Kind::database, [client, completer, convert, reply] {
-            --client->awaited;
-            auto error = reply.error;
-            if (client->commit_called && client->connection_lost) error = ErrorCode::unknown_commit;
-            if (error) {
-                completer.fail(std::make_exception_ptr(failure(*error)));
-            } else {
-                completer.complete(convert(reply));
-            }
-        });
+    const auto deliver = [client = client_, completer, convert](const Operation::Reply& reply) {
+        --client->awaited;
+        auto error = reply.error;
+        if (client->commit_called && client->connection_lost) error = ErrorCode::unknown_commit;
+        if (error) {
+            completer.fail(std::make_exception_ptr(failure(*error)));
+        } else {
+            completer.complete(convert(reply));
+        }
+    };
+    // Two connections of one tab, the former closing, need not be heard in one order.
+    operation.reply = [tab = &tab_, connection = client_->connection,
+                       deliver](const Operation::Reply& reply) {
+        tab->in_tab(Source::Kind::database, [deliver, reply] { deliver(reply); }, connection);
     };
     auto async = completer.async();
     tab_.origin_.database_.enqueue(client_->id, std::move(operation));

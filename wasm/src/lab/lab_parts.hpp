@@ -65,6 +65,7 @@ class LabTab::LabDatabase final : public Database {
     /// One transaction as the tab sees it. Outlives the LabTransaction while it commits.
     struct Client {
         TransactionId id;
+        std::uint64_t connection;
         std::vector<Store> scope;
         Access access;
         int awaited = 0;  // reads and commits whose reply the tab has not seen
@@ -83,8 +84,8 @@ class LabTab::LabDatabase final : public Database {
 
     LabTab& tab_;
     bool open_ = false;
-    int connection_ = 0;  // how many there have been
-    bool lost_ = false;   // closed by the browser, which the tab has not been told yet
+    std::uint64_t connection_ = 0;  // how many there have been
+    bool lost_ = false;             // closed by the browser, which the tab has not been told yet
     std::vector<Waiting> waiting_;
     std::vector<std::shared_ptr<Client>> clients_;
     Callbacks<const DatabaseEvent&> events_;

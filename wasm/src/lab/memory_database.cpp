@@ -254,7 +254,8 @@ void MemoryDatabase::crash(SeededRandom& random) {
 
 void MemoryDatabase::overwrite(Store store, const std::string& key,
                                std::optional<StoredValue> value) {
-    const Changes changes{{{index(store), key}, std::move(value)}};
+    Changes changes;
+    changes[{index(store), key}] = std::move(value);
     apply(contents_, changes);
     apply(durable_, changes);
 }

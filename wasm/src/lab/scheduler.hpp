@@ -24,7 +24,7 @@ struct Source {
         script,    // what the scenario makes the tab do
         inside,    // an operation inside the turn that is under way: nothing else of the tab runs
         timer,     // a timer that is due
-        database,  // IndexedDB tells the tab
+        database,  // IndexedDB tells the tab, on its connection `peer`
         grant,     // the lock manager tells the tab
         message,   // a message of `peer`
         change,    // a storage event

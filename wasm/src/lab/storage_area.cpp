@@ -25,6 +25,7 @@ void StorageArea::start(ProcessId process) { processes_[process].copy = values_;
 
 std::vector<ProcessId> StorageArea::processes() const {
     std::vector<ProcessId> ids;
+    ids.reserve(processes_.size());
     for (const auto& [id, process] : processes_) ids.push_back(id);
     return ids;
 }

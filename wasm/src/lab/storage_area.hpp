@@ -32,8 +32,8 @@ class StorageArea {
 
     /// A change of the area, as `storage` events tell it.
     struct Write {
-        ProcessId process;
-        std::uint32_t writer;  // the tab, which hears no event of its own change
+        ProcessId process = 0;
+        std::uint32_t writer = 0;  // the tab, which hears no event of its own change
         StorageChange change;
     };
 
