@@ -1,6 +1,6 @@
 /**
  * npm test [-- stage…]: makes ready what is missing, builds what has changed, checks everything; or
- * the stages named: lint, native, node, browser, consumers, mutation, or one such as clang-tidy.
+ * the stages named: lint, native, node, browser, consumers, or one such as clang-tidy.
  */
 
 import { closingLine, NOTHING, sum } from './lib/counts.js';

@@ -31,9 +31,8 @@ import { checkCounterOptions, isWeaker } from './options.js';
 /** How many events are kept for a first listener. A store with more faults than that has one fault. */
 const keptEventsMax = 64;
 
-const asyncDispose = /** @type {typeof Symbol.asyncDispose} */ (
-    Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
-);
+/** @type {typeof Symbol.asyncDispose} */
+const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
 
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {

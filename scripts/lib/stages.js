@@ -7,13 +7,13 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { browsers } from './browsers.js';
 import { build } from './cmake.js';
-import { junitCounts, NOTHING, plainCounts } from './counts.js';
+import { junitCounts, NOTHING } from './counts.js';
 import { clangFormat, clangTidy, eslint, tsc } from './lint.js';
 import { nodeModules } from './node-modules.js';
 import { nodeTests } from './node-tests.js';
 import { pack } from './pack.js';
-import { logFolder, repository } from './paths.js';
-import { command, run } from './run.js';
+import { logFolder } from './paths.js';
+import { run } from './run.js';
 import { toolchain } from './toolchain.js';
 import { types } from './types.js';
 
@@ -44,18 +44,6 @@ const ctest = (preset) => async (/** @type {Report} */ report) => {
         await run(tools.command('ctest', ['--preset', preset, '--output-junit', junit]), log);
     } finally {
         if (existsSync(junit)) report(junitCounts(readFileSync(junit, 'utf8')));
-    }
-};
-
-/** @param {Report} report */
-const mutation = async (report) => {
-    const script = join(repository, 'scripts/mutate.js');
-    const log = join(logFolder, 'mutation.log');
-    rmSync(log, { force: true });
-    try {
-        await run(command(process.execPath, [script]), log);
-    } finally {
-        report(plainCounts(readFileSync(log, 'utf8')));
     }
 };
 
@@ -153,13 +141,6 @@ export const STAGES = [
         needs: [...PACKAGE, 'browsers'],
         cores: 2,
         run: (report) => nodeTests('consumers', 1, report),
-        checks: true,
-    },
-    {
-        name: 'mutation',
-        needs: ['build-native-debug', 'package', 'npm-ci'],
-        cores: 2,
-        run: mutation,
         checks: true,
     },
 ];

@@ -40,7 +40,7 @@ struct CounterState {
     std::uint64_t added = 0;
     std::uint64_t committed_through = 0;
     struct Waiter {
-        std::uint64_t target;
+        std::uint64_t target = 0;
         Completer<Unit> done;
     };
     std::vector<Waiter> waiters;

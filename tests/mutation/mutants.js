@@ -1,0 +1,219 @@
+/**
+ * Planted faults, each with the one test that must kill it: who weakens a test, or changes code so
+ * that a fault no longer shows, hears of it here. `npm run mutate` runs them.
+ */
+
+const SYNC = 'wasm/include/tabacus/sync';
+const PROTOCOL = 'wasm/src/protocol';
+
+/** @typedef {import('../../scripts/lib/mutant.js').Mutant} Mutant */
+
+/** A lock's or counter's header, tried by the tests of its kind. */
+const MUTEX = { file: `${SYNC}/mutex.hpp`, compiles: ['tests/native/sync_mutex.cpp'] };
+/** @param {string} header */
+const counters = (header) => ({ file: `${SYNC}/${header}`, compiles: ['tests/native/sync_counters.cpp'] });
+
+/** @type {Mutant[]} */
+const SHARED_MEMORY = [
+    {
+        ...MUTEX,
+        name: 'notify-nobody',
+        fault: 'an unlock wakes no sleeper',
+        find: 'if ((word_.exchange(0) & contended_bit) != 0) wake_next();',
+        replace: 'word_.store(0);',
+        test: 'an unlock with a sleeper notifies',
+    },
+    {
+        ...MUTEX,
+        name: 'relock-as-uncontended',
+        fault: 'who was woken takes the mutex as if nobody else slept',
+        find: 'const std::uint32_t mine = slept ? held(self) | contended_bit : held(self);',
+        replace: 'const std::uint32_t mine = held(self);',
+        test: 'a step after sleeping takes the mutex as contended',
+    },
+    {
+        ...MUTEX,
+        name: 'notify-always',
+        fault: 'an uncontended unlock notifies too',
+        find: 'if (word_.compare_exchange_strong(expected, 0)) return Unlock::released;',
+        replace: 'if (word_.compare_exchange_strong(expected, 0)) return wake_next(), Unlock::released;',
+        test: 'an uncontended lock and unlock neither parks nor notifies',
+    },
+    {
+        ...MUTEX,
+        name: 'unlock-by-anybody',
+        fault: 'an unlock does not ask who the owner is',
+        find: 'if (owner() != self) return Unlock::not_owner;',
+        replace: '',
+        test: 'who does not hold it cannot unlock it',
+    },
+    {
+        ...MUTEX,
+        name: 'wake-one-of-two-queues',
+        fault: 'an unlock wakes one only, although asynchronous waiters are queued',
+        find: 'Parks::unpark_all(word_);',
+        replace: 'Parks::unpark_one(word_);',
+        test: 'with asynchronous waiters queued an unlock wakes everybody',
+    },
+    {
+        ...counters('checked.hpp'),
+        name: 'wrap',
+        fault: 'an overflow wraps around instead of being refused',
+        find: 'if (__builtin_add_overflow(value, n, &sum) || !limit.allows(sum)) {',
+        replace: 'if (__builtin_add_overflow(value, n, &sum), !limit.allows(value)) {',
+        test: 'an add beyond a limit is refused and changes nothing - AtomicCounter',
+    },
+    {
+        ...counters('atomic_counter.hpp'),
+        name: 'store-in-place-of-exchange',
+        fault: 'an add stores what it has read, whatever came between',
+        find: 'if (value_.compare_exchange_weak(value, next.value)) return next;',
+        replace: 'return value_.store(next.value), next;',
+        test: "the article's program is exact - AtomicCounter",
+    },
+    {
+        ...counters('striped_counter.hpp'),
+        name: 'sum-open-cells',
+        fault: 'the cells of a striped counter are moved to its base without being closed',
+        find: 'for (Cell& cell : cells_) cell.word.fetch_or(closed_bit);',
+        replace: '',
+        test: 'a striped counter is exact across closing and opening its cells',
+    },
+    {
+        ...counters('striped_counter.hpp'),
+        name: 'sum-across-a-move',
+        fault: 'a sum does not notice that the cells have moved to the base meanwhile',
+        find: 'if (epoch_.load() == epoch) return total;',
+        replace: 'return total;',
+        test: 'a sum read while cells are closed misses nothing',
+    },
+];
+
+/** @param {string} file */
+const of = (file) => ({ file: `${PROTOCOL}/${file}` });
+
+/** @type {Mutant[]} */
+const PROTOCOLS = [
+    {
+        ...of('replica_commit.cpp'),
+        name: 'skip-the-fence',
+        fault: 'a commit does not claim its slot in its own transaction',
+        find: 'transaction->claim(subject_of_slot(slot_), format_holder(*holder_));',
+        replace: '',
+        test: 'replicated: a robbed slot fences its former owner, and nothing counts twice',
+    },
+    {
+        ...of('replica_slot.cpp'),
+        name: 'skip-the-epoch',
+        fault: 'an adoption does not raise the epoch',
+        find: 'co_return epoch + 1;',
+        replace: 'co_return std::max<std::int64_t>(epoch, 1);',
+        test: 'replicated: a robbed slot fences its former owner, and nothing counts twice',
+    },
+    {
+        ...of('replica_slot.cpp'),
+        name: 'drop-the-liveness-lock',
+        fault: 'the lowest slot is taken whether its lock was granted or not',
+        find: 'if (slot_lock_) break;',
+        replace: 'co_return;',
+        test: 'replicated: three tabs that count at once lose nothing',
+    },
+    {
+        ...of('replica_slot.cpp'),
+        name: 'double-a-commit',
+        fault: 'a commit of unknown outcome is written again although it happened',
+        find: 'if (happened && commit.row == row_) {',
+        replace: 'if (false) {',
+        test: 'replicated: connections dropped at any moment leave no commit lost or doubled',
+    },
+    {
+        ...of('replica_slot.cpp'),
+        name: 'believe-a-commit',
+        fault: 'a commit of unknown outcome counts as done although it did not happen',
+        find: 'if (happened && commit.row == row_) {',
+        replace: 'if (commit.row == row_) {',
+        test: 'replicated: connections dropped at any moment leave no commit lost or doubled',
+    },
+    {
+        ...of('replica_commit.cpp'),
+        name: 'lose-the-baseline',
+        fault: "an adopted slot's row begins again at zero",
+        find: 'base = record->totals;',
+        replace: 'base = {};',
+        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+    },
+    {
+        ...of('replica_commit.cpp'),
+        name: 'ignore-the-mirror',
+        fault: 'a row that a crash took back is not brought forward from the mirror',
+        find: 'if (mirrored) base = larger(base, mirrored->totals);',
+        replace: '',
+        test: 'crash of the browser: a mirror newer than the database is the base of the slot\'s row',
+    },
+    {
+        ...of('replica_commit.cpp'),
+        name: 'heal-by-adding',
+        fault: 'the mirror is added to the row instead of taken where it is larger',
+        find: 'if (mirrored) base = larger(base, mirrored->totals);',
+        replace: 'if (mirrored) base = base + mirrored->totals;',
+        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+    },
+    {
+        ...of('replica_commit.cpp'),
+        name: 'flush-at-once',
+        fault: 'flush waits for no commit',
+        find: 'if (state->committed_through >= target) co_return;',
+        replace: 'co_return;',
+        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+    },
+    {
+        ...of('replica_commit.cpp'),
+        name: 'gather-late',
+        fault: 'a transaction that waited writes newer totals than the one begun after it',
+        find: 'line.totals = line.totals + line.state->base;',
+        replace: 'line.totals = line.state->attempted;',
+        test: 'replicated: hidden and frozen tabs delay, and lose nothing',
+    },
+    {
+        ...of('ledger.cpp'),
+        name: 'trust-the-channel',
+        fault: 'what was announced and never stored is believed for ever',
+        find: 'if (++row.looks >= looks_max) {',
+        replace: 'if (false) {',
+        test: 'hostile messages: never a lasting wrong value, and never stored',
+    },
+    {
+        ...of('replica_news.cpp'),
+        name: 'own-row-from-the-channel',
+        fault: "a stranger may speak of this tab's own row",
+        find: 'if (message.row == row_ && (state.based || medium_ != Medium::database)) return;',
+        replace: '',
+        test: 'hostile messages: never a lasting wrong value, and never stored',
+    },
+    {
+        ...of('replica_heal.cpp'),
+        name: 'silent-loss',
+        fault: 'a vanished database is told to nobody: its generation is not looked at',
+        find: 'if (other || browser_says_so) {',
+        replace: 'if (false) {',
+        test: 'lost database: every tab that knew the former one is told',
+    },
+    {
+        ...of('replica.cpp'),
+        name: 'no-range',
+        fault: 'increments beyond the exact integers are taken',
+        find: 'if (value > value_max || value < -value_max) return false;',
+        replace: '',
+        test: 'out of range: refused at both ends, and nothing changes',
+    },
+    {
+        ...of('transactional.cpp'),
+        name: 'transaction-without-read',
+        fault: 'the transactional counter adds to what it saw last',
+        find: 'checked_add(current.value_or(0), n)',
+        replace: 'checked_add(last_seen_, n)',
+        test: 'transactional never loses, and every read is exact',
+    },
+];
+
+export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS];
