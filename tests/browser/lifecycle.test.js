@@ -149,6 +149,20 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
         await closeAll([...tabs, stranger]);
     });
 
+    it('an opening that fails is tried again, and whoever waits is answered', async () => {
+        const namespace = browser.namespace();
+        const tab = await browser.openIn({ namespace });
+        const stranger = await browser.openTab();
+        await call(tab, 'add', 'reopened', 1);
+        await call(tab, 'flush', 'reopened');
+        await call(tab, 'addWhenUpgraded', namespace, 'reopened');
+        await call(tab, 'failNextOpening');
+        await call(stranger, 'upgradeDatabase', namespace);
+        await call(tab, 'flush', 'reopened');
+        assert.equal(await call(tab, 'read', 'reopened'), 2);
+        await closeAll([tab, stranger]);
+    });
+
     it('deleted by a script: reported, healed from memory, counting goes on', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];

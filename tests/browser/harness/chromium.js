@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 
 import { CdpConnection } from './cdp.js';
-import { ended, killGroup, startGroup, temporaryFolder } from './processes.js';
+import { killGroup, startGroup, temporaryFolder } from './processes.js';
 import { Tab } from './tab.js';
 import { until, within } from './waiting.js';
 
@@ -215,11 +215,9 @@ export class ChromiumBrowser {
         return killGroup(this.child);
     }
 
+    /** Nobody needs what it would still write on a polite end. */
     async close() {
-        const gone = ended(this.child);
-        this.cdp.send('Browser.close').catch(() => {});
-        await within(gone, 'the end of Chromium', 5_000).catch(() => {});
-        await killGroup(this.child);
+        await this.kill();
         await this.forget();
     }
 }

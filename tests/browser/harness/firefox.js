@@ -73,9 +73,10 @@ class FirefoxBrowser {
         return killGroup(this.child);
     }
 
+    /** Nobody needs what it would still write on a polite end. */
     async close() {
-        await within(this.bidi.close(), 'the end of Firefox', 10_000).catch(() => {});
         await this.kill();
+        await this.bidi.disconnect().catch(() => {});
         await this.forget();
     }
 }

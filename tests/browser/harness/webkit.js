@@ -74,7 +74,6 @@ class WebKitBrowser {
     }
 
     async close() {
-        await within(this.session.send('', { method: 'DELETE' }), 'the session', 5_000).catch(() => {});
         await this.kill();
         await this.forget();
     }

@@ -172,6 +172,34 @@ const commands = {
         connection.close();
     },
 
+    /**
+     * The next opening of a database fails, as one does while site data is being cleared: here for
+     * the version asked for, which is lower than the one that upgradeDatabase() left.
+     */
+    failNextOpening() {
+        const { open } = indexedDB;
+        IDBFactory.prototype.open = function (name) {
+            IDBFactory.prototype.open = open;
+            return open.call(this, name, 1);
+        };
+    },
+
+    /**
+     * Adds in the turn in which a later version asks for the database, when the package has just
+     * lost its connection.
+     *
+     * @param {string} namespace
+     * @param {string} name
+     */
+    async addWhenUpgraded(namespace, name) {
+        const counter = counterOf(name);
+        const connection = await done(indexedDB.open(`tabacus/${namespace}`));
+        connection.onversionchange = () => {
+            connection.close();
+            counter.add(1);
+        };
+    },
+
     /** So that the harness finds the process of this page. */
     startIdleWorker() {
         idleWorker = new Worker('/idle-worker.js');
