@@ -120,6 +120,11 @@ export class ChromiumTab extends Tab {
         await this.send('Emulation.setEmulatedMedia', { features });
         const metrics = { width, height, mobile, deviceScaleFactor: mobile ? 2 : 1 };
         await this.send('Emulation.setDeviceMetricsOverride', metrics);
+        // Colours that fade into those of the other scheme.
+        await this.evaluate(async () => {
+            await new Promise((resolve) => requestAnimationFrame(resolve));
+            await Promise.all(document.getAnimations().map(({ finished }) => finished));
+        });
         const { data } = await this.send('Page.captureScreenshot', { captureBeyondViewport: true });
         return Buffer.from(data, 'base64');
     }

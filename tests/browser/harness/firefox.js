@@ -76,7 +76,6 @@ class FirefoxBrowser {
     /** Nobody needs what it would still write on a polite end. */
     async close() {
         await this.kill();
-        await this.bidi.disconnect().catch(() => {});
         await this.forget();
     }
 }
