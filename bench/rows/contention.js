@@ -3,7 +3,7 @@
 import { call } from '../lib/context.js';
 
 const DURATION_MS = 120;
-const WARMUPS = 1;
+const WARMUPS = 2;
 const ROUNDS = 9;
 
 /** @typedef {{ name: string, ours: string, peer: string, threads: number, least: number }} Pair */

@@ -14,12 +14,20 @@ export class LifecycleHost {
     /** @type {(() => void)[]} */
     #stops = [];
 
+    #page;
+
+    /** Does nobody see the page? */
+    get hidden() {
+        return this.#page?.visibilityState === 'hidden';
+    }
+
     /**
      * @param {import('./host.js').Platform} platform
      * @param {import('./host.js').Report} report
      */
     constructor(platform, report) {
         const page = platform.document;
+        this.#page = page;
         if (!page) return;
         /** @param {number} event */
         const tell = (event) => report('lifecycle', event);

@@ -208,6 +208,8 @@ enum class LifecycleEvent : std::uint8_t { hidden, visible, frozen, resumed, pag
 class Lifecycle {
   public:
     virtual ~Lifecycle() = default;
+    /// True while nobody sees the page: its timers may run once a minute. Never in a worker.
+    [[nodiscard]] virtual bool hidden() const = 0;
     virtual Subscription on_event(std::function<void(LifecycleEvent)> callback) = 0;
 };
 

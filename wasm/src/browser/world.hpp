@@ -13,6 +13,7 @@ namespace tabacus::browser {
 
 class BrowserLifecycle final : public Lifecycle {
   public:
+    [[nodiscard]] bool hidden() const override { return call(Call::lifecycle_hidden, {}) != 0; }
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return listeners_.add(std::move(callback));
     }

@@ -204,12 +204,16 @@ class LabTab::LabRandom final : public Random {
 
 class LabTab::LabLifecycle final : public Lifecycle {
   public:
+    explicit LabLifecycle(const LabTab& tab) : tab_(tab) {}
+
+    [[nodiscard]] bool hidden() const override { return tab_.hidden_; }
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return events_.add(std::move(callback));
     }
     void tell(LifecycleEvent event) const { events_.call(event); }
 
   private:
+    const LabTab& tab_;
     Callbacks<LifecycleEvent> events_;
 };
 

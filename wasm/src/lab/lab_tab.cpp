@@ -13,7 +13,7 @@ LabTab::LabTab(Origin& origin, TabId id, Platform platform)
       locks_(std::make_unique<LabLocks>(*this)),
       clock_(std::make_unique<LabClock>(*this)),
       random_(std::make_unique<LabRandom>(origin.random_.split())),
-      lifecycle_(std::make_unique<LabLifecycle>()) {}
+      lifecycle_(std::make_unique<LabLifecycle>(*this)) {}
 
 LabTab::~LabTab() { die(); }
 

@@ -109,6 +109,8 @@ class Replica {
 
     // Commits (replica_commit.cpp).
     [[nodiscard]] bool dirty() const;
+    /// True while a flush waits for a commit.
+    [[nodiscard]] bool awaited() const;
     Task<void> commit_loop();
     Task<void> commit_batch();
     Task<void> commit_to_database();

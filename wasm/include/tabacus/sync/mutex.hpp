@@ -89,9 +89,10 @@ class BasicMutex {
     }
 
     Unlock unlock(Owner self) {
-        std::uint32_t expected = held(self);
-        if (word_.compare_exchange_strong(expected, 0)) return Unlock::released;
-        return unlock_slow(self);
+        // Only the owner can end its ownership, so what the load sees of it stays true until the exchange.
+        if (owner() != self) return Unlock::not_owner;
+        if ((word_.exchange(0) & contended_bit) != 0) wake_next();
+        return Unlock::released;
     }
 
     /// An asynchronous waiter is woken by a task of its thread's event loop, and that thread may be
@@ -112,8 +113,8 @@ class BasicMutex {
     // look doubles the pause before the next, which leaves the cache line with the holder: a holder
     // that unlocks and locks again many times between two looks is what makes a contended mutex
     // fast. Measured by bench/threads.
-    static constexpr std::uint32_t spin_pause_first = 16;
-    static constexpr std::uint32_t spin_pause_max = 4096;
+    static constexpr std::uint32_t spin_pause_first = 4096;
+    static constexpr std::uint32_t spin_pause_max = 16384;
 
     // About a tenth of a second: longer than any time slice that may have interrupted a holder.
     static constexpr std::uint32_t spin_rounds_max = 1U << 25;
@@ -160,14 +161,7 @@ class BasicMutex {
         }
     }
 
-    [[gnu::noinline]] Unlock unlock_slow(Owner self) {
-        // Only the owner can end its ownership, so what we see here stays true until our store.
-        if (owner() != self) return Unlock::not_owner;
-        if ((word_.exchange(0) & contended_bit) != 0) wake_next();
-        return Unlock::released;
-    }
-
-    void wake_next() {
+    [[gnu::noinline]] void wake_next() {
         if (async_waiters_.load() != 0) {
             Parks::unpark_all(word_);
         } else {
