@@ -105,7 +105,8 @@ template <std::size_t index>
 void loop(Run& run, Caller self) {
     const double deadline_ms = emscripten_get_now() + run.duration_ms;
     std::uint64_t done = 0;
-    // In a register: an argument of this type lives in memory, to be loaded anew after every atomic.
+    // In a register: an argument of this type lives in memory, to be loaded anew after every
+    // atomic.
     const Caller caller{.id = self.id, .may_sleep = self.may_sleep};
     do {
         for (int i = 0; i < batch; ++i) operations[index].run(run.subjects, caller);

@@ -9,3 +9,6 @@ export function loadGlue(build) {
     // @ts-ignore: made by the build, and not there when types are checked
     return build === 'threads' ? import('./threads.js') : import('./single.js');
 }
+
+/** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
+export const compileBeside = () => Promise.resolve(undefined);

@@ -1,7 +1,7 @@
 /** The C++ core of a tab: which build, from where, and its methods as types. */
 
 import { invalid, TabacusError } from '../errors.js';
-import { loadGlue } from './load.web.js';
+import { compileBeside, loadGlue } from './load.web.js';
 
 /** @typedef {'threads' | 'single'} Build */
 
@@ -40,7 +40,10 @@ import { loadGlue } from './load.web.js';
  * @returns {Promise<Glue>}
  */
 export async function loadCore(build, wasm) {
-    const [{ default: start }, module] = await Promise.all([loadGlue(build), wasm && compile(wasm)]);
+    const [{ default: start }, module] = await Promise.all([
+        loadGlue(build),
+        wasm ? compile(wasm) : compileBeside(build).catch(() => undefined),
+    ]);
     try {
         return await (module ? instantiated(start, module) : start({}));
     } catch (cause) {

@@ -14,9 +14,9 @@ namespace {
 constexpr double retry_first_ms = 100;
 constexpr double retry_last_ms = 30'000;
 
-/// News of an increment goes to the other tabs first: a transaction begun in the same instant competes
-/// with it for the browser's process, and nearly doubles the time until they see it. A flush does
-/// not wait, nor does a hidden tab, whose timers may run once a minute.
+/// News of an increment goes to the other tabs first: a transaction begun in the same instant
+/// competes with it for the browser's process, and nearly doubles the time until they see it. A
+/// flush does not wait, nor does a hidden tab, whose timers may run once a minute.
 constexpr double news_first_ms = 1;
 
 /// A fenced, cut-off or failed commit is tried again under a new epoch this many times before those

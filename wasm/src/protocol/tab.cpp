@@ -61,28 +61,21 @@ Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
 }
 Tab::~Tab() = default;
 
-/// A database counts as there when it answers: some browsers have one and refuse to open it. A
-/// connection that opened and was dropped before the answer is no refusal, so ask again: a tab that
-/// took the weaker store would count where no other tab looks.
+/// A database counts as there when it opens: some browsers have one and refuse to. One that opens
+/// and fails later is no reason for a weaker store: the tab would count where no other tab looks.
 Task<void> Tab::open() {
-    constexpr int answers_max = 16;  // far more than connections drop in a row
     auto& world = parts_->world;
     auto& medium = parts_->medium;
     medium = world.storage().available() ? Medium::storage : Medium::memory;
     std::string refusal;
-    for (int tried = 0; world.database().available() && tried < answers_max; ++tried) {
-        bool connected = false;
+    if (world.database().available()) {
         try {
             constexpr std::array scope{Store::meta};
-            const auto transaction =
-                co_await world.database().begin(scope, Access::read, Durability::relaxed);
-            connected = true;
-            co_await transaction->get(Store::meta, "generation");
+            co_await world.database().begin(scope, Access::read, Durability::relaxed);
             medium = Medium::database;
         } catch (const Error& error) {
             refusal = error.what();
         }
-        if (medium == Medium::database || !connected) break;
     }
     if (medium != Medium::database && !refusal.empty()) {
         parts_->on_notice({Notice::Kind::warning, "degraded",

@@ -89,7 +89,8 @@ class BasicMutex {
     }
 
     Unlock unlock(Owner self) {
-        // Only the owner can end its ownership, so what the load sees of it stays true until the exchange.
+        // Only the owner can end its ownership, so what the load sees of it stays true until the
+        // exchange.
         if (owner() != self) return Unlock::not_owner;
         if ((word_.exchange(0) & contended_bit) != 0) wake_next();
         return Unlock::released;
