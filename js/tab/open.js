@@ -32,9 +32,10 @@ export async function open(options = {}) {
     const checked = checkOpenOptions(options);
     const host = new Host(checked.platform, checked.namespace);
     try {
-        // Side by side: either takes tens of milliseconds, and neither needs the other.
-        const [glue] = await Promise.all([loadCore(checked.build, checked.wasm), host.database.ready()]);
-        return await new Tab(glue, host, checked)._open();
+        const loading = loadCore(checked.build, checked.wasm);
+        // Beside it: either takes milliseconds, and the core waits for the database by itself.
+        if (host.database.available) void host.database.ready();
+        return await new Tab(await loading, host, checked)._open();
     } catch (error) {
         host.dispose();
         throw error;

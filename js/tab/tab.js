@@ -146,12 +146,32 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * `warning` and `storelost`, whose `detail` is a WarningDetail and a StoreLostDetail. What happened
-     * before anybody listened to a type is kept for the first who does.
+     * `warning` and `storelost`. What happened before anybody listened to a type is kept for the first
+     * who does.
      *
-     * @override
+     * @overload
+     * @param {'warning'} type
+     * @param {((event: TabacusEvent<import('./event.js').WarningDetail>) => void) | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @overload
+     * @param {'storelost'} type
+     * @param {((event: TabacusEvent<import('./event.js').StoreLostDetail>) => void) | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @overload
      * @param {string} type
-     * @param {((event: any) => void) | EventListenerObject | null} listener
+     * @param {EventListenerOrEventListenerObject | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @param {string} type
+     * @param {any} listener
      * @param {boolean | AddEventListenerOptions} [options]
      */
     addEventListener(type, listener, options) {
