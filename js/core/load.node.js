@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 /**
  * The glue of one core, from beside the bundled modules: a page loads the core that it uses, and no
  * other. The literal imports are what bundlers look for.
@@ -12,3 +14,15 @@ export function loadGlue(build) {
 
 /** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
 export const compileBeside = () => Promise.resolve(undefined);
+
+/**
+ * Node's own fetch knows no files.
+ * @param {string | URL} address
+ */
+export async function fetchBytes(address) {
+    const url = new URL(address);
+    if (url.protocol === 'file:') return new Uint8Array(await readFile(url));
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${response.status} ${response.url}`);
+    return response.arrayBuffer();
+}

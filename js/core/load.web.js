@@ -25,3 +25,10 @@ export function compileBeside(build) {
         ),
     );
 }
+
+/** @param {string | URL} address */
+export async function fetchBytes(address) {
+    const response = await fetch(address);
+    if (!response.ok) throw new Error(`${response.status} ${response.url}`);
+    return response.arrayBuffer();
+}

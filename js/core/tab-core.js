@@ -1,14 +1,10 @@
 /** The C++ core of a tab: which build, from where, and its methods as types. */
 
-import { invalid, TabacusError } from '../errors.js';
+import { TabacusError } from '../errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
+import { compile, instantiated } from './module.js';
 
 /** @typedef {'threads' | 'single'} Build */
-
-/**
- * Where a core's wasm is to be had: an address, its bytes, or itself.
- * @typedef {string | URL | BufferSource | WebAssembly.Module} WasmSource
- */
 
 /**
  * An instance of the core: its exports (wasm/src/bindings/tab.cpp), and its one import.
@@ -36,60 +32,21 @@ import { compileBeside, loadGlue } from './load.web.js';
  * A core of its own for each tab: what a tab leaves behind goes with it.
  *
  * @param {Build} build
- * @param {WasmSource | undefined} wasm nothing: beside the package's modules
+ * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules
  * @returns {Promise<Glue>}
  */
 export async function loadCore(build, wasm) {
-    const [{ default: start }, module] = await Promise.all([
-        loadGlue(build),
-        wasm ? compile(wasm) : compileBeside(build).catch(() => undefined),
-    ]);
-    try {
-        return await (module ? instantiated(start, module) : start({}));
-    } catch (cause) {
-        throw new TabacusError(
-            'unavailable',
-            `${build}.wasm could not be loaded: it must be beside the package's modules, or passed as wasm`,
-            { cause },
-        );
-    }
+    const given = wasm === undefined ? compileBeside(build).catch(() => undefined) : compile(wasm, 'wasm');
+    const [glue, module] = await Promise.all([loadGlue(build).catch(unavailable(build)), given]);
+    const starting = module ? instantiated(glue.default, module) : glue.default({});
+    return starting.catch(unavailable(build));
 }
 
 /**
- * The glue waits for ever where instantiating fails in a function of ours, so we do not wait for it alone.
- *
- * @param {(options: object) => Promise<Glue>} start
- * @param {WebAssembly.Module} module
- * @returns {Promise<Glue>}
+ * @param {Build} build
+ * @returns {(cause: unknown) => never}
  */
-function instantiated(start, module) {
-    return new Promise((resolve, reject) => {
-        /**
-         * @param {WebAssembly.Imports} imports
-         * @param {(instance: WebAssembly.Instance, module: WebAssembly.Module) => void} receive
-         */
-        const instantiateWasm = (imports, receive) => {
-            WebAssembly.instantiate(module, imports)
-                .then((instance) => receive(instance, module))
-                .catch(reject);
-            return {};
-        };
-        start({ instantiateWasm }).then(resolve, reject);
-    });
-}
-
-/**
- * @param {WasmSource} source
- * @returns {Promise<WebAssembly.Module>}
- */
-async function compile(source) {
-    if (source instanceof WebAssembly.Module) return source;
-    try {
-        if (typeof source !== 'string' && !(source instanceof URL)) return await WebAssembly.compile(source);
-        const response = await fetch(source);
-        if (!response.ok) throw new Error(`${response.status} ${response.url}`);
-        return await WebAssembly.compile(await response.arrayBuffer());
-    } catch (cause) {
-        throw Object.assign(invalid('wasm', source, 'the address, the bytes or the module of its wasm'), { cause });
-    }
-}
+export const unavailable = (build) => (cause) => {
+    const where = "they must be beside the package's modules (its wasm may be passed as `wasm`)";
+    throw new TabacusError('unavailable', `${build}.js or ${build}.wasm could not be loaded: ${where}`, { cause });
+};

@@ -194,11 +194,16 @@ export class DatabaseHost {
      * @returns {void}
      */
     #opened(connection, why, upgraded) {
-        if (connection && !fits(connection)) {
-            // A stranger's database of our name: add what is missing, touch nothing else, once.
-            connection.close();
-            if (!upgraded) return this.#request(connection.version + 1);
-            return this.#opened(undefined, ['store-failed', 'a foreign database has the name'], true);
+        try {
+            if (connection && !fits(connection)) {
+                // A stranger's database of our name: add what is missing, touch nothing else, once.
+                connection.close();
+                if (!upgraded) return this.#request(connection.version + 1);
+                [connection, why] = [undefined, ['store-failed', 'a foreign database has the name']];
+            }
+        } catch (error) {
+            // Closed since it opened, by the browser or by another tab's upgrade.
+            [connection, why] = [undefined, storeFailure(error)];
         }
         if (connection && this.#disposed) {
             connection.close();

@@ -9,7 +9,7 @@ import { Tab } from './tab.js';
  *   A well-formed string of 1 to 128 UTF-16 units
  * @property {import('../core/tab-core.js').Build} [build] `threads` where memory can be shared (a
  *   cross-origin isolated page, Node), else `single`
- * @property {import('../core/tab-core.js').WasmSource} [wasm] where the build's wasm is, if not beside the
+ * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
  *   package's modules
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for
  * @property {object} [window] the platform to use in place of `globalThis`

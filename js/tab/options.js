@@ -1,6 +1,7 @@
 /** What the callers of a tab pass, checked before anything is done. */
 
 import { invalid } from '../errors.js';
+import { checkWasm } from '../core/module.js';
 import { checkName, checkOptions } from '../shared/check.js';
 
 /** @typedef {'replicated' | 'naive' | 'locked' | 'transactional'} Strategy */
@@ -47,18 +48,6 @@ function checkWindow(value) {
     return /** @type {import('../host/host.js').Platform} */ (value);
 }
 
-/** @param {unknown} value */
-function checkWasm(value) {
-    const good =
-        typeof value === 'string' ||
-        value instanceof URL ||
-        value instanceof ArrayBuffer ||
-        ArrayBuffer.isView(value) ||
-        value instanceof WebAssembly.Module;
-    if (!good) throw invalid('wasm', value, 'an address, bytes or a WebAssembly.Module');
-    return /** @type {import('../core/tab-core.js').WasmSource} */ (value);
-}
-
 /**
  * Threads wherever memory can be shared. Node says nothing of isolation, and needs none.
  *
@@ -72,16 +61,23 @@ function bestBuild(platform) {
 
 /** @param {unknown} given */
 export function checkOpenOptions(given) {
-    const options = checkOptions(given, ['namespace', 'build', 'wasm', 'allowWeaker', 'window']);
-    const platform = checkWindow(options.window ?? globalThis);
+    // Defaults stand for undefined only: null is a mistake, and may not mix two applications' counters.
+    const {
+        namespace = 'default',
+        build,
+        wasm,
+        allowWeaker = false,
+        window = globalThis,
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'allowWeaker', 'window']);
+    const platform = checkWindow(window);
     return {
-        namespace: checkName(options.namespace ?? 'default', 'namespace'),
+        namespace: checkName(namespace, 'namespace'),
         platform,
         build: /** @type {import('../core/tab-core.js').Build} */ (
-            checkWord('build', options.build ?? bestBuild(platform), builds)
+            checkWord('build', build === undefined ? bestBuild(platform) : build, builds)
         ),
-        wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm),
-        allowWeaker: checkBoolean('allowWeaker', options.allowWeaker ?? false),
+        wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
+        allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }
 
@@ -91,11 +87,12 @@ export function checkOpenOptions(given) {
  *   named the durability, so that less is an error
  */
 export function checkCounterOptions(given) {
-    const { strategy = 'replicated', durability } = checkOptions(given, ['strategy', 'durability']);
+    const options = checkOptions(given, ['strategy', 'durability']);
+    const { strategy = 'replicated', durability = 'relaxed' } = options;
     return {
         strategy: checkWord('strategy', strategy, strategies),
-        durability: checkWord('durability', durability ?? 'relaxed', durabilities),
-        demanded: durability !== undefined,
+        durability: checkWord('durability', durability, durabilities),
+        demanded: options.durability !== undefined,
     };
 }
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Border } from '../core/border.js';
 import { TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
@@ -119,8 +120,8 @@ export class Tab extends EventTarget {
      * const clicks = tab.counter('clicks');
      * clicks.add(1);
      */
-    counter(name, options) {
-        const checked = checkCounterOptions(options ?? {});
+    counter(name, options = /** @type {Options} */ ({})) {
+        const checked = checkCounterOptions(options);
         const key = `${checked.strategy} ${checked.durability} ${checkName(name)}`;
         if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
