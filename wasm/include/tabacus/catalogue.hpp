@@ -54,7 +54,9 @@ struct CounterOptions {
 
 class Catalogue {
   public:
-    /// `world` must outlive the catalogue. Names are validated by the caller (js/).
+    /// `world` must outlive the catalogue, and should be its own: it lets the database go when a
+    /// page is hidden, which is not to come before a Tab's last commit. Names are validated by the
+    /// caller (js/).
     Catalogue(World& world, std::string_view name_space, NoticeHandler on_notice);
     ~Catalogue();
     Catalogue(const Catalogue&) = delete;

@@ -136,6 +136,7 @@ struct Catalogue::Parts {
     Subscription lifecycle;
 
     void tell(LifecycleEvent event) {
+        if (opened.empty()) return;
         for (const auto& one : opened) one.counter->on_lifecycle(event);
         // A page with an open connection may not be kept in the back/forward cache.
         if (event == LifecycleEvent::page_hide) world.database().close();
