@@ -1,9 +1,11 @@
-/** The C++ core of a tab: which build, from where, and its methods as types. */
+/** The C++ modules of a tab: which, from where, and their functions as types. */
 
 import { invalid, TabacusError } from '../errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
 
-/** @typedef {'threads' | 'single'} Build */
+/** @typedef {'threads' | 'single'} Build the core's */
+
+/** @typedef {Build | 'catalogue'} ModuleName */
 
 /**
  * Where a core's wasm is to be had: an address, its bytes, or itself.
@@ -11,7 +13,9 @@ import { compileBeside, loadGlue } from './load.web.js';
  */
 
 /**
- * An instance of the core: its exports (wasm/src/bindings/tab.cpp), and its one import.
+ * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
+ * but _tally_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
+ * _tally_increment.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
@@ -33,23 +37,23 @@ import { compileBeside, loadGlue } from './load.web.js';
  */
 
 /**
- * A core of its own for each tab: what a tab leaves behind goes with it.
+ * An instance of its own for each tab: what a tab leaves behind goes with it.
  *
- * @param {Build} build
+ * @param {ModuleName} name
  * @param {WasmSource | undefined} wasm nothing: beside the package's modules
  * @returns {Promise<Glue>}
  */
-export async function loadCore(build, wasm) {
+export async function loadCore(name, wasm) {
     const [{ default: start }, module] = await Promise.all([
-        loadGlue(build),
-        wasm ? compile(wasm) : compileBeside(build).catch(() => undefined),
+        loadGlue(name),
+        wasm ? compile(name, wasm) : compileBeside(name).catch(() => undefined),
     ]);
     try {
         return await (module ? instantiated(start, module) : start({}));
     } catch (cause) {
         throw new TabacusError(
             'unavailable',
-            `${build}.wasm could not be loaded: it must be beside the package's modules, or passed as wasm`,
+            `${name}.wasm could not be loaded: it must be beside the package's modules, or passed as ${optionOf(name)}`,
             { cause },
         );
     }
@@ -78,11 +82,15 @@ function instantiated(start, module) {
     });
 }
 
+/** How open() calls what a module is to be had from. @param {ModuleName} name */
+const optionOf = (name) => (name === 'catalogue' ? 'catalogue' : 'wasm');
+
 /**
+ * @param {ModuleName} name
  * @param {WasmSource} source
  * @returns {Promise<WebAssembly.Module>}
  */
-async function compile(source) {
+async function compile(name, source) {
     if (source instanceof WebAssembly.Module) return source;
     try {
         if (typeof source !== 'string' && !(source instanceof URL)) return await WebAssembly.compile(source);
@@ -90,6 +98,6 @@ async function compile(source) {
         if (!response.ok) throw new Error(`${response.status} ${response.url}`);
         return await WebAssembly.compile(await response.arrayBuffer());
     } catch (cause) {
-        throw Object.assign(invalid('wasm', source, 'the address, the bytes or the module of its wasm'), { cause });
+        throw Object.assign(invalid(optionOf(name), source, 'the address, the bytes or the module of its wasm'), { cause });
     }
 }
