@@ -1,5 +1,7 @@
 #include "entry_log.hpp"
 
+#include <utility>
+
 #include "checked_add.hpp"
 #include "stored_record.hpp"
 
@@ -46,8 +48,24 @@ std::pair<std::int64_t, LogRecord> EntryLog::Tab::fold() const {
 
 void EntryLog::put(const LogKey& key, LogRecord record) {
     auto& tab = tabs_[key.tab];
-    (key.kind == LogKey::Kind::entry ? tab.entries : tab.folds)
-        .insert_or_assign(key.number, record);
+    if (key.kind == LogKey::Kind::fold) {
+        tab.folds.insert_or_assign(key.number, record);
+        return recount(tab);
+    }
+    const bool known = !tab.entries.insert_or_assign(key.number, record).second;
+    if (known) return recount(tab);
+    if (key.number <= tab.fold().first) return;
+    tab.sum = bounded_add(tab.sum, record.amount);
+    sum_ = bounded_add(sum_, record.amount);
+}
+
+void EntryLog::recount(Tab& tab) {
+    const auto [covered, fold] = tab.fold();
+    auto sum = fold.amount;
+    for (auto entry = tab.entries.upper_bound(covered); entry != tab.entries.end(); ++entry) {
+        sum = bounded_add(sum, entry->second.amount);
+    }
+    sum_ = bounded_add(sum_, sum - std::exchange(tab.sum, sum));
 }
 
 void EntryLog::forget_covered(const LogKey& key) {
@@ -57,18 +75,6 @@ void EntryLog::forget_covered(const LogKey& key) {
     const auto covered = tab.fold().first;
     if (key.kind == LogKey::Kind::entry && key.number <= covered) tab.entries.erase(key.number);
     if (key.kind == LogKey::Kind::fold && key.number < covered) tab.folds.erase(key.number);
-}
-
-std::int64_t EntryLog::sum() const {
-    std::int64_t sum = 0;
-    for (const auto& [id, tab] : tabs_) {
-        const auto [covered, fold] = tab.fold();
-        sum = bounded_add(sum, fold.amount);
-        for (auto entry = tab.entries.upper_bound(covered); entry != tab.entries.end(); ++entry) {
-            sum = bounded_add(sum, entry->second.amount);
-        }
-    }
-    return sum;
 }
 
 void EntryLog::take_newer(const EntryLog& other, std::string_view tab, std::int64_t after) {

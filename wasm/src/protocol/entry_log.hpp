@@ -40,18 +40,22 @@ class EntryLog {
         std::map<std::int64_t, LogRecord> folds;    // by the last number that they cover
         /// The fold that covers most; number 0 when there is none.
         [[nodiscard]] std::pair<std::int64_t, LogRecord> fold() const;
+        std::int64_t sum = 0;  // of that fold and the entries beyond it
     };
 
     void put(const LogKey& key, LogRecord record);
     /// Keeps what others may still miss: only what a fold covers is forgotten.
     void forget_covered(const LogKey& key);
-    [[nodiscard]] std::int64_t sum() const;
+    [[nodiscard]] std::int64_t sum() const { return sum_; }
     [[nodiscard]] const std::map<std::string, Tab, std::less<>>& tabs() const { return tabs_; }
     /// Own entries that a look at the store, begun at `after`, cannot have seen.
     void take_newer(const EntryLog& other, std::string_view tab, std::int64_t after);
 
   private:
+    void recount(Tab& tab);
+
     std::map<std::string, Tab, std::less<>> tabs_;
+    std::int64_t sum_ = 0;  // of the tabs'
 };
 
 }  // namespace tabacus
