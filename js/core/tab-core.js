@@ -1,13 +1,17 @@
-/** The C++ core of a tab: which build, from where, and its methods as types. */
+/** The C++ modules of a tab: which, from where, and their functions as types. */
 
 import { TabacusError } from '../errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
 import { compile, instantiated } from './module.js';
 
-/** @typedef {'threads' | 'single'} Build */
+/** @typedef {'threads' | 'single'} Build the core's */
+
+/** @typedef {Build | 'catalogue'} ModuleName */
 
 /**
- * An instance of the core: its exports (wasm/src/bindings/tab.cpp), and its one import.
+ * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
+ * but _tally_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
+ * _tally_increment.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
@@ -29,24 +33,27 @@ import { compile, instantiated } from './module.js';
  */
 
 /**
- * A core of its own for each tab: what a tab leaves behind goes with it.
+ * An instance of its own for each tab: what a tab leaves behind goes with it.
  *
- * @param {Build} build
+ * @param {ModuleName} name
  * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules
  * @returns {Promise<Glue>}
  */
-export async function loadCore(build, wasm) {
-    const given = wasm === undefined ? compileBeside(build).catch(() => undefined) : compile(wasm, 'wasm');
-    const [glue, module] = await Promise.all([loadGlue(build).catch(unavailable(build)), given]);
+export async function loadCore(name, wasm) {
+    const given = wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
+    const [glue, module] = await Promise.all([loadGlue(name).catch(unavailable(name)), given]);
     const starting = module ? instantiated(glue.default, module) : glue.default({});
-    return starting.catch(unavailable(build));
+    return starting.catch(unavailable(name));
 }
 
 /**
- * @param {Build} build
+ * @param {ModuleName} name
  * @returns {(cause: unknown) => never}
  */
-export const unavailable = (build) => (cause) => {
-    const where = "they must be beside the package's modules (its wasm may be passed as `wasm`)";
-    throw new TabacusError('unavailable', `${build}.js or ${build}.wasm could not be loaded: ${where}`, { cause });
+export const unavailable = (name) => (cause) => {
+    const where = `they must be beside the package's modules (its wasm may be passed as ${optionOf(name)})`;
+    throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, { cause });
 };
+
+/** How open() calls what a module is to be had from. @param {ModuleName} name */
+const optionOf = (name) => (name === 'catalogue' ? 'catalogue' : 'wasm');

@@ -61,7 +61,12 @@ export class DatabaseHost {
 
     /** Whether there is one; it may refuse to open all the same. */
     get available() {
-        return this.#factory !== undefined && this.#factory !== null;
+        return this.#factory !== undefined;
+    }
+
+    /** As if there were none: for who knows already that it refuses to open. */
+    renounce() {
+        this.#factory = undefined;
     }
 
     /**

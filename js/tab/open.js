@@ -11,6 +11,8 @@ import { Tab } from './tab.js';
  *   cross-origin isolated page, Node), else `single`
  * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
  *   package's modules
+ * @property {import('../core/module.js').WasmSource} [catalogue] where catalogue.wasm is, if not beside
+ *   the package's modules; it is loaded by the first counter of a strategy but the default
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for
  * @property {object} [window] the platform to use in place of `globalThis`
  */

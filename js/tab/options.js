@@ -2,9 +2,13 @@
 
 import { invalid } from '../errors.js';
 import { checkWasm } from '../core/module.js';
-import { checkName, checkOptions } from '../shared/check.js';
+import { checkInteger, checkName, checkOptions } from '../shared/check.js';
 
-/** @typedef {'replicated' | 'naive' | 'locked' | 'transactional'} Strategy */
+/**
+ * The default, which keeps a row per tab, and the ways to count that others have written down.
+ * @typedef {'replicated' | 'naive' | 'log' | 'lamport' | 'eventual' | 'transactional' | 'locked'
+ *   | 'optimistic' | 'deltas' | 'batched'} Strategy
+ */
 
 /**
  * What a commit has reached: `strict`, the disk; `relaxed`, the operating system; `memory`, this
@@ -12,7 +16,26 @@ import { checkName, checkOptions } from '../shared/check.js';
  * @typedef {'memory' | 'relaxed' | 'strict'} Durability
  */
 
-const strategies = ['replicated', 'naive', 'locked', 'transactional'];
+/** The longest time that an option may name: an hour. Who waits longer has another design in mind. */
+const hour_ms = 3_600_000;
+
+/**
+ * The strategies, each with its own options: times in milliseconds, from the least to the most.
+ *
+ * @type {Record<Strategy, Record<string, readonly [least: number, most: number]>>}
+ */
+const strategies = {
+    replicated: {},
+    naive: {},
+    log: { foldAfter: [100, hour_ms] },
+    lamport: { delay: [0, 60_000], backOff: [1, 60_000], forceAfter: [100, hour_ms] },
+    eventual: {},
+    transactional: {},
+    locked: {},
+    optimistic: { backOff: [0, 60_000] },
+    deltas: { threshold: [0, hour_ms] },
+    batched: { interval: [1, hour_ms] },
+};
 
 /** From the weakest. */
 const durabilities = ['memory', 'relaxed', 'strict'];
@@ -66,9 +89,10 @@ export function checkOpenOptions(given) {
         namespace = 'default',
         build,
         wasm,
+        catalogue,
         allowWeaker = false,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'build', 'wasm', 'allowWeaker', 'window']);
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'allowWeaker', 'window']);
     const platform = checkWindow(window);
     return {
         namespace: checkName(namespace, 'namespace'),
@@ -77,22 +101,38 @@ export function checkOpenOptions(given) {
             checkWord('build', build === undefined ? bestBuild(platform) : build, builds)
         ),
         wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
+        catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
         allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }
 
 /**
+ * @typedef {object} CheckedCounterOptions
+ * @property {Strategy} strategy
+ * @property {Durability} durability
+ * @property {boolean} demanded the caller named the durability, so that less is an error
+ * @property {string[]} times of the strategy, as far as given: names and milliseconds in turn
+ */
+
+/**
  * @param {unknown} given
- * @returns {{ strategy: Strategy, durability: Durability, demanded: boolean }} `demanded`: the caller
- *   named the durability, so that less is an error
+ * @returns {CheckedCounterOptions}
  */
 export function checkCounterOptions(given) {
-    const options = checkOptions(given, ['strategy', 'durability']);
-    const { strategy = 'replicated', durability = 'relaxed' } = options;
+    if (typeof given !== 'object' || given === null) throw invalid('options', given, 'an object');
+    const { strategy: named = 'replicated' } = /** @type {{ strategy?: unknown }} */ (given);
+    /** @type {Strategy} */
+    const strategy = checkWord('strategy', named, Object.keys(strategies));
+    const ranges = strategies[strategy];
+    const options = checkOptions(given, ['strategy', 'durability', ...Object.keys(ranges)], `of ${strategy}`);
+    const { durability = 'relaxed' } = options;
     return {
-        strategy: checkWord('strategy', strategy, strategies),
+        strategy,
         durability: checkWord('durability', durability, durabilities),
         demanded: options.durability !== undefined,
+        times: Object.entries(ranges).flatMap(([name, [least, most]]) =>
+            options[name] === undefined ? [] : [name, String(checkInteger(name, options[name], least, most))],
+        ),
     };
 }
 

@@ -22,7 +22,9 @@ import { whenStale } from './stamp.js';
 
 /** @type {Platform[]} */
 const PLATFORMS = ['web', 'node'];
-const CORES = ['threads', 'single'];
+
+/** The modules by the builds that they come from. */
+const CORES = { threads: 'wasm-threads', single: 'wasm-single', catalogue: 'wasm-single' };
 
 /** Public modules by the names that package.json exports them under. */
 const FACADES = { tabacus: 'index', 'tabacus-threads': 'threads', 'tabacus-worker': 'worker' };
@@ -35,7 +37,7 @@ export async function pack() {
     await nodeModules();
     await withLock(join(buildFolder, 'dist.lock'), async () => {
         for (const platform of PLATFORMS) {
-            for (const core of CORES) await packCore(platform, core);
+            for (const [core, preset] of Object.entries(CORES)) await packCore(platform, core, preset);
             packAttach(platform);
             await packFacades(platform);
         }
@@ -45,9 +47,10 @@ export async function pack() {
 /**
  * @param {Platform} platform
  * @param {string} core
+ * @param {string} preset
  */
-async function packCore(platform, core) {
-    const from = join(buildFolder, `wasm-${core}`, platform, core);
+async function packCore(platform, core, preset) {
+    const from = join(buildFolder, preset, platform, core);
     const to = join(distFolder, platform, core);
     if (!existsSync(`${from}.js`)) return;
     const product = {
@@ -142,7 +145,7 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|catalogue)\.js$/ }, ({ importer, path }) =>
             /^load\.(web|node)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,

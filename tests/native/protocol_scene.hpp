@@ -13,6 +13,7 @@
 #include "counter_judge.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
+#include "tabacus/catalogue.hpp"
 #include "tabacus/replicated.hpp"
 #include "tabacus/tab.hpp"
 
@@ -24,7 +25,7 @@ using lab::Platform;
 using lab::StorageModel;
 
 struct Plan {
-    Strategy strategy = Strategy::replicated;
+    std::optional<Strategy> strategy = std::nullopt;  // nothing: the default
     Durability durability = Durability::relaxed;
     int adds = 8;
     bool decrements = false;
@@ -39,7 +40,8 @@ class Page {
         : world_(world),
           judge_(judge),
           random_(world.random().bits()),
-          tab_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
+          tab_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
+          catalogue_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
 
     /// Opens, counts as planned and flushes; `done` is set when all has ended.
     void count(const Plan& plan) { scope_.spawn(live(plan)); }
@@ -54,6 +56,7 @@ class Page {
         return tab_.replicated(name, durability);
     }
     Tab& tab() { return tab_; }
+    Catalogue& catalogue() { return catalogue_; }
 
     /// Counts, unless it would leave the range.
     std::optional<std::int64_t> add(std::int64_t n) {
@@ -142,12 +145,12 @@ class Page {
     }
 
     Task<void> live(Plan plan) {
-        if (!opened) co_await tab_.open();
-        opened = true;
-        if (plan.strategy == Strategy::replicated) {
-            co_await live_replicated(plan);
-        } else {
+        if (plan.strategy) {
             co_await live_simple(plan);
+        } else {
+            if (!opened) co_await tab_.open();
+            opened = true;
+            co_await live_replicated(plan);
         }
         done = true;
     }
@@ -177,7 +180,7 @@ class Page {
     }
 
     Task<void> live_simple(Plan plan) {
-        auto& simple = tab_.counter("c", {plan.strategy, plan.durability});
+        auto& simple = catalogue_.counter("c", {*plan.strategy, plan.durability});
         for (int i = 0; i < plan.adds; ++i) {
             judge_.attempt(1);
             try {
@@ -201,6 +204,7 @@ class Page {
     CounterJudge& judge_;
     lab::SeededRandom random_;
     Tab tab_;
+    Catalogue catalogue_;
     CounterJudge::Sum unflushed_;  // all that this page counted
     CounterJudge::Sum acknowledged_;
     Scope scope_;  // last: what runs in it uses all of the above

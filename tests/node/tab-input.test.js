@@ -138,7 +138,7 @@ for (const build of /** @type {Build[]} */ (['single', 'threads'])) {
         counter.add(4);
         await counter.flush();
         assert.equal(await counter.read(), 4);
-        for (const strategy of /** @type {const} */ (['naive', 'locked', 'transactional'])) {
+        for (const strategy of /** @type {const} */ (['naive', 'log', 'locked', 'transactional', 'batched'])) {
             assert.throws(() => tab.counter('c', { strategy }), failsWith('unavailable'));
         }
         await tab.close();
@@ -152,6 +152,7 @@ test('open() refuses bad options', async () => {
         [{ build: 'double' }, 'build', 'double'],
         [{ allowWeaker: 1 }, 'allowWeaker', 1],
         [{ wasm: 7 }, 'wasm', 7],
+        [{ catalogue: 7 }, 'catalogue', 7],
         [{ window: 'w' }, 'window', 'w'],
         [{ name: 'n' }, 'options.name', 'n'],
         [null, 'options', null],

@@ -1,12 +1,11 @@
-// Tab: everything that one namespace offers in one context (a page, a worker).
+// Tab: what one namespace offers in one context (a page, a worker). The other ways to count are the
+// Catalogue's (catalogue.hpp), which a page need not load.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tabacus/counter.hpp"
 #include "tabacus/world.hpp"
@@ -16,16 +15,6 @@ namespace tabacus {
 /// The longest name of a namespace or counter, in UTF-16 code units. Room for any identifier a
 /// person would write; an escaped key stays far below what storage and lock managers accept.
 constexpr int name_units_max = 128;
-
-enum class Strategy : std::uint8_t { replicated, naive, locked, transactional };
-
-/// Nothing for a name that is no strategy.
-std::optional<Strategy> strategy_named(std::string_view name);
-
-struct CounterOptions {
-    Strategy strategy = Strategy::replicated;
-    Durability durability = Durability::relaxed;
-};
 
 /// What this context has. Each is one of the words that the public API shows.
 struct Capabilities {
@@ -56,10 +45,7 @@ class Tab {
 
     [[nodiscard]] Capabilities capabilities() const;
 
-    /// The counter of that name and strategy: the same object for the same arguments. Fails with
-    /// unavailable when the strategy needs what the platform lacks.
-    Counter& counter(std::string_view name, CounterOptions options);
-    /// The same for the default strategy, whose increment() is synchronous.
+    /// The counter of that name: the same object for the same arguments.
     ReplicatedCounter& replicated(std::string_view name, Durability durability);
 
     /// True when no work of the tab is under way.

@@ -52,8 +52,9 @@ enum class Store : std::uint8_t {
     meta,      // "generation" → the id of this incarnation of the database
     claims,    // who owns what: only through holder, claim and release
     rows,      // replicated totals
-    counters,  // one row per transactional counter
+    counters,  // what the catalogue's strategies keep in one row per counter
     aside,     // records set aside because they could not be read
+    deltas,    // one row per increment not folded yet
 };
 
 struct Row {

@@ -18,11 +18,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tabacus/guarantee.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::lab {
 
-enum class StorageModel : std::uint8_t { mutexed, interleaved, cached };
+using tabacus::StorageModel;
 
 using ProcessId = std::uint32_t;
 

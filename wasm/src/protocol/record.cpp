@@ -10,23 +10,6 @@ constexpr char separator = ';';
 constexpr std::string_view version = "1";
 constexpr std::size_t identifier_length_max = 32;
 
-std::string decimal(std::int64_t number) {
-    std::array<char, 24> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-    return {buffer.data(), end};
-}
-
-/// Exactly what decimal() writes: no sign but a leading minus, no leading zeros, no "-0".
-std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t min,
-                                          std::int64_t max) {
-    std::int64_t number = 0;
-    const auto* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-    if (number < min || number > max || decimal(number) != text) return std::nullopt;
-    return number;
-}
-
 /// Takes the fields of a record one by one. A missing field reads as a text that no parser accepts.
 class Fields {
   public:
@@ -66,6 +49,22 @@ std::optional<TotalsRecord> next_totals(Fields& fields) {
 
 }  // namespace
 
+std::string format_decimal(std::int64_t number) {
+    std::array<char, 24> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+    return {buffer.data(), end};
+}
+
+std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t min,
+                                          std::int64_t max) {
+    std::int64_t number = 0;
+    const auto* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, number);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+    if (number < min || number > max || format_decimal(number) != text) return std::nullopt;
+    return number;
+}
+
 bool is_identifier(std::string_view text) {
     return !text.empty() && text.size() <= identifier_length_max &&
            std::all_of(text.begin(), text.end(),
@@ -85,7 +84,8 @@ bool is_row_id(std::string_view text) {
 }
 
 std::string format_totals(TotalsRecord record) {
-    return joined(decimal(record.epoch), decimal(record.totals.plus), decimal(record.totals.minus));
+    return joined(format_decimal(record.epoch), format_decimal(record.totals.plus),
+                  format_decimal(record.totals.minus));
 }
 
 std::optional<TotalsRecord> parse_totals(std::string_view text) {
@@ -94,14 +94,14 @@ std::optional<TotalsRecord> parse_totals(std::string_view text) {
     return next_totals(fields);
 }
 
-std::string format_value(std::int64_t value) { return decimal(value); }
+std::string format_value(std::int64_t value) { return format_decimal(value); }
 
 std::optional<std::int64_t> parse_value(std::string_view text) {
     return parse_decimal(text, -value_max, value_max);
 }
 
 std::string format_holder(const HolderRecord& record) {
-    return joined(record.generation, record.slot, decimal(record.epoch));
+    return joined(record.generation, record.slot, format_decimal(record.epoch));
 }
 
 std::optional<HolderRecord> parse_holder(std::string_view text) {
@@ -122,9 +122,9 @@ std::string format_message(const Message& message) {
     const std::string kind(1, static_cast<char>(message.kind));
     switch (message.kind) {
         case Message::Kind::totals:
-            return joined(kind, message.counter, message.row, decimal(message.record.epoch),
-                          decimal(message.record.totals.plus),
-                          decimal(message.record.totals.minus));
+            return joined(kind, message.counter, message.row, format_decimal(message.record.epoch),
+                          format_decimal(message.record.totals.plus),
+                          format_decimal(message.record.totals.minus));
         case Message::Kind::ask:
         case Message::Kind::changed:
             return joined(kind, message.counter);

@@ -35,7 +35,10 @@ Guarantee ReplicatedCounter::guarantee() const {
                     .accuracy = "read: every flushed increment; value: also announced ones",
                     .rows = "one per tab open at once",
                     .needs = "indexeddb, web-locks",
-                    .durability = state_->durability == Durability::strict ? "strict" : "relaxed"};
+                    .durability = state_->durability == Durability::strict ? "strict" : "relaxed",
+                    .losses = {.lost = in_every_model(lost_with_database),
+                               .exceeded = {},
+                               .before_flush = true}};
         case Medium::storage:
             return {.strategy = "replicated",
                     .lost = "flushed increments if the browser dies soon after",
@@ -43,7 +46,10 @@ Guarantee ReplicatedCounter::guarantee() const {
                     .accuracy = "other tabs' increments arrive late",
                     .rows = "one key per tab ever opened",
                     .needs = "storage",
-                    .durability = "relaxed"};
+                    .durability = "relaxed",
+                    .losses = {.lost = {lost_with_storage, lost_with_storage, lost_with_process},
+                               .exceeded = {},
+                               .before_flush = true}};
         case Medium::memory:
             break;
     }
@@ -53,7 +59,8 @@ Guarantee ReplicatedCounter::guarantee() const {
             .accuracy = "what living tabs have announced",
             .rows = "none",
             .needs = "",
-            .durability = "memory"};
+            .durability = "memory",
+            .losses = {.lost = in_every_model(always), .exceeded = {}, .before_flush = true}};
 }
 
 }  // namespace tabacus
