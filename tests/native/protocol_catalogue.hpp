@@ -35,15 +35,15 @@ class Counting {
     using Make = std::function<std::unique_ptr<StoredCounter>(const Place&)>;
 
     Counting(lab::LabTab& world, CounterJudge& judge, const CounterOptions& options)
-        : judge_(judge), catalogue_(world, "test", notices_to()) {
-        counter_ = &catalogue_.counter("c", options);
-    }
+        : judge_(judge),
+          catalogue_(world, "test", notices_to()),
+          counter_(&catalogue_.counter("c", options)) {}
     /// By a counter that is not in the catalogue.
     Counting(lab::LabTab& world, CounterJudge& judge, const Make& make)
-        : judge_(judge), catalogue_(world, "test", notices_to()) {
-        own_ = make({world, Names("test"), "c", notices_to()});
-        counter_ = own_.get();
-    }
+        : judge_(judge),
+          catalogue_(world, "test", notices_to()),
+          own_(make({world, Names("test"), "c", notices_to()})),
+          counter_(own_.get()) {}
 
     Counter& counter() { return *counter_; }
     Catalogue& catalogue() { return catalogue_; }

@@ -189,7 +189,7 @@ TEST_CASE("log: folding and counting at once loses nothing and counts nothing tw
         hall.origin.thaw(*frozen.tab);
         CHECK(hall.settled() == 15);
         for (const auto& seat : hall.seats) {
-            if (seat.page->last_read) continue;
+            CHECK(seat.page->counter().value() == 15);
             CHECK(hall.read(seat) == 15);
         }
     }

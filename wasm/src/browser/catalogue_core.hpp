@@ -1,5 +1,5 @@
-// What JavaScript holds of the catalogue: the strategies beside the default one, on a World of their
-// own.
+// What JavaScript holds of the catalogue: the strategies beside the default one, on a World of
+// their own.
 #pragma once
 
 #include <memory>

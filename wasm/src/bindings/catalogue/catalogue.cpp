@@ -1,5 +1,5 @@
-// The names under which JavaScript finds the catalogue's core: those of a tab's core (../tab.cpp) as
-// far as it has them, so that one js/core/border.js serves both.
+// The names under which JavaScript finds the catalogue's core: those of a tab's core (../tab.cpp)
+// as far as it has them, so that one js/core/border.js serves both.
 #include <emscripten/emscripten.h>
 
 #include "browser/catalogue_core.hpp"
@@ -29,8 +29,7 @@ EMSCRIPTEN_KEEPALIVE void tab_close(CatalogueCore* core, PromiseId promise) {
 }
 
 // The texts in the room: name, strategy, and its times.
-EMSCRIPTEN_KEEPALIVE CounterCore* tab_counter(CatalogueCore* core, bool strict,
-                                              PromiseId promise) {
+EMSCRIPTEN_KEEPALIVE CounterCore* tab_counter(CatalogueCore* core, bool strict, PromiseId promise) {
     return core->counter(texts(), strict, promise);
 }
 
