@@ -8,10 +8,10 @@ else()
     set(core single)
 endif()
 
-# Exceptions are WebAssembly's own: smaller and faster than Emscripten's emulation. Link-time
-# optimisation lets an export inline what it calls and drop what nobody does.
-add_compile_options(-fwasm-exceptions -flto)
-add_link_options(-fwasm-exceptions -flto)
+# Without exceptions the core is a fifth smaller: task.hpp carries failures. Link-time optimisation
+# lets an export inline what it calls and drop what nobody does.
+add_compile_options(-fno-exceptions -flto)
+add_link_options(-fno-exceptions -flto)
 if(TABACUS_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)

@@ -56,8 +56,11 @@ class Tab {
 
     [[nodiscard]] Capabilities capabilities() const;
 
-    /// The counter of that name and strategy: the same object for the same arguments. Fails with
-    /// unavailable when the strategy needs what the platform lacks.
+    /// What the strategy needs and the platform lacks, as a sentence; nothing when it is all there.
+    [[nodiscard]] const char* missing(Strategy strategy) const;
+
+    /// The counter of that name and strategy: the same object for the same arguments. Throws
+    /// unavailable, or aborts without exceptions, when something is missing().
     Counter& counter(std::string_view name, CounterOptions options);
     /// The same for the default strategy, whose increment() is synchronous.
     ReplicatedCounter& replicated(std::string_view name, Durability durability);

@@ -30,15 +30,10 @@ struct Reject {
     void operator()(std::string_view code, std::string_view message) const {
         call(Call::promise_reject, {.object = promise, .first = code, .second = message});
     }
-    void operator()(const std::exception_ptr& error) const {
-        try {
-            std::rethrow_exception(error);
-        } catch (const Error& known) {
-            (*this)(code_name(known.code()), known.what());
-        } catch (const std::exception& unknown) {
-            (*this)("store-failed", unknown.what());
-        }
+    void operator()(const Error& error) const {
+        (*this)(code_name(error.code()), error.what());
     }
+    void operator()(const Failure& failure) const { (*this)(error_of(failure)); }
 };
 
 template <typename T>
@@ -100,17 +95,16 @@ CounterCore* TabCore::counter(const std::string& name, const std::string& strate
                               PromiseId promise) {
     const CounterOptions options{strategy_named(strategy).value_or(Strategy::replicated),
                                  strict ? Durability::strict : Durability::relaxed};
-    try {
-        auto* const replicated = options.strategy == Strategy::replicated
-                                     ? &tab_.replicated(name, options.durability)
-                                     : nullptr;
-        auto& counter = replicated ? *replicated : tab_.counter(name, options);
-        counters_.push_back(std::make_unique<CounterCore>(scope_, counter, replicated));
-        return counters_.back().get();
-    } catch (...) {
-        Reject{promise}(std::current_exception());
+    if (const char* const what = tab_.missing(options.strategy)) {
+        Reject{promise}(code_name(ErrorCode::unavailable), what);
         return nullptr;
     }
+    auto* const replicated = options.strategy == Strategy::replicated
+                                 ? &tab_.replicated(name, options.durability)
+                                 : nullptr;
+    auto& counter = replicated ? *replicated : tab_.counter(name, options);
+    counters_.push_back(std::make_unique<CounterCore>(scope_, counter, replicated));
+    return counters_.back().get();
 }
 
 }  // namespace tabacus::browser

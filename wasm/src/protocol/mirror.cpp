@@ -14,52 +14,38 @@ Task<std::vector<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
     std::vector<Entry> entries;
     if (!available()) co_return entries;
     const auto root = names_.mirror("");
-    try {
-        for (const auto& key : co_await storage_.keys(names_.mirror(prefix))) {
-            const auto row = key.substr(root.size());
-            const auto record = co_await get(row);
-            if (parse_row_key(row) && record) entries.push_back({row, *record});
-        }
-    } catch (const Error&) {
-        entries.clear();
+    auto keys = co_await attempt(storage_.keys(names_.mirror(prefix)));
+    if (!keys) co_return entries;
+    for (const auto& key : keys.value()) {
+        const auto row = key.substr(root.size());
+        const auto record = co_await get(row);
+        if (parse_row_key(row) && record) entries.push_back({row, *record});
     }
     co_return entries;
 }
 
 Task<std::optional<TotalsRecord>> Mirror::get(std::string_view row) {
     if (!available()) co_return std::nullopt;
-    try {
-        const auto text = co_await storage_.get(names_.mirror(row));
-        if (text) co_return parse_totals(*text);
-    } catch (const Error&) {
-    }
-    co_return std::nullopt;
+    auto text = co_await attempt(storage_.get(names_.mirror(row)));
+    if (!text || !text.value()) co_return std::nullopt;
+    co_return parse_totals(*text.value());
 }
 
 Task<void> Mirror::put(std::string_view row, TotalsRecord record) {
     if (!available()) co_return;
-    try {
-        co_await storage_.set(names_.mirror(row), format_totals(record));
-    } catch (const Error&) {
-    }
+    (void)co_await attempt(storage_.set(names_.mirror(row), format_totals(record)));
 }
 
 Task<std::string> Mirror::generation() {
     if (!available()) co_return "";
-    try {
-        const auto text = co_await storage_.get(names_.generation());
-        if (text && is_identifier(*text)) co_return *text;
-    } catch (const Error&) {
-    }
-    co_return "";
+    auto text = co_await attempt(storage_.get(names_.generation()));
+    if (!text || !text.value() || !is_identifier(*text.value())) co_return "";
+    co_return *text.value();
 }
 
 Task<void> Mirror::set_generation(std::string_view generation) {
     if (!available()) co_return;
-    try {
-        co_await storage_.set(names_.generation(), generation);
-    } catch (const Error&) {
-    }
+    (void)co_await attempt(storage_.set(names_.generation(), generation));
 }
 
 }  // namespace tabacus

@@ -17,7 +17,7 @@ NaiveCounter::NaiveCounter(World& world, std::string key, NoticeHandler on_notic
 
 Task<std::int64_t> NaiveCounter::add(std::int64_t n) {
     const auto current = co_await parse_or_set_aside(co_await world_.storage().get(key_));
-    const auto next = checked_add(current, n);
+    const auto next = co_await checked_add(current, n);
     co_await world_.storage().set(key_, format_value(next));
     see(next);
     co_return next;

@@ -91,21 +91,19 @@ Subscription Replica::on_change(const std::shared_ptr<CounterState>& state,
 }
 
 Task<void> Replica::close() {
-    std::exception_ptr failure;
+    std::optional<Error> failure;
     const auto counters = counters_;
     for (const auto& state : counters) {
-        try {
-            if (!asleep_) co_await flush(state);
-        } catch (...) {
-            failure = std::current_exception();
-        }
+        if (asleep_) break;
+        const auto flushed = co_await attempt(flush(state));
+        if (!flushed) failure = flushed.error();
     }
     closed_ = true;
     fail_waiters(Error(ErrorCode::closed, "the tab was closed before the commit"));
     hide();
     lifecycle_ = {};
     database_ = {};
-    if (failure) std::rethrow_exception(failure);
+    if (failure) co_await fail(*failure);
 }
 
 // --- Lifecycle (DESIGN §7) ---------------------------------------------------------------------
@@ -148,10 +146,8 @@ void Replica::commit_before_sleep() {
     announce();
     if (medium_ != Medium::database || !holder_ || !dirty()) return;
     scope_.spawn([](Replica& self) -> Task<void> {
-        try {
-            co_await self.commit_batch();
-        } catch (const Error&) {  // the increments stay pending
-        }
+        // Should it fail, the increments stay pending.
+        (void)co_await attempt(self.commit_batch());
     }(*this));
 }
 

@@ -52,23 +52,21 @@ Task<void> Replica::commit_loop() {
     double pause_ms = retry_first_ms;
     int attempts = 0;
     while (dirty() && !asleep_ && !closed_) {
-        std::optional<Error> failure;
-        try {
-            co_await commit_batch();
+        const auto outcome = co_await attempt(commit_batch());
+        if (outcome) {
             attempts = 0;
             pause_ms = retry_first_ms;
-        } catch (const Error& error) {
-            failure = error;
+            continue;
         }
-        if (!failure) continue;
         if (asleep_ || closed_) break;
-        if (heals_at_once(failure->code())) {
+        const Error& failure = outcome.error();
+        if (heals_at_once(failure.code())) {
             lose_slot();
             if (++attempts < attempts_max) continue;
         }
         attempts = 0;
-        fail_waiters(*failure);
-        warn(std::string(code_name(failure->code())), failure->what(), "commit");
+        fail_waiters(failure);
+        warn(std::string(code_name(failure.code())), failure.what(), "commit");
         co_await back_off(pause_ms);
         pause_ms = std::min(pause_ms * 2, retry_last_ms);
     }
@@ -113,7 +111,7 @@ Task<void> Replica::commit_to_database() {
     constexpr std::array scope{Store::claims, Store::rows, Store::aside};
     const auto transaction = co_await world_.database().begin(
         scope, Access::write, strict ? Durability::strict : Durability::relaxed);
-    if (!holder_) throw Error(ErrorCode::fenced, "the slot was let go before the commit");
+    if (!holder_) co_await fail(ErrorCode::fenced, "the slot was let go before the commit");
     transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
     auto lines = gather();
     for (auto& line : lines) {
@@ -127,25 +125,20 @@ Task<void> Replica::commit_to_database() {
     }
 
     ++commits_in_flight_;
-    std::optional<Error> failure;
-    try {
-        co_await transaction->commit();
-    } catch (const Error& error) {
-        failure = error;
-    }
+    const auto outcome = co_await attempt(transaction->commit());
     --commits_in_flight_;
-    if (!failure) {
+    if (outcome) {
         committed(lines);
         for (const auto& line : lines) {
             co_await mirror_.put(line.state->key + "/" + row_, {row_epoch_, line.totals});
         }
-    } else if (failure->code() == ErrorCode::unknown_commit) {
+    } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& line : lines) {
             line.state->unknown.push_back({row_, {row_epoch_, line.totals}, line.through});
         }
     }
     for (const auto& waiter : std::exchange(outcome_waiters_, {})) waiter.complete({});
-    if (failure) throw Error(*failure);
+    if (!outcome) co_await fail(outcome.error());
 }
 
 /// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
@@ -168,7 +161,7 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
     if (mirrored) base = larger(base, mirrored->totals);
     // The page may have been hidden meanwhile.
     if (!holder_ || row_epoch_ != epoch) {
-        throw Error(ErrorCode::fenced, "the slot was let go during the commit");
+        co_await fail(ErrorCode::fenced, "the slot was let go during the commit");
     }
     if (state.based) co_return;  // another commit was quicker
     state.ledger.remove(row_);
@@ -211,13 +204,13 @@ void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through)
 void Replica::doubt(CounterState& state) {
     state.doubted = state.waiters.empty();
     for (const auto& waiter : std::exchange(state.waiters, {})) {
-        waiter.done.fail(std::make_exception_ptr(doubt_error()));
+        waiter.done.fail(failure_of(doubt_error()));
     }
 }
 
 Task<void> Replica::flush(std::shared_ptr<CounterState> state) {
-    if (closed_) throw Error(ErrorCode::closed, "the tab is closed");
-    if (std::exchange(state->doubted, false)) throw doubt_error();
+    if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
+    if (std::exchange(state->doubted, false)) co_await fail(doubt_error());
     const auto target = state->added;
     if (state->committed_through >= target) co_return;
     const Completer<Unit> done;
@@ -231,7 +224,7 @@ void Replica::fail_waiters(const Error& error) {
     const auto counters = counters_;
     for (const auto& state : counters) {
         for (const auto& waiter : std::exchange(state->waiters, {})) {
-            waiter.done.fail(std::make_exception_ptr(error));
+            waiter.done.fail(failure_of(error));
         }
     }
 }

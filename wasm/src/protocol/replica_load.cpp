@@ -94,10 +94,7 @@ void Replica::reload_all() {
 /// load() for those who do not wait: a failure leaves what is known, and the next reason to read
 /// (waking, news, read()) comes.
 Task<void> Replica::reload(std::shared_ptr<CounterState> state) {
-    try {
-        co_await load(state);
-    } catch (const Error&) {  // read() and flush() tell whoever asks
-    }
+    (void)co_await attempt(load(state));  // read() and flush() tell whoever asks
 }
 
 }  // namespace tabacus

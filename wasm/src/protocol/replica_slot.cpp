@@ -21,15 +21,10 @@ Task<void> Replica::ensure_adopted() {
     }
     if (holder_) co_return;
     adopting_ = true;
-    std::exception_ptr failure;
-    try {
-        co_await adopt();
-    } catch (...) {
-        failure = std::current_exception();
-    }
+    const auto adopted = co_await attempt(adopt());
     adopting_ = false;
     for (const auto& waiter : std::exchange(adoption_waiters_, {})) waiter.complete({});
-    if (failure) std::rethrow_exception(failure);
+    if (!adopted) co_await fail(adopted.error());
 }
 
 /// One transaction: find out which database this is, bring back what a lost one held, end the
@@ -57,7 +52,9 @@ Task<void> Replica::adopt() {
     co_await transaction->commit();
 
     if (asleep_) slot_lock_.reset();
-    if (asleep_ || slot_lock_lost_) throw Error(ErrorCode::fenced, "the slot was let go meanwhile");
+    if (asleep_ || slot_lock_lost_) {
+        co_await fail(ErrorCode::fenced, "the slot was let go meanwhile");
+    }
     generation_ = generation;
     data_loss_.clear();
     co_await mirror_.set_generation(generation);
@@ -82,7 +79,7 @@ Task<void> Replica::take_slot_lock() {
             {.name = names_.slot_lock(slot_), .if_available = true});
         if (slot_lock_) break;
     }
-    if (!slot_lock_) throw Error(ErrorCode::unavailable, "no slot is free");
+    if (!slot_lock_) co_await fail(ErrorCode::unavailable, "no slot is free");
     slot_lock_->on_lost([this] {
         slot_lock_lost_ = true;
         lose_slot();
@@ -115,7 +112,7 @@ Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_vie
             }
         }
     }
-    if (epoch >= epoch_max) throw Error(ErrorCode::store_failed, "the epochs are exhausted");
+    if (epoch >= epoch_max) co_await fail(ErrorCode::store_failed, "the epochs are exhausted");
     co_return epoch + 1;
 }
 

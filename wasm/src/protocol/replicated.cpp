@@ -14,7 +14,7 @@ std::optional<std::int64_t> ReplicatedCounter::increment(std::int64_t n) {
 
 Task<std::int64_t> ReplicatedCounter::add(std::int64_t n) {
     const auto value = increment(n);
-    if (!value) throw Error(ErrorCode::out_of_range, "the counter would leave ±(2^53 − 1)");
+    if (!value) co_await fail(ErrorCode::out_of_range, "the counter would leave ±(2^53 − 1)");
     co_return *value;
 }
 

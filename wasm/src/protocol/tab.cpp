@@ -69,12 +69,13 @@ Task<void> Tab::open() {
     medium = world.storage().available() ? Medium::storage : Medium::memory;
     std::string refusal;
     if (world.database().available()) {
-        try {
-            constexpr std::array scope{Store::meta};
-            co_await world.database().begin(scope, Access::read, Durability::relaxed);
+        constexpr std::array scope{Store::meta};
+        const auto begun = co_await attempt(
+            world.database().begin(scope, Access::read, Durability::relaxed));
+        if (begun) {
             medium = Medium::database;
-        } catch (const Error& error) {
-            refusal = error.what();
+        } else {
+            refusal = begun.error().what();
         }
     }
     if (medium != Medium::database && !refusal.empty()) {
@@ -101,20 +102,34 @@ Capabilities Tab::capabilities() const {
             .channel = parts_->replica->has_channel()};
 }
 
+const char* Tab::missing(Strategy strategy) const {
+    auto& world = parts_->world;
+    switch (strategy) {
+        case Strategy::naive:
+            if (!world.storage().available()) return "the strategy naive needs localStorage";
+            break;
+        case Strategy::locked:
+            if (!world.storage().available()) return "the strategy locked needs localStorage";
+            if (!world.locks().available()) return "the strategy locked needs Web Locks";
+            break;
+        case Strategy::transactional:
+            if (parts_->medium != Medium::database) {
+                return "the strategy transactional needs IndexedDB";
+            }
+            break;
+        case Strategy::replicated:
+            break;
+    }
+    return nullptr;
+}
+
 std::unique_ptr<Counter> Tab::Parts::make(std::string_view name, CounterOptions options) const {
-    const auto require = [](bool available, const char* what) {
-        if (!available) throw Error(ErrorCode::unavailable, what);
-    };
     switch (options.strategy) {
         case Strategy::naive:
-            require(world.storage().available(), "the strategy naive needs localStorage");
             return std::make_unique<NaiveCounter>(world, names.counter("naive", name), on_notice);
         case Strategy::locked:
-            require(world.storage().available(), "the strategy locked needs localStorage");
-            require(world.locks().available(), "the strategy locked needs Web Locks");
             return std::make_unique<LockedCounter>(world, names, name, on_notice);
         case Strategy::transactional:
-            require(medium == Medium::database, "the strategy transactional needs IndexedDB");
             return std::make_unique<TransactionalCounter>(world, name, options.durability,
                                                           on_notice);
         case Strategy::replicated:
@@ -131,6 +146,9 @@ Counter& Tab::counter(std::string_view name, CounterOptions options) {
                other.options.durability == options.durability;
     });
     if (found != opened.end()) return *found->counter;
+    if (const char* const what = missing(options.strategy)) {
+        raise(failure_of(Error(ErrorCode::unavailable, what)));
+    }
     opened.push_back({std::string(name), options, parts_->make(name, options)});
     return *opened.back().counter;
 }

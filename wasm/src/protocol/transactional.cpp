@@ -30,7 +30,7 @@ Task<std::int64_t> TransactionalCounter::add(std::int64_t n) {
     const auto row = co_await transaction->get(Store::counters, key_);
     const auto current = value_in(row);
     if (!current) set_aside(*transaction, *row);
-    const auto next = checked_add(current.value_or(0), n);
+    const auto next = co_await checked_add(current.value_or(0), n);
     transaction->put(Store::counters, key_, format_value(next));
     co_await transaction->commit();
     see(next);
