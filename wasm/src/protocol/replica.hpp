@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +51,7 @@ class Replica {
     Replica& operator=(Replica&&) = delete;
     ~Replica() = default;
 
-    std::shared_ptr<CounterState> counter(std::string_view name, Durability durability);
+    CounterState& counter(std::string_view name, Durability durability);
 
     /// Counts at once; commit and news follow at the end of the turn.
     std::optional<std::int64_t> increment(CounterState& state, std::int64_t n) {
@@ -64,10 +65,8 @@ class Replica {
     }
 
     /// The rows as the store holds them, plus this tab's own increments.
-    Task<std::int64_t> read(std::shared_ptr<CounterState> state);
-    Task<void> flush(std::shared_ptr<CounterState> state);
-    Subscription on_change(const std::shared_ptr<CounterState>& state,
-                           std::function<void()> callback);
+    Task<std::int64_t> read(CounterState& state);
+    Task<void> flush(CounterState& state);
 
     /// Commits what is pending and lets everything go. Fails as flush() does, having let go.
     Task<void> close();
@@ -79,7 +78,7 @@ class Replica {
 
   private:
     struct CommitLine {
-        std::shared_ptr<CounterState> state;
+        CounterState* state;
         Totals totals;
         std::uint64_t through;
         bool based;  // `totals` include the base
@@ -116,7 +115,7 @@ class Replica {
     Task<void> commit_to_database();
     Task<void> commit_to_storage();
     Task<void> base_on_store(Transaction& transaction, CounterState& state);
-    std::vector<CommitLine> gather() const;
+    std::vector<CommitLine> gather();
     void committed(const std::vector<CommitLine>& lines);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
     static void doubt(CounterState& state);
@@ -125,12 +124,12 @@ class Replica {
     Task<void> ring_after(double delay_ms, Completer<Unit> bell);
 
     // Reading the store (replica_load.cpp).
-    Task<void> load(std::shared_ptr<CounterState> state);
+    Task<void> load(CounterState& state);
     Task<bool> load_from_database(CounterState& state);
     Task<void> load_from_storage(CounterState& state);
     bool merge_row(CounterState& state, std::string_view row, std::string_view value, bool foreign);
     void reload_all();
-    Task<void> reload(std::shared_ptr<CounterState> state);
+    Task<void> reload(CounterState& state);
 
     // News (replica_news.cpp).
     void open_channel();
@@ -158,7 +157,7 @@ class Replica {
     NoticeHandler on_notice_;
     Mirror mirror_;
 
-    std::vector<std::shared_ptr<CounterState>> counters_;
+    std::list<CounterState> counters_;  // only grows: a counter stays where it is
     std::vector<std::string> set_aside_;  // keys already warned of
 
     std::unique_ptr<HeldLock> slot_lock_;

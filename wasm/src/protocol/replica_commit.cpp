@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "concat.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -38,12 +39,12 @@ Error doubt_error() {
 
 bool Replica::dirty() const {
     return std::any_of(counters_.begin(), counters_.end(),
-                       [](const auto& state) { return state->dirty(); });
+                       [](const auto& state) { return state.dirty(); });
 }
 
 bool Replica::awaited() const {
     return std::any_of(counters_.begin(), counters_.end(),
-                       [](const auto& state) { return !state->waiters.empty(); });
+                       [](const auto& state) { return !state.waiters.empty(); });
 }
 
 Task<void> Replica::commit_loop() {
@@ -73,7 +74,7 @@ Task<void> Replica::commit_loop() {
     committing_ = false;
     if (closed_ || asleep_) co_return;
     // Once more when all is committed, so that whoever missed or forgot it checks the store.
-    for (const auto& state : counters_) state->announceable = state->announceable || state->based;
+    for (auto& state : counters_) state.announceable = state.announceable || state.based;
     if (!announcing_) scope_.spawn(announce_loop());
 }
 
@@ -92,11 +93,11 @@ Task<void> Replica::commit_batch() {
     }
 }
 
-std::vector<Replica::CommitLine> Replica::gather() const {
+std::vector<Replica::CommitLine> Replica::gather() {
     std::vector<CommitLine> lines;
-    for (const auto& state : counters_) {
-        if (!state->dirty()) continue;
-        lines.push_back({state, state->attempted, state->added, state->based});
+    for (auto& state : counters_) {
+        if (!state.dirty()) continue;
+        lines.push_back({&state, state.attempted, state.added, state.based});
     }
     return lines;
 }
@@ -106,7 +107,7 @@ std::vector<Replica::CommitLine> Replica::gather() const {
 /// begun and filled meanwhile (commit_before_sleep), so that a row never goes back.
 Task<void> Replica::commit_to_database() {
     const bool strict = std::any_of(counters_.begin(), counters_.end(), [](const auto& state) {
-        return state->dirty() && state->durability == Durability::strict;
+        return state.dirty() && state.durability == Durability::strict;
     });
     constexpr std::array scope{Store::claims, Store::rows, Store::aside};
     const auto transaction = co_await world_.database().begin(
@@ -120,7 +121,7 @@ Task<void> Replica::commit_to_database() {
         line.totals = line.totals + line.state->base;
     }
     for (const auto& line : lines) {
-        transaction->put(Store::rows, line.state->key + "/" + row_,
+        transaction->put(Store::rows, concat({line.state->key, "/", row_}),
                          format_totals({row_epoch_, line.totals}));
     }
 
@@ -130,7 +131,8 @@ Task<void> Replica::commit_to_database() {
     if (outcome) {
         committed(lines);
         for (const auto& line : lines) {
-            co_await mirror_.put(line.state->key + "/" + row_, {row_epoch_, line.totals});
+            (void)co_await attempt(
+                mirror_.put(concat({line.state->key, "/", row_}), {row_epoch_, line.totals}));
         }
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& line : lines) {
@@ -144,7 +146,7 @@ Task<void> Replica::commit_to_database() {
 /// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
 /// mirror where that is larger: a relaxed commit may be lost in a crash while the mirror survives.
 Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
-    const auto key = state.key + "/" + row_;
+    const auto key = concat({state.key, "/", row_});
     const auto epoch = row_epoch_;
     Totals base;
     const auto row = co_await transaction.get(Store::rows, key);
@@ -153,11 +155,11 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
         if (record) {
             base = record->totals;
         } else {
-            transaction.put(Store::aside, "rows/" + key, row->value.empty() ? "?" : row->value);
+            transaction.put(Store::aside, concat({"rows/", key}), row->text());
             set_aside("rows", key);
         }
     }
-    const auto mirrored = co_await mirror_.get(key);
+    const auto mirrored = Mirror::parsed(co_await attempt(mirror_.get(key)));
     if (mirrored) base = larger(base, mirrored->totals);
     // The page may have been hidden meanwhile.
     if (!holder_ || row_epoch_ != epoch) {
@@ -176,7 +178,7 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
 /// a stale copy must not be the base of anything (DESIGN §1).
 Task<void> Replica::commit_to_storage() {
     for (const auto& line : gather()) {
-        co_await world_.storage().set(names_.mirror(line.state->key + "/" + row_),
+        co_await world_.storage().set(names_.mirror(concat({line.state->key, "/", row_})),
                                       format_totals({row_epoch_, line.totals}));
         committed({line});
     }
@@ -208,22 +210,21 @@ void Replica::doubt(CounterState& state) {
     }
 }
 
-Task<void> Replica::flush(std::shared_ptr<CounterState> state) {
+Task<void> Replica::flush(CounterState& state) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
-    if (std::exchange(state->doubted, false)) co_await fail(doubt_error());
-    const auto target = state->added;
-    if (state->committed_through >= target) co_return;
+    if (std::exchange(state.doubted, false)) co_await fail(doubt_error());
+    const auto target = state.added;
+    if (state.committed_through >= target) co_return;
     const Completer<Unit> done;
-    state->waiters.push_back({target, done});
+    state.waiters.push_back({target, done});
     if (backing_off_) retry_bell_.complete({});
     if (!turn_scheduled_) schedule_turn();
     co_await done.async();
 }
 
 void Replica::fail_waiters(const Error& error) {
-    const auto counters = counters_;
-    for (const auto& state : counters) {
-        for (const auto& waiter : std::exchange(state->waiters, {})) {
+    for (auto& state : counters_) {
+        for (const auto& waiter : std::exchange(state.waiters, {})) {
             waiter.done.fail(failure_of(error));
         }
     }

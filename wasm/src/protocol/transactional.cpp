@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checked_add.hpp"
+#include "concat.hpp"
 #include "names.hpp"
 #include "record.hpp"
 
@@ -63,7 +64,7 @@ Guarantee TransactionalCounter::guarantee() const {
 }
 
 void TransactionalCounter::set_aside(Transaction& transaction, const Row& row) {
-    transaction.put(Store::aside, "counters/" + key_, row.value.empty() ? "?" : row.value);
+    transaction.put(Store::aside, concat({"counters/", key_}), row.text());
     if (std::exchange(warned_, true)) return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 "A value that is not a number was set aside; the count begins at zero.", key_, "",
