@@ -110,12 +110,15 @@ class Frame {
         static bool await_ready() noexcept { return false; }
         template <typename Promise>
         static void await_suspend(std::coroutine_handle<Promise> self) noexcept {
-            const Frame& frame = self.promise();
-            if (frame.parent_waits_) frame.parent_->resume();
+            self.promise().finish();
         }
         static void await_resume() noexcept {}
     };
     static Finish final_suspend() noexcept { return {}; }
+    /// Who waits for this frame goes on, inside its end.
+    [[gnu::noinline]] void finish() const noexcept {
+        if (parent_waits_) parent_->resume();
+    }
 
 #ifdef __cpp_exceptions
     void unhandled_exception() {

@@ -121,7 +121,7 @@ Task<void> Replica::commit_to_database() {
         line.totals = line.totals + line.state->base;
     }
     for (const auto& line : lines) {
-        transaction->put(Store::rows, concat({line.state->key, "/", row_}),
+        transaction->put(Store::rows, row_key(line.state->key, row_),
                          format_totals({row_epoch_, line.totals}));
     }
 
@@ -132,7 +132,7 @@ Task<void> Replica::commit_to_database() {
         committed(lines);
         for (const auto& line : lines) {
             (void)co_await attempt(
-                mirror_.put(concat({line.state->key, "/", row_}), {row_epoch_, line.totals}));
+                mirror_.put(row_key(line.state->key, row_), {row_epoch_, line.totals}));
         }
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& line : lines) {
@@ -146,7 +146,7 @@ Task<void> Replica::commit_to_database() {
 /// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
 /// mirror where that is larger: a relaxed commit may be lost in a crash while the mirror survives.
 Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
-    const auto key = concat({state.key, "/", row_});
+    const auto key = row_key(state.key, row_);
     const auto epoch = row_epoch_;
     Totals base;
     const auto row = co_await transaction.get(Store::rows, key);
@@ -178,7 +178,7 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
 /// a stale copy must not be the base of anything (DESIGN §1).
 Task<void> Replica::commit_to_storage() {
     for (const auto& line : gather()) {
-        co_await world_.storage().set(names_.mirror(concat({line.state->key, "/", row_})),
+        co_await world_.storage().set(names_.mirror(row_key(line.state->key, row_)),
                                       format_totals({row_epoch_, line.totals}));
         committed({line});
     }

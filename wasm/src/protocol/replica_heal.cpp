@@ -69,10 +69,10 @@ Task<std::int32_t> Replica::heal(Transaction& transaction, std::string_view gene
     std::vector<Mirror::Entry> saved = co_await mirror_.entries("");
     for (auto& state : counters_) {
         for (const auto& entry : state.ledger.entries()) {
-            add_saved(saved, {concat({state.key, "/", entry.id}), entry.committed});
+            add_saved(saved, {row_key(state.key, entry.id), entry.committed});
         }
         if (state.based) {
-            add_saved(saved, {concat({state.key, "/", row_}), {row_epoch_, state.committed}});
+            add_saved(saved, {row_key(state.key, row_), {row_epoch_, state.committed}});
         }
     }
     std::int32_t healed = 0;

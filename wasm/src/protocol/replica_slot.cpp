@@ -145,7 +145,7 @@ Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string
             bool happened = true;
             if (commit.row.starts_with(concat({generation, "/"}))) {
                 const auto row =
-                    co_await transaction.get(Store::rows, concat({state.key, "/", commit.row}));
+                    co_await transaction.get(Store::rows, row_key(state.key, commit.row));
                 const auto stored = row ? parse_totals(row->value) : std::nullopt;
                 happened = stored && stored->epoch >= commit.record.epoch &&
                            larger(stored->totals, commit.record.totals) == stored->totals;
