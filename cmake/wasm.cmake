@@ -24,8 +24,10 @@ tabacus_sources(binding_sources wasm/src/bindings)
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
 set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
-# They ask for no type at run time, and the names of their types are a twentieth of the module.
-set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Oz;-fno-rtti")
+# They ask for no type at run time, and the names of their types are a twentieth of the module. There
+# is one World in it: link-time optimisation calls it directly and drops what of it nobody calls.
+set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS
+    "-Oz;-fno-rtti;-fvisibility=hidden;-fwhole-program-vtables;-fvirtual-function-elimination")
 
 set(core_link_options
     -Oz

@@ -149,6 +149,7 @@ class Operation {
 
     [[nodiscard]] bool ready() const noexcept { return ready_; }
     [[nodiscard]] bool failed() const noexcept { return failure_ != nullptr; }
+    [[nodiscard, gnu::noinline]] bool succeeded() const noexcept { return ready_ && !failure_; }
     [[nodiscard]] Failure& failure() noexcept { return failure_; }
     [[nodiscard]] bool awaited() const noexcept { return waiter_ != nullptr; }
 
@@ -300,9 +301,7 @@ class [[nodiscard]] Async {
         if (operation_ && begun_) operation_->withdraw();
     }
 
-    [[nodiscard]] bool await_ready() const noexcept {
-        return operation_->ready() && !operation_->failed();
-    }
+    [[nodiscard]] bool await_ready() const noexcept { return operation_->succeeded(); }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
         return begin(awaiting.promise(), false);

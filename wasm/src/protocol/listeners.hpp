@@ -8,7 +8,7 @@
 
 #include "tabacus/task.hpp"
 
-namespace tabacus::browser {
+namespace tabacus {
 
 /// The same for every kind of event, which is a pointer here: one body of code instead of four.
 class ListenersBase {
@@ -43,4 +43,4 @@ class Listeners : public ListenersBase {
     void emit(const Event& event) const { ListenersBase::emit(&event); }
 };
 
-}  // namespace tabacus::browser
+}  // namespace tabacus
