@@ -25,8 +25,9 @@ tabacus_sources(binding_sources wasm/src/bindings)
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
 set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # They ask for no type at run time, and the names of their types are a twentieth of the module. There
-# is one World in it: link-time optimisation calls it directly and drops what of it nobody calls.
-set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS
+# is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
+# is sound only while every file that calls a World, a Counter or a part of them is compiled so.
+set_source_files_properties(${cold_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS
     "-Oz;-fno-rtti;-fvisibility=hidden;-fwhole-program-vtables;-fvirtual-function-elimination")
 
 set(core_link_options
