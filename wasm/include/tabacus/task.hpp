@@ -28,7 +28,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
+#include <list>
 
 #include "tabacus/failure.hpp"
 
@@ -481,7 +481,7 @@ class Scope {
     void reap() {
         std::erase_if(running_, [](const Task<void>& task) { return task.handle_.done(); });
     }
-    std::vector<Task<void>> running_;
+    std::list<Task<void>> running_;
 };
 
 /// Runs `task` in `scope` and hands its value or its failure to one of two functions.

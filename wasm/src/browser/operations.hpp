@@ -8,7 +8,7 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
+#include <list>
 
 #include "browser/border.hpp"
 #include "tabacus/task.hpp"
@@ -54,7 +54,7 @@ class Operations {
     /// error behind it).
     std::optional<UnderWay> take(int number);
 
-    std::vector<UnderWay> under_way_;
+    std::list<UnderWay> under_way_;
     int last_ = 0;
 };
 

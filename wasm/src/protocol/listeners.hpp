@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
-#include <vector>
+#include <list>
 
 #include "tabacus/task.hpp"
 
@@ -23,7 +23,7 @@ class ListenersBase {
 
   private:
     struct State {
-        std::vector<std::pair<int, Callback>> entries;
+        std::list<std::pair<int, Callback>> entries;
         int last_id = 0;
         [[nodiscard]] bool has(int id) const;
     };

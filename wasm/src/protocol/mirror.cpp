@@ -10,8 +10,8 @@ std::optional<RowKey> parse_row_key(std::string_view key) {
     return RowKey{key.substr(0, counter_end), row, row.substr(0, row.find('/'))};
 }
 
-Task<std::vector<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
-    std::vector<Entry> entries;
+Task<std::list<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
+    std::list<Entry> entries;
     if (!available()) co_return entries;
     const auto root = names_.mirror("");
     auto keys = co_await attempt(storage_.keys(names_.mirror(prefix)));

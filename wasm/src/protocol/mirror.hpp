@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <list>
 
 #include "names.hpp"
 #include "record.hpp"
@@ -27,7 +27,7 @@ class Mirror {
         TotalsRecord record;
     };
     /// Every readable mirrored row whose key begins with `prefix`.
-    Task<std::vector<Entry>> entries(std::string_view prefix);
+    Task<std::list<Entry>> entries(std::string_view prefix);
 
     /// Mirrored texts as they are stored. To be attempted, and parsed below.
     using Text = std::optional<std::string>;

@@ -19,6 +19,8 @@
 //    saved from a vanished database keep their names and can be merged back by anybody, any number
 //    of times, by taking the larger: from the memory of living tabs and from the mirror that each
 //    replica keeps of its committed rows in localStorage.
+//
+// What grows is kept in lists: none of it is long, and to grow a vector takes eight times the code.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "counter_state.hpp"
 #include "mirror.hpp"
@@ -115,8 +116,8 @@ class Replica {
     Task<void> commit_to_database();
     Task<void> commit_to_storage();
     Task<void> base_on_store(Transaction& transaction, CounterState& state);
-    std::vector<CommitLine> gather();
-    void committed(const std::vector<CommitLine>& lines);
+    std::list<CommitLine> gather();
+    void committed(const std::list<CommitLine>& lines);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
     static void doubt(CounterState& state);
     void fail_waiters(const Error& error);
@@ -158,7 +159,7 @@ class Replica {
     Mirror mirror_;
 
     std::list<CounterState> counters_;  // only grows: a counter stays where it is
-    std::vector<std::string> set_aside_;  // keys already warned of
+    std::list<std::string> set_aside_;  // keys already warned of
 
     std::unique_ptr<HeldLock> slot_lock_;
     bool slot_lock_lost_ = false;
@@ -173,12 +174,12 @@ class Replica {
 
     bool turn_scheduled_ = false;
     bool adopting_ = false;
-    std::vector<Completer<Unit>> adoption_waiters_;
+    std::list<Completer<Unit>> adoption_waiters_;
     bool committing_ = false;
     bool backing_off_ = false;
     Completer<Unit> retry_bell_;
     int commits_in_flight_ = 0;
-    std::vector<Completer<Unit>> outcome_waiters_;
+    std::list<Completer<Unit>> outcome_waiters_;
     bool announcing_ = false;
     bool confirming_ = false;
     bool asleep_ = false;  // between pagehide and pageshow

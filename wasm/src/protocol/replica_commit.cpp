@@ -93,8 +93,8 @@ Task<void> Replica::commit_batch() {
     }
 }
 
-std::vector<Replica::CommitLine> Replica::gather() {
-    std::vector<CommitLine> lines;
+std::list<Replica::CommitLine> Replica::gather() {
+    std::list<CommitLine> lines;
     for (auto& state : counters_) {
         if (!state.dirty()) continue;
         lines.push_back({&state, state.attempted, state.added, state.based});
@@ -184,7 +184,7 @@ Task<void> Replica::commit_to_storage() {
     }
 }
 
-void Replica::committed(const std::vector<CommitLine>& lines) {
+void Replica::committed(const std::list<CommitLine>& lines) {
     for (const auto& line : lines) confirm(*line.state, line.totals, line.through);
 }
 

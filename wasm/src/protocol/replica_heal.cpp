@@ -22,7 +22,7 @@ bool outgrows(TotalsRecord& known, TotalsRecord record) {
     return true;
 }
 
-void add_saved(std::vector<Mirror::Entry>& saved, Mirror::Entry entry) {
+void add_saved(std::list<Mirror::Entry>& saved, Mirror::Entry entry) {
     const auto same = std::find_if(saved.begin(), saved.end(),
                                    [&](const auto& other) { return other.row == entry.row; });
     if (same == saved.end()) {
@@ -66,7 +66,7 @@ Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& l
 /// Puts back every row of other generations that the mirror or this tab's memory knows better than
 /// the database does. Returns how many.
 Task<std::int32_t> Replica::heal(Transaction& transaction, std::string_view generation) {
-    std::vector<Mirror::Entry> saved = co_await mirror_.entries("");
+    std::list<Mirror::Entry> saved = co_await mirror_.entries("");
     for (auto& state : counters_) {
         for (const auto& entry : state.ledger.entries()) {
             add_saved(saved, {row_key(state.key, entry.id), entry.committed});

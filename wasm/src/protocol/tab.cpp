@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <utility>
 
 #include "locked.hpp"
@@ -38,7 +39,7 @@ struct Tab::Parts {
     NoticeHandler on_notice;
     Medium medium = Medium::memory;
     std::unique_ptr<Replica> replica;
-    std::vector<Opened> opened;
+    std::list<Opened> opened;
     std::string data_loss;  // what the browser said when it made the database, before open()
     Subscription database_events;
 
