@@ -113,8 +113,8 @@ class Page {
     Task<void> flush_once() {
         ++flushing;
         const auto covered = unflushed_;
-        try {
-            co_await counter().flush();
+        const auto outcome = co_await attempt(counter().flush());
+        if (outcome) {
             // Another flush may have covered a part already.
             const CounterJudge::Sum rest{
                 std::max<std::int64_t>(covered.plus - acknowledged_.plus, 0),
@@ -123,10 +123,10 @@ class Page {
             acknowledged_.minus += rest.minus;
             judge_.acknowledge(rest);
             ++flushed;
-        } catch (const Error& error) {
-            errors.push_back(error.code());
+        } else {
+            errors.push_back(outcome.error().code());
             // For ever unknown: no later flush speaks of them.
-            if (error.code() == ErrorCode::unknown_commit) acknowledged_ = covered;
+            if (errors.back() == ErrorCode::unknown_commit) acknowledged_ = covered;
         }
         --flushing;
     }
@@ -134,12 +134,12 @@ class Page {
     Task<void> read_once() {
         ++reading;
         const auto reading_from = judge_.begin_read();
-        try {
-            const auto value = co_await counter().read();
-            last_read = value;
-            judge_.end_read(reading_from, value, "tab " + std::to_string(world_.id()));
-        } catch (const Error& error) {
-            read_errors.push_back(error.code());
+        auto value = co_await attempt(counter().read());
+        if (value) {
+            last_read = value.value();
+            judge_.end_read(reading_from, *last_read, "tab " + std::to_string(world_.id()));
+        } else {
+            read_errors.push_back(value.error().code());
         }
         --reading;
     }
@@ -183,19 +183,20 @@ class Page {
         auto& simple = catalogue_.counter("c", {*plan.strategy, plan.durability});
         for (int i = 0; i < plan.adds; ++i) {
             judge_.attempt(1);
-            try {
-                co_await simple.add(1);
+            const auto added = co_await attempt(simple.add(1));
+            if (added) {
                 judge_.acknowledge({1, 0});
-            } catch (const Error& error) {
-                errors.push_back(error.code());
+            } else {
+                errors.push_back(added.error().code());
             }
             if (random_.coin()) co_await world_.clock().sleep(1);
             if (!plan.read_between) continue;
             const auto reading_from = judge_.begin_read();
-            try {
-                judge_.end_read(reading_from, co_await simple.read(), "a simple counter");
-            } catch (const Error& error) {
-                read_errors.push_back(error.code());
+            auto value = co_await attempt(simple.read());
+            if (value) {
+                judge_.end_read(reading_from, value.value(), "a simple counter");
+            } else {
+                read_errors.push_back(value.error().code());
             }
         }
     }

@@ -64,8 +64,11 @@ class Catalogue {
     Catalogue(Catalogue&&) = delete;
     Catalogue& operator=(Catalogue&&) = delete;
 
-    /// The counter of that name: the same object for the same arguments. Fails with unavailable
-    /// when the strategy needs what the platform lacks.
+    /// What the strategy needs and the platform lacks; empty when it is all there.
+    [[nodiscard]] std::string_view missing(Strategy strategy) const;
+
+    /// The counter of that name: the same object for the same arguments. Throws unavailable, or
+    /// aborts without exceptions, when something is missing().
     Counter& counter(std::string_view name, const CounterOptions& options);
 
     /// Flushes every counter, then lets locks and the database go; no counter may be used after.

@@ -61,6 +61,11 @@ struct Row {
     std::string key;
     std::string value;     // empty when `foreign`: our formats are never empty
     bool foreign = false;  // the stored value was not a string
+
+    /// What is kept of it when it is set aside.
+    [[nodiscard]] std::string_view text() const {
+        return value.empty() ? std::string_view("?") : std::string_view(value);
+    }
 };
 
 enum class Access : std::uint8_t { read, write };

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "protocol/concat.hpp"
+
 namespace tabacus::browser {
 
 namespace {
@@ -18,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, std::optional<double> StrategyT
 }};
 
 CounterOptions options_from(const Texts& words, bool strict) {
-    CounterOptions options{strategy_named(words.at(1).value_or("")).value_or(Strategy::naive),
+    CounterOptions options{strategy_named(words[1].value_or("")).value_or(Strategy::naive),
                            strict ? Durability::strict : Durability::relaxed,
                            {}};
     for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
@@ -41,14 +43,15 @@ CatalogueCore::CatalogueCore(const std::string& name_space)
 void CatalogueCore::close(PromiseId promise) { settle(scope_, catalogue_.close(), promise); }
 
 CounterCore* CatalogueCore::counter(const Texts& words, bool strict, PromiseId promise) {
-    try {
-        auto& counter = catalogue_.counter(words.at(0).value_or(""), options_from(words, strict));
-        counters_.push_back(std::make_unique<CounterCore>(scope_, counter));
-        return counters_.back().get();
-    } catch (...) {
-        Reject{promise}(std::current_exception());
+    const auto options = options_from(words, strict);
+    if (const auto what = catalogue_.missing(options.strategy); !what.empty()) {
+        Reject{promise}(code_name(ErrorCode::unavailable),
+                        concat({"the strategy ", strategy_name(options.strategy), " needs ", what}));
         return nullptr;
     }
+    auto& counter = catalogue_.counter(words[0].value_or(""), options);
+    counters_.push_back(std::make_unique<CounterCore>(scope_, counter));
+    return counters_.back().get();
 }
 
 }  // namespace tabacus::browser

@@ -13,14 +13,9 @@ std::string numbers(const Losses& losses) {
 
 }  // namespace
 
-void Reject::operator()(const std::exception_ptr& error) const {
-    try {
-        std::rethrow_exception(error);
-    } catch (const Error& known) {
-        (*this)(code_name(known.code()), known.what());
-    } catch (const std::exception& unknown) {
-        (*this)("store-failed", unknown.what());
-    }
+void Reject::operator()(const Failure& failure) const {
+    const Error& error = error_of(failure);
+    (*this)(code_name(error.code()), error.what());
 }
 
 std::string joined(std::initializer_list<std::string_view> texts) {

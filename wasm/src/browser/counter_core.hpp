@@ -1,8 +1,7 @@
 // What JavaScript holds of a counter, and how a protocol's results settle promises of JavaScript's.
-// C++ exceptions end here, as a code and a message.
+// Failures end here, as a code and a message.
 #pragma once
 
-#include <exception>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -33,7 +32,7 @@ struct Reject {
     void operator()(std::string_view code, std::string_view message) const {
         call(Call::promise_reject, {.object = promise, .first = code, .second = message});
     }
-    void operator()(const std::exception_ptr& error) const;
+    void operator()(const Failure& failure) const;
 };
 
 template <typename T>

@@ -1,7 +1,7 @@
 // IndexedDB, through js/host/database.js, which owns the connection.
 #pragma once
 
-#include "browser/listeners.hpp"
+#include "protocol/listeners.hpp"
 #include "browser/operations.hpp"
 #include "tabacus/world.hpp"
 

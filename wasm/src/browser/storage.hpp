@@ -1,7 +1,7 @@
 // localStorage, through js/host/storage.js.
 #pragma once
 
-#include "browser/listeners.hpp"
+#include "protocol/listeners.hpp"
 #include "browser/operations.hpp"
 #include "tabacus/world.hpp"
 

@@ -16,9 +16,9 @@ BatchedCounter::BatchedCounter(Place place, Durability durability, BatchedTimes 
                              "A delta that cannot be read was set aside; all others count.");
             }) {}
 
-Task<std::int64_t> BatchedCounter::add(std::int64_t n) {
+Task<std::int64_t> BatchedCounter::store(std::int64_t n) {
     if (!counted_) co_await recount();
-    checked_add(value(), n);
+    co_await checked_add(value(), n);
     gathered_ += n;
     revalue();
     if (!std::exchange(timer_, true)) scope_.spawn(write_later());
@@ -31,6 +31,7 @@ Task<std::int64_t> BatchedCounter::read() {
 }
 
 Task<void> BatchedCounter::flush() {
+    co_await StoredCounter::flush();
     for (;;) {
         co_await write();
         if (gathered_ != 0) continue;
@@ -39,7 +40,7 @@ Task<void> BatchedCounter::flush() {
         waiters_.push_back(settled);
         co_await settled.async();
     }
-    if (const auto doubt = std::exchange(doubt_, nullptr)) std::rethrow_exception(doubt);
+    if (const auto doubt = std::exchange(doubt_, std::nullopt)) co_await fail(*doubt);
 }
 
 /// Timers of a hidden page run once a minute, and those of a frozen or cached one not at all.
@@ -59,12 +60,10 @@ Task<void> BatchedCounter::write_later() {
 
 /// What fails stays gathered, for the next time.
 Task<void> BatchedCounter::write_quietly() {
-    try {
-        co_await write();
-    } catch (const Error& error) {
-        place().on_notice({Notice::Kind::warning, std::string(code_name(error.code())),
-                           "A delta was not written.", place().name, "", 0});
-    }
+    const auto written = co_await attempt(write());
+    if (written) co_return;
+    place().on_notice({Notice::Kind::warning, std::string(code_name(written.error().code())),
+                       "A delta was not written.", place().name, "", 0});
 }
 
 /// One delta with all that is gathered, or as much as one may hold; at once up to its commit, where
@@ -76,23 +75,22 @@ Task<void> BatchedCounter::write() {
     gathered_ -= n;
     written_.push_back({append, n, false});
     ++writing_;
-    std::exception_ptr failure;
-    try {
-        co_await rows_.append(n);
-        settle(append, true);
-    } catch (const Error& error) {
-        settle(append, false);
+    const auto appended = co_await attempt(rows_.append(n));
+    settle(append, static_cast<bool>(appended));
+    std::optional<Error> failure;
+    if (!appended) {
+        const Error error = appended.error();
         if (error.code() == ErrorCode::unknown_commit) {
-            doubt_ = std::current_exception();
+            doubt_ = error;
         } else {
             gathered_ += n;
-            failure = std::current_exception();
+            failure = error;
         }
     }
     revalue();
     --writing_;
     for (const auto& waiter : std::exchange(waiters_, {})) waiter.complete({});
-    if (failure) std::rethrow_exception(failure);
+    if (failure) co_await fail(*failure);
 }
 
 /// A count that began later has seen it.

@@ -21,8 +21,6 @@ class BatchedCounter final : public StoredCounter {
   public:
     BatchedCounter(Place place, Durability durability, BatchedTimes times);
 
-    /// Resolves once the increment is gathered; flush() once it is committed.
-    Task<std::int64_t> add(std::int64_t n) override;
     /// The store's sum, with what this tab has gathered.
     Task<std::int64_t> read() override;
     /// Writes at once. A commit whose outcome was never told is unknown_commit, once; what was not
@@ -30,6 +28,10 @@ class BatchedCounter final : public StoredCounter {
     Task<void> flush() override;
     [[nodiscard]] Guarantee guarantee() const override;
     void on_lifecycle(LifecycleEvent event) override;
+
+  protected:
+    /// Ends once the increment is gathered; flush() once it is committed.
+    Task<std::int64_t> store(std::int64_t n) override;
 
   private:
     struct Written {
@@ -52,7 +54,7 @@ class BatchedCounter final : public StoredCounter {
     /// Under way, or committed and not known to be in the count.
     std::vector<Written> written_;
     int writing_ = 0;
-    std::exception_ptr doubt_;  // a commit is unknown, and no flush has told it
+    std::optional<Error> doubt_;  // a commit is unknown, and no flush has told it
     bool timer_ = false;
     std::vector<Completer<Unit>> waiters_;
     Scope scope_;  // last: what runs in it uses all of the above

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <utility>
-#include <vector>
 
 #include "batched.hpp"
+#include "concat.hpp"
 #include "deltas.hpp"
 #include "eventual.hpp"
 #include "lamport.hpp"
@@ -40,6 +41,23 @@ constexpr std::array strategies = [] {
                    [](const Entry& entry) { return entry.strategy; });
     return all;
 }();
+
+bool in_database(Strategy strategy) {
+    switch (strategy) {
+        case Strategy::transactional:
+        case Strategy::optimistic:
+        case Strategy::deltas:
+        case Strategy::batched:
+            return true;
+        case Strategy::naive:
+        case Strategy::log:
+        case Strategy::lamport:
+        case Strategy::eventual:
+        case Strategy::locked:
+            break;
+    }
+    return false;
+}
 
 std::unique_ptr<StoredCounter> make(Place place, const CounterOptions& options) {
     const auto& times = options.times;
@@ -83,32 +101,60 @@ std::unique_ptr<StoredCounter> make(Place place, const CounterOptions& options) 
     return std::make_unique<BatchedCounter>(std::move(place), options.durability, batched);
 }
 
-/// Checked before the counter is made: one that lacks a part cannot even be constructed.
-void require_parts(World& world, Strategy strategy) {
-    const auto require = [&](bool available, const char* what) {
-        if (available) return;
-        throw Error(ErrorCode::unavailable,
-                    "the strategy " + std::string(strategy_name(strategy)) + " needs " + what);
-    };
-    switch (strategy) {
-        case Strategy::naive:
-        case Strategy::log:
-        case Strategy::lamport:
-        case Strategy::eventual:
-        case Strategy::locked:
-            require(world.storage().available(), "localStorage");
-            if (strategy == Strategy::locked) require(world.locks().available(), "Web Locks");
-            break;
-        case Strategy::transactional:
-        case Strategy::optimistic:
-        case Strategy::deltas:
-        case Strategy::batched:
-            require(world.database().available(), "IndexedDB");
-            break;
-    }
-}
-
 }  // namespace
+
+struct Catalogue::Parts {
+    struct Opened {
+        std::string name;
+        CounterOptions options;
+        std::string key;  // what news of it says
+        std::unique_ptr<StoredCounter> counter;
+    };
+    World& world;
+    Names names;
+    NoticeHandler on_notice;
+    std::list<Opened> opened;
+    Subscription lifecycle;
+    std::unique_ptr<Channel> channel;
+    bool listened = false;  // before the page was hidden
+
+    /// What lives in the database has no events of its own: its counters tell each other.
+    void open_channel() {
+        if (channel) return;
+        channel = world.channel(names.catalogue_channel());
+        if (channel) channel->on_message([this](std::string_view key) { hear(key); });
+    }
+    void hear(std::string_view key) {
+        for (const auto& one : opened) {
+            if (one.key == key) one.counter->look_again();
+        }
+    }
+    void tell(LifecycleEvent event) {
+        if (opened.empty()) return;
+        for (const auto& one : opened) one.counter->on_lifecycle(event);
+        // A page with an open connection may not be kept in the back/forward cache.
+        if (event == LifecycleEvent::page_hide) {
+            world.database().close();
+            listened = channel != nullptr;
+            channel.reset();
+        }
+        if (event == LifecycleEvent::page_show) {
+            for (const auto& one : opened) one.counter->look_again();
+            if (std::exchange(listened, false)) open_channel();
+        }
+    }
+    void post(std::string_view key) const {
+        if (channel) channel->post(key);
+    }
+};
+
+std::string_view Catalogue::missing(Strategy strategy) const {
+    auto& world = parts_->world;
+    if (in_database(strategy)) return world.database().available() ? "" : "IndexedDB";
+    if (!world.storage().available()) return "localStorage";
+    if (strategy == Strategy::locked && !world.locks().available()) return "Web Locks";
+    return {};
+}
 
 std::span<const Strategy> all_strategies() { return strategies; }
 
@@ -123,32 +169,13 @@ std::optional<Strategy> strategy_named(std::string_view name) {
     return std::nullopt;
 }
 
-struct Catalogue::Parts {
-    struct Opened {
-        std::string name;
-        CounterOptions options;
-        std::unique_ptr<StoredCounter> counter;
-    };
-    World& world;
-    Names names;
-    NoticeHandler on_notice;
-    std::vector<Opened> opened;
-    Subscription lifecycle;
-
-    void tell(LifecycleEvent event) {
-        if (opened.empty()) return;
-        for (const auto& one : opened) one.counter->on_lifecycle(event);
-        // A page with an open connection may not be kept in the back/forward cache.
-        if (event == LifecycleEvent::page_hide) world.database().close();
-    }
-};
-
 Catalogue::Catalogue(World& world, std::string_view name_space, NoticeHandler on_notice)
     : parts_(new Parts{.world = world,
                        .names = Names(name_space),
                        .on_notice = std::move(on_notice),
                        .opened = {},
-                       .lifecycle = {}}) {
+                       .lifecycle = {},
+                       .channel = nullptr}) {
     parts_->lifecycle = world.lifecycle().on_event(
         [parts = parts_.get()](LifecycleEvent event) { parts->tell(event); });
 }
@@ -160,25 +187,31 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
         return other.name == name && other.options == options;
     });
     if (found != opened.end()) return *found->counter;
-    require_parts(parts_->world, options.strategy);
+    if (const auto what = missing(options.strategy); !what.empty()) {
+        raise(failure_of(Error(ErrorCode::unavailable,
+                               concat({"the strategy ", strategy_name(options.strategy), " needs ", what}))));
+    }
     Place place{parts_->world, parts_->names, std::string(name), parts_->on_notice};
-    opened.push_back({std::string(name), options, make(std::move(place), options)});
+    std::string key;
+    if (in_database(options.strategy)) {
+        key = concat({strategy_name(options.strategy), "/", escaped(name)});
+        place.tell_others = [parts = parts_.get(), key] { parts->post(key); };
+        place.listen_to_others = [parts = parts_.get()] { parts->open_channel(); };
+    }
+    opened.push_back({std::string(name), options, key, make(std::move(place), options)});
     return *opened.back().counter;
 }
 
 Task<void> Catalogue::close() {
     parts_->lifecycle = {};
-    std::exception_ptr failure;
+    std::optional<Error> failure;
     for (const auto& one : parts_->opened) {
-        try {
-            co_await one.counter->flush();
-        } catch (...) {
-            failure = std::current_exception();
-        }
+        const auto flushed = co_await attempt(one.counter->flush());
+        if (!flushed) failure = flushed.error();
         one.counter->on_lifecycle(LifecycleEvent::page_hide);
     }
     parts_->world.database().close();
-    if (failure) std::rethrow_exception(failure);
+    if (failure) co_await fail(*failure);
 }
 
 }  // namespace tabacus

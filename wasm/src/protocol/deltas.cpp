@@ -15,18 +15,14 @@ DeltasCounter::DeltasCounter(Place place, Durability durability, DeltasTimes tim
                              "A delta that cannot be read was set aside; all others count.");
             }) {}
 
-Task<std::int64_t> DeltasCounter::add(std::int64_t n) {
+Task<std::int64_t> DeltasCounter::store(std::int64_t n) {
     co_await count_if_stale();
-    checked_add(value() + under_way_, n);
+    co_await checked_add(value() + under_way_, n);
     under_way_ += n;
     const auto append = rows_.appends() + 1;
-    try {
-        co_await rows_.append(n);
-    } catch (...) {
-        under_way_ -= n;
-        throw;
-    }
+    const auto appended = co_await attempt(rows_.append(n));
     under_way_ -= n;
+    if (!appended) co_await fail(appended.error());
     added(append, n);
     co_return value();
 }

@@ -23,9 +23,11 @@ class DeltasCounter final : public StoredCounter {
   public:
     DeltasCounter(Place place, Durability durability, DeltasTimes times);
 
-    Task<std::int64_t> add(std::int64_t n) override;
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
+
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
 
   private:
     Task<void> count_if_stale();

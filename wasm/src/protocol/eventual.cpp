@@ -27,35 +27,24 @@ EventualCounter::EventualCounter(Place place) : StoredCounter(std::move(place)) 
 }
 
 /// The first values read. A store that fails is met again by add() and read(), which tell.
-Task<void> EventualCounter::start() {
-    try {
-        co_await adopt(plus_);
-        co_await adopt(minus_);
-        see_both();
-    } catch (const Error&) {
-    }
-}
+Task<void> EventualCounter::start() { static_cast<void>(co_await attempt(read())); }
 
-Task<std::int64_t> EventualCounter::add(std::int64_t n) {
+Task<std::int64_t> EventualCounter::store(std::int64_t n) {
     auto& total = n < 0 ? minus_ : plus_;
     const auto amount = n < 0 ? -n : n;
     co_await adopt(total);
-    checked_add(plus_.value - minus_.value, n);
+    co_await checked_add(plus_.value - minus_.value, n);
     const auto before = total.value;
     total.value = std::min(before + amount, total_max);
-    try {
-        co_await world().storage().set(total.key, format_decimal(total.value));
-    } catch (...) {
+    const auto kept = co_await attempt(world().storage().set(total.key, format_decimal(total.value)));
+    if (!kept) {
         total.value = std::max<std::int64_t>(total.value - amount, 0);
-        throw;
+        co_await fail(kept.error());
     }
-    try {
-        co_await world().storage().set(
-            total.key + std::string(news_suffix),
-            format_record({format_decimal(before), format_decimal(amount), stamp()}));
-    } catch (const Error&) {
-        // No room for news: the others learn of it from the total.
-    }
+    // Without room for news the others learn of it from the total.
+    static_cast<void>(co_await attempt(world().storage().set(
+        total.key + std::string(news_suffix),
+        format_record({format_decimal(before), format_decimal(amount), stamp()}))));
     see_both();
     co_return value();
 }
@@ -100,13 +89,12 @@ void EventualCounter::hear(Total& total, std::string_view news) {
 }
 
 Task<void> EventualCounter::write_back(Total& total) {
-    try {
-        const auto text = co_await world().storage().get(total.key);
-        if (parse_total(text.value_or("0")).value_or(total_max) >= total.value) co_return;
-        co_await world().storage().set(total.key, format_decimal(total.value));
-    } catch (const Error&) {
-        // The next who adds writes it.
-    }
+    auto text = co_await attempt(world().storage().get(total.key));
+    if (!text) co_return;
+    if (parse_total(text.value().value_or("0")).value_or(total_max) >= total.value) co_return;
+    // Where it fails, the next who adds writes it.
+    static_cast<void>(
+        co_await attempt(world().storage().set(total.key, format_decimal(total.value))));
 }
 
 std::string EventualCounter::stamp() { return identifier_of(world().random().bits()); }

@@ -25,11 +25,11 @@ class EventualCounter : public StoredCounter {
   public:
     explicit EventualCounter(Place place);
 
-    Task<std::int64_t> add(std::int64_t n) override;
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
 
   protected:
+    Task<std::int64_t> store(std::int64_t n) override;
     /// A total that only grows: of the increments, or of the decrements.
     struct Total {
         std::string key;

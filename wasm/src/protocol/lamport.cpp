@@ -13,18 +13,12 @@ LamportCounter::LamportCounter(Place place, LamportTimes times)
       x_(key() + "/x"),
       y_(key() + "/y") {}
 
-Task<std::int64_t> LamportCounter::add(std::int64_t n) {
+Task<std::int64_t> LamportCounter::store(std::int64_t n) {
     const auto me = co_await lock();
-    std::int64_t next = 0;
-    std::exception_ptr failure;
-    try {
-        next = co_await NaiveCounter::add(n);
-    } catch (...) {
-        failure = std::current_exception();
-    }
+    auto next = co_await attempt(NaiveCounter::store(n));
     co_await unlock(me);
-    if (failure) std::rethrow_exception(failure);
-    co_return next;
+    if (!next) co_await fail(next.error());
+    co_return next.value();
 }
 
 Task<std::string> LamportCounter::lock() {

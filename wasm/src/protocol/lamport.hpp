@@ -32,10 +32,10 @@ class LamportCounter : public NaiveCounter {
   public:
     LamportCounter(Place place, LamportTimes times);
 
-    Task<std::int64_t> add(std::int64_t n) override;
     [[nodiscard]] Guarantee guarantee() const override;
 
   protected:
+    Task<std::int64_t> store(std::int64_t n) override;
     // What the article's code got wrong (lab/article_faults.hpp).
     /// The id of an attempt that begins: its time says how old a lock is.
     virtual std::string attempt_id();

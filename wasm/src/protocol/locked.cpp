@@ -2,9 +2,9 @@
 
 namespace tabacus {
 
-Task<std::int64_t> LockedCounter::add(std::int64_t n) {
+Task<std::int64_t> LockedCounter::store(std::int64_t n) {
     const auto held = co_await world().locks().request({.name = key()});
-    co_return co_await NaiveCounter::add(n);
+    co_return co_await NaiveCounter::store(n);
 }
 
 Guarantee LockedCounter::guarantee() const {

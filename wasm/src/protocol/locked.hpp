@@ -13,8 +13,10 @@ class LockedCounter final : public NaiveCounter {
   public:
     explicit LockedCounter(Place place) : NaiveCounter(std::move(place), "locked") {}
 
-    Task<std::int64_t> add(std::int64_t n) override;
     [[nodiscard]] Guarantee guarantee() const override;
+
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
 };
 
 }  // namespace tabacus

@@ -18,19 +18,19 @@ LogCounter::LogCounter(Place place, LogTimes times)
         world().storage().on_change([this](const StorageChange& change) { on_storage(change); });
 }
 
-Task<std::int64_t> LogCounter::add(std::int64_t n) {
+Task<std::int64_t> LogCounter::store(std::int64_t n) {
     if (!counted_) co_await recount();
-    checked_add(log_.sum(), n);
+    co_await checked_add(log_.sum(), n);
     if (n == 0) co_return value();
     hold_liveness();
     const LogKey key{LogKey::Kind::entry, id_, ++last_number_};
     const LogRecord record{n, static_cast<std::int64_t>(world().clock().now_ms())};
-    try {
-        co_await world().storage().set(prefix_ + format_log_key(key), format_log_record(record));
-    } catch (...) {
+    const auto kept = co_await attempt(
+        world().storage().set(prefix_ + format_log_key(key), format_log_record(record)));
+    if (!kept) {
         // A number that stays unused ends what can be folded of this tab, and is no loss.
         if (last_number_ == key.number) --last_number_;
-        throw;
+        co_await fail(kept.error());
     }
     log_.put(key, record);
     see(log_.sum());
@@ -119,15 +119,12 @@ void LogCounter::hold_liveness() {
 }
 
 Task<void> LogCounter::take_liveness(AbortSignal signal) {
-    try {
-        auto held =
-            co_await world().locks().request({.name = locks_ + "tab/" + id_, .signal = signal});
-        if (signal.aborted()) co_return;
-        liveness_ = std::move(held);
-    } catch (const Error&) {
-        // Whoever folds its entries meanwhile does no harm.
-    }
-    if (!signal.aborted()) requested_.reset();
+    auto held = co_await attempt(
+        world().locks().request({.name = locks_ + "tab/" + id_, .signal = signal}));
+    if (signal.aborted()) co_return;
+    // Where it is refused, whoever folds its entries meanwhile does no harm.
+    if (held) liveness_ = std::move(held.value());
+    requested_.reset();
 }
 
 // --- Folding ------------------------------------------------------------------------------------
@@ -136,11 +133,8 @@ Task<void> LogCounter::fold_later() {
     co_await world().clock().sleep(times_.fold_after_ms);
     folding_ = false;
     if (asleep_) co_return;
-    try {
-        co_await fold();
-    } catch (const Error&) {
-        // A store that is full, or a lock manager that refuses: another time.
-    }
+    // A store that is full, or a lock manager that refuses: another time.
+    static_cast<void>(co_await attempt(fold()));
 }
 
 /// Elected is who gets the lock; the others would only do the same work.

@@ -28,10 +28,12 @@ class LogCounter final : public StoredCounter {
   public:
     LogCounter(Place place, LogTimes times);
 
-    Task<std::int64_t> add(std::int64_t n) override;
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
     void on_lifecycle(LifecycleEvent event) override;
+
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
 
   private:
     Task<EntryLog> scan();

@@ -16,9 +16,9 @@ NaiveCounter::NaiveCounter(Place place, std::string_view strategy)
     });
 }
 
-Task<std::int64_t> NaiveCounter::add(std::int64_t n) {
+Task<std::int64_t> NaiveCounter::store(std::int64_t n) {
     const auto current = co_await parse_or_set_aside(co_await world().storage().get(key_));
-    const auto next = checked_add(current, n);
+    const auto next = co_await checked_add(current, n);
     co_await world().storage().set(key_, format_value(next));
     see(next);
     co_return next;

@@ -15,11 +15,11 @@ class NaiveCounter : public StoredCounter {
   public:
     explicit NaiveCounter(Place place) : NaiveCounter(std::move(place), "naive") {}
 
-    Task<std::int64_t> add(std::int64_t n) override;
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
 
   protected:
+    Task<std::int64_t> store(std::int64_t n) override;
     /// Under the key of another strategy, which adds exclusion.
     NaiveCounter(Place place, std::string_view strategy);
     [[nodiscard]] const std::string& key() const { return key_; }

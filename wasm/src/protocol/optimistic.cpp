@@ -14,7 +14,7 @@ OptimisticCounter::OptimisticCounter(Place place, Durability durability, Optimis
       durability_(durability),
       times_(times) {}
 
-Task<std::int64_t> OptimisticCounter::add(std::int64_t n) {
+Task<std::int64_t> OptimisticCounter::store(std::int64_t n) {
     const Completer<std::int64_t> done;
     gathered_.push_back({n, done});
     if (!std::exchange(writing_, true)) scope_.spawn(write_gathered());
@@ -31,26 +31,27 @@ Task<std::int64_t> OptimisticCounter::read() {
 
 Task<void> OptimisticCounter::write_gathered() {
     while (!gathered_.empty()) {
-        std::exception_ptr failure;
-        try {
-            constexpr std::array scope{Store::counters};
-            Versioned seen;
-            {
-                const auto reading =
-                    co_await world().database().begin(scope, Access::read, Durability::relaxed);
-                seen = co_await get(*reading, nullptr);
-            }
-            if (!co_await try_write(seen)) {
-                const auto share = static_cast<double>(world().random().bits() >> 11U) * 0x1p-53;
-                co_await world().clock().sleep(share * times_.back_off_ms);
-            }
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        if (!failure) continue;
-        for (const auto& increment : std::exchange(gathered_, {})) increment.done.fail(failure);
+        const auto tried = co_await attempt(try_once());
+        if (!tried) fail_all(std::exchange(gathered_, {}), tried.error());
     }
     writing_ = false;
+}
+
+Task<void> OptimisticCounter::try_once() {
+    constexpr std::array scope{Store::counters};
+    Versioned seen;
+    {
+        const auto reading =
+            co_await world().database().begin(scope, Access::read, Durability::relaxed);
+        seen = co_await get(*reading, nullptr);
+    }
+    if (co_await try_write(seen)) co_return;
+    const auto share = static_cast<double>(world().random().bits() >> 11U) * 0x1p-53;
+    co_await world().clock().sleep(share * times_.back_off_ms);
+}
+
+void OptimisticCounter::fail_all(const std::vector<Increment>& increments, const Error& error) {
+    for (const auto& increment : increments) increment.done.fail(failure_of(Error(error)));
 }
 
 /// False when the version has changed; then nothing is written, and the increments stay gathered.
@@ -64,10 +65,11 @@ Task<bool> OptimisticCounter::try_write(Versioned seen) {
     auto delta = std::exchange(gathered_, {});
     auto next = seen.value;
     for (auto& increment : delta) {
-        try {
-            next = increment.value = checked_add(next, increment.n);
-        } catch (const Error&) {
-            increment.done.fail(std::current_exception());
+        auto sum = co_await attempt(checked_add(next, increment.n));
+        if (sum) {
+            next = increment.value = sum.value();
+        } else {
+            increment.done.fail(failure_of(Error(sum.error())));
         }
     }
     std::erase_if(delta, [](const auto& increment) { return increment.done.completed(); });
@@ -77,14 +79,9 @@ Task<bool> OptimisticCounter::try_write(Versioned seen) {
     }
     transaction->put(Store::counters, key_,
                      format_record({identifier_of(world().random().bits()), format_value(next)}));
-    std::exception_ptr failure;
-    try {
-        co_await transaction->commit();
-    } catch (...) {
-        failure = std::current_exception();
-    }
-    if (failure) {
-        for (const auto& increment : delta) increment.done.fail(failure);
+    const auto committed = co_await attempt(transaction->commit());
+    if (!committed) {
+        fail_all(delta, committed.error());
         co_return true;
     }
     see(next);

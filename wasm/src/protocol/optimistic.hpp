@@ -25,9 +25,11 @@ class OptimisticCounter final : public StoredCounter {
   public:
     OptimisticCounter(Place place, Durability durability, OptimisticTimes times);
 
-    Task<std::int64_t> add(std::int64_t n) override;
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
+
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
 
   private:
     struct Versioned {
@@ -40,6 +42,8 @@ class OptimisticCounter final : public StoredCounter {
         std::int64_t value = 0;  // once it is in the delta
     };
     Task<void> write_gathered();
+    Task<void> try_once();
+    static void fail_all(const std::vector<Increment>& increments, const Error& error);
     Task<bool> try_write(Versioned seen);
     /// The row, or `unreadable` filled.
     Task<Versioned> get(Transaction& transaction, std::optional<Row>* unreadable);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct Tab::Parts {
     NoticeHandler on_notice;
     Medium medium = Medium::memory;
     std::unique_ptr<Replica> replica;
-    std::vector<Opened> opened;
+    std::list<Opened> opened;
     std::string data_loss;  // what the browser said when it made the database, before open()
     Subscription database_events;
 };
@@ -51,12 +52,13 @@ Task<void> Tab::open() {
     medium = world.storage().available() ? Medium::storage : Medium::memory;
     std::string refusal;
     if (world.database().available()) {
-        try {
-            constexpr std::array scope{Store::meta};
-            co_await world.database().begin(scope, Access::read, Durability::relaxed);
+        constexpr std::array scope{Store::meta};
+        const auto begun = co_await attempt(
+            world.database().begin(scope, Access::read, Durability::relaxed));
+        if (begun) {
             medium = Medium::database;
-        } catch (const Error& error) {
-            refusal = error.what();
+        } else {
+            refusal = begun.error().what();
         }
     }
     if (medium != Medium::database && !refusal.empty()) {

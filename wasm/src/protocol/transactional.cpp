@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checked_add.hpp"
+#include "concat.hpp"
 #include "names.hpp"
 #include "record.hpp"
 
@@ -20,13 +21,13 @@ std::optional<std::int64_t> value_in(const std::optional<Row>& row) {
 TransactionalCounter::TransactionalCounter(Place place, Durability durability)
     : StoredCounter(std::move(place)), key_(escaped(this->place().name)), durability_(durability) {}
 
-Task<std::int64_t> TransactionalCounter::add(std::int64_t n) {
+Task<std::int64_t> TransactionalCounter::store(std::int64_t n) {
     constexpr std::array scope{Store::counters, Store::aside};
     const auto transaction = co_await world().database().begin(scope, Access::write, durability_);
     const auto row = co_await transaction->get(Store::counters, key_);
     const auto current = value_in(row);
     if (!current) set_aside(*transaction, *row);
-    const auto next = checked_add(current.value_or(0), n);
+    const auto next = co_await checked_add(current.value_or(0), n);
     transaction->put(Store::counters, key_, format_value(next));
     co_await transaction->commit();
     see(next);
@@ -37,9 +38,10 @@ Task<std::int64_t> TransactionalCounter::read() {
     constexpr std::array scope{Store::counters};
     const auto transaction =
         co_await world().database().begin(scope, Access::read, Durability::relaxed);
-    const auto value = value_in(co_await transaction->get(Store::counters, key_)).value_or(0);
-    see(value);
-    co_return value;
+    const auto stored = value_in(co_await transaction->get(Store::counters, key_));
+    if (!stored) warn_once();
+    see(stored.value_or(0));
+    co_return value();
 }
 
 Guarantee TransactionalCounter::guarantee() const {
@@ -54,9 +56,13 @@ Guarantee TransactionalCounter::guarantee() const {
 }
 
 void TransactionalCounter::set_aside(Transaction& transaction, const Row& row) {
-    transaction.put(Store::aside, "counters/" + key_, row.value.empty() ? "?" : row.value);
+    transaction.put(Store::aside, concat({"counters/", key_}), row.text());
+    warn_once();
+}
+
+void TransactionalCounter::warn_once() {
     if (std::exchange(warned_, true)) return;
-    warn_corrupt(key_, "A value that is not a number was set aside; the count begins at zero.");
+    warn_corrupt(key_, "A value that is not a number is set aside; the count begins at zero.");
 }
 
 }  // namespace tabacus

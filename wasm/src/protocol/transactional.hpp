@@ -16,12 +16,15 @@ class TransactionalCounter final : public StoredCounter {
   public:
     TransactionalCounter(Place place, Durability durability);
 
-    Task<std::int64_t> add(std::int64_t n) override;
     /// Other tabs' increments are noticed when this tab reads or adds.
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
 
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
+
   private:
+    void warn_once();
     void set_aside(Transaction& transaction, const Row& row);
 
     std::string key_;
