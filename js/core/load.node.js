@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 /**
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
  * literal imports are what bundlers look for.
@@ -21,3 +23,15 @@ export function loadGlue(name) {
 
 /** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
 export const compileBeside = () => Promise.resolve(undefined);
+
+/**
+ * Node's own fetch knows no files.
+ * @param {string | URL} address
+ */
+export async function fetchBytes(address) {
+    const url = new URL(address);
+    if (url.protocol === 'file:') return new Uint8Array(await readFile(url));
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${response.status} ${response.url}`);
+    return response.arrayBuffer();
+}

@@ -40,3 +40,10 @@ function wasmBeside(name) {
             return new URL('./catalogue.wasm', import.meta.url);
     }
 }
+
+/** @param {string | URL} address */
+export async function fetchBytes(address) {
+    const response = await fetch(address);
+    if (!response.ok) throw new Error(`${response.status} ${response.url}`);
+    return response.arrayBuffer();
+}

@@ -1,16 +1,12 @@
 /** The C++ modules of a tab: which, from where, and their functions as types. */
 
-import { invalid, TabacusError } from '../errors.js';
+import { TabacusError } from '../errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
+import { compile, instantiated } from './module.js';
 
 /** @typedef {'threads' | 'single'} Build the core's */
 
 /** @typedef {Build | 'catalogue'} ModuleName */
-
-/**
- * Where a core's wasm is to be had: an address, its bytes, or itself.
- * @typedef {string | URL | BufferSource | WebAssembly.Module} WasmSource
- */
 
 /**
  * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
@@ -40,64 +36,24 @@ import { compileBeside, loadGlue } from './load.web.js';
  * An instance of its own for each tab: what a tab leaves behind goes with it.
  *
  * @param {ModuleName} name
- * @param {WasmSource | undefined} wasm nothing: beside the package's modules
+ * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules
  * @returns {Promise<Glue>}
  */
 export async function loadCore(name, wasm) {
-    const [{ default: start }, module] = await Promise.all([
-        loadGlue(name),
-        wasm ? compile(name, wasm) : compileBeside(name).catch(() => undefined),
-    ]);
-    try {
-        return await (module ? instantiated(start, module) : start({}));
-    } catch (cause) {
-        throw new TabacusError(
-            'unavailable',
-            `${name}.wasm could not be loaded: it must be beside the package's modules, or passed as ${optionOf(name)}`,
-            { cause },
-        );
-    }
+    const given = wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
+    const [glue, module] = await Promise.all([loadGlue(name).catch(unavailable(name)), given]);
+    const starting = module ? instantiated(glue.default, module) : glue.default({});
+    return starting.catch(unavailable(name));
 }
-
-/**
- * The glue waits for ever where instantiating fails in a function of ours, so we do not wait for it alone.
- *
- * @param {(options: object) => Promise<Glue>} start
- * @param {WebAssembly.Module} module
- * @returns {Promise<Glue>}
- */
-function instantiated(start, module) {
-    return new Promise((resolve, reject) => {
-        /**
-         * @param {WebAssembly.Imports} imports
-         * @param {(instance: WebAssembly.Instance, module: WebAssembly.Module) => void} receive
-         */
-        const instantiateWasm = (imports, receive) => {
-            WebAssembly.instantiate(module, imports)
-                .then((instance) => receive(instance, module))
-                .catch(reject);
-            return {};
-        };
-        start({ instantiateWasm }).then(resolve, reject);
-    });
-}
-
-/** How open() calls what a module is to be had from. @param {ModuleName} name */
-const optionOf = (name) => (name === 'catalogue' ? 'catalogue' : 'wasm');
 
 /**
  * @param {ModuleName} name
- * @param {WasmSource} source
- * @returns {Promise<WebAssembly.Module>}
+ * @returns {(cause: unknown) => never}
  */
-async function compile(name, source) {
-    if (source instanceof WebAssembly.Module) return source;
-    try {
-        if (typeof source !== 'string' && !(source instanceof URL)) return await WebAssembly.compile(source);
-        const response = await fetch(source);
-        if (!response.ok) throw new Error(`${response.status} ${response.url}`);
-        return await WebAssembly.compile(await response.arrayBuffer());
-    } catch (cause) {
-        throw Object.assign(invalid(optionOf(name), source, 'the address, the bytes or the module of its wasm'), { cause });
-    }
-}
+export const unavailable = (name) => (cause) => {
+    const where = `they must be beside the package's modules (its wasm may be passed as \`${optionOf(name)}\`)`;
+    throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, { cause });
+};
+
+/** How open() calls what a module is to be had from. @param {ModuleName} name */
+const optionOf = (name) => (name === 'catalogue' ? 'catalogue' : 'wasm');

@@ -11,6 +11,8 @@ export class LocksHost {
      */
     #requests = new Map();
 
+    #disposed = false;
+
     /**
      * @param {import('./host.js').Platform} platform
      * @param {import('./host.js').Report} report
@@ -34,7 +36,7 @@ export class LocksHost {
         let granted = false;
         /** @param {Lock | null} lock */
         const grant = (lock) => {
-            if (!lock) {
+            if (!lock || this.#disposed) {
                 this.#requests.delete(id);
                 this.#report('settled', id);
                 return undefined;
@@ -80,7 +82,9 @@ export class LocksHost {
         );
     }
 
+    /** Lets all go, and whatever is granted after this. */
     dispose() {
+        this.#disposed = true;
         for (const request of this.#requests.values()) {
             request.abort();
             request.release();

@@ -1,6 +1,7 @@
 /** What the callers of a tab pass, checked before anything is done. */
 
 import { invalid } from '../errors.js';
+import { checkWasm } from '../core/module.js';
 import { checkInteger, checkName, checkOptions } from '../shared/check.js';
 
 /**
@@ -71,22 +72,6 @@ function checkWindow(value) {
 }
 
 /**
- * @param {string} argument
- * @param {unknown} value
- */
-function checkWasm(argument, value) {
-    if (value === undefined) return undefined;
-    const good =
-        typeof value === 'string' ||
-        value instanceof URL ||
-        value instanceof ArrayBuffer ||
-        ArrayBuffer.isView(value) ||
-        value instanceof WebAssembly.Module;
-    if (!good) throw invalid(argument, value, 'an address, bytes or a WebAssembly.Module');
-    return /** @type {import('../core/tab-core.js').WasmSource} */ (value);
-}
-
-/**
  * Threads wherever memory can be shared. Node says nothing of isolation, and needs none.
  *
  * @param {import('../host/host.js').Platform} platform
@@ -99,17 +84,25 @@ function bestBuild(platform) {
 
 /** @param {unknown} given */
 export function checkOpenOptions(given) {
-    const options = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'allowWeaker', 'window']);
-    const platform = checkWindow(options.window ?? globalThis);
+    // Defaults stand for undefined only: null is a mistake, and may not mix two applications' counters.
+    const {
+        namespace = 'default',
+        build,
+        wasm,
+        catalogue,
+        allowWeaker = false,
+        window = globalThis,
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'allowWeaker', 'window']);
+    const platform = checkWindow(window);
     return {
-        namespace: checkName(options.namespace ?? 'default', 'namespace'),
+        namespace: checkName(namespace, 'namespace'),
         platform,
         build: /** @type {import('../core/tab-core.js').Build} */ (
-            checkWord('build', options.build ?? bestBuild(platform), builds)
+            checkWord('build', build === undefined ? bestBuild(platform) : build, builds)
         ),
-        wasm: checkWasm('wasm', options.wasm),
-        catalogue: checkWasm('catalogue', options.catalogue),
-        allowWeaker: checkBoolean('allowWeaker', options.allowWeaker ?? false),
+        wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
+        catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
+        allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }
 
@@ -132,9 +125,10 @@ export function checkCounterOptions(given) {
     const strategy = checkWord('strategy', named, Object.keys(strategies));
     const ranges = strategies[strategy];
     const options = checkOptions(given, ['strategy', 'durability', ...Object.keys(ranges)], `of ${strategy}`);
+    const { durability = 'relaxed' } = options;
     return {
         strategy,
-        durability: checkWord('durability', options.durability ?? 'relaxed', durabilities),
+        durability: checkWord('durability', durability, durabilities),
         demanded: options.durability !== undefined,
         times: Object.entries(ranges).flatMap(([name, [least, most]]) =>
             options[name] === undefined ? [] : [name, String(checkInteger(name, options[name], least, most))],

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Border } from '../core/border.js';
 import { TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
@@ -143,8 +144,8 @@ export class Tab extends EventTarget {
      * const clicks = tab.counter('clicks');
      * clicks.add(1);
      */
-    counter(name, options) {
-        const checked = checkCounterOptions(options ?? {});
+    counter(name, options = /** @type {Options} */ ({})) {
+        const checked = checkCounterOptions(options);
         const { strategy, durability, times } = checked;
         const key = JSON.stringify([checkName(name), strategy, durability, ...times]);
         if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
@@ -171,12 +172,32 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * `warning` and `storelost`, whose `detail` is a WarningDetail and a StoreLostDetail. What happened
-     * before anybody listened to a type is kept for the first who does.
+     * `warning` and `storelost`. What happened before anybody listened to a type is kept for the first
+     * who does.
      *
-     * @override
+     * @overload
+     * @param {'warning'} type
+     * @param {((event: TabacusEvent<import('./event.js').WarningDetail>) => void) | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @overload
+     * @param {'storelost'} type
+     * @param {((event: TabacusEvent<import('./event.js').StoreLostDetail>) => void) | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @overload
      * @param {string} type
-     * @param {((event: any) => void) | EventListenerObject | null} listener
+     * @param {EventListenerOrEventListenerObject | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @param {string} type
+     * @param {any} listener
      * @param {boolean | AddEventListenerOptions} [options]
      */
     addEventListener(type, listener, options) {
@@ -234,7 +255,6 @@ export class Tab extends EventTarget {
             namespace: this.#namespace,
             platform: this.#platform,
             source: this.#catalogueSource,
-            database: this.#capabilities.store === 'indexeddb',
             notice: (/** @type {import('../core/border.js').Notice} */ notice) => this.#notice(notice),
         };
         this.#catalogue ??= import('./catalogue.js')

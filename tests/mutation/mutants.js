@@ -35,8 +35,8 @@ const SHARED_MEMORY = [
         ...MUTEX,
         name: 'notify-always',
         fault: 'an uncontended unlock notifies too',
-        find: 'if (word_.compare_exchange_strong(expected, 0)) return Unlock::released;',
-        replace: 'if (word_.compare_exchange_strong(expected, 0)) return wake_next(), Unlock::released;',
+        find: 'if ((word_.exchange(0) & contended_bit) != 0) wake_next();',
+        replace: 'word_.exchange(0), wake_next();',
         test: 'an uncontended lock and unlock neither parks nor notifies',
     },
     {
@@ -100,7 +100,7 @@ const PROTOCOLS = [
         fault: 'a commit does not claim its slot in its own transaction',
         find: 'transaction->claim(subject_of_slot(slot_), format_holder(*holder_));',
         replace: '',
-        test: 'replicated: a robbed slot fences its former owner, and nothing counts twice',
+        test: 'replicated: who is robbed and has not heard of it is fenced by its own commit',
     },
     {
         ...of('replica_slot.cpp'),

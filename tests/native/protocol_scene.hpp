@@ -212,8 +212,9 @@ class Page {
 
 class Scene {
   public:
-    explicit Scene(std::uint64_t seed, StorageModel model = StorageModel::cached)
-        : origin(Origin::Options{seed, model}), random(seed * 7919 + 1) {}
+    explicit Scene(std::uint64_t seed, StorageModel model = StorageModel::cached,
+                   std::unique_ptr<lab::Chooser> chooser = nullptr)
+        : origin(Origin::Options{seed, model}, std::move(chooser)), random(seed * 7919 + 1) {}
 
     struct Member {
         LabTab* tab;

@@ -29,6 +29,20 @@ const refuses = (argument, value) => (/** @type {any} */ error) => {
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
 
+test('defaults stand for undefined, and never for null', async () => {
+    for (const name of ['namespace', 'build', 'wasm', 'allowWeaker', 'window']) {
+        await assert.rejects(open({ [name]: null }), refuses(name, null));
+        const tab = await open({ [name]: undefined });
+        await tab.close();
+    }
+    const tab = await open();
+    for (const name of ['strategy', 'durability']) {
+        assert.throws(() => tab.counter('c', { [name]: null }), refuses(name, null));
+    }
+    assert.throws(() => tab.counter('c', /** @type {any} */ (null)), refuses('options', null));
+    await tab.close();
+});
+
 for (const build of /** @type {Build[]} */ (['single', 'threads'])) {
     test(`${build}: a bad name is refused`, async () => {
         const tab = await open({ build });
