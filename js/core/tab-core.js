@@ -51,7 +51,7 @@ export async function loadCore(name, wasm) {
  * @returns {(cause: unknown) => never}
  */
 export const unavailable = (name) => (cause) => {
-    const where = `they must be beside the package's modules (its wasm may be passed as ${optionOf(name)})`;
+    const where = `they must be beside the package's modules (its wasm may be passed as \`${optionOf(name)}\`)`;
     throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, { cause });
 };
 

@@ -64,11 +64,6 @@ export class DatabaseHost {
         return this.#factory !== undefined;
     }
 
-    /** As if there were none: for who knows already that it refuses to open. */
-    renounce() {
-        this.#factory = undefined;
-    }
-
     /**
      * Opens it, so that it is open when the first transaction begins.
      * @returns {Promise<void>} when it is open, or refused to

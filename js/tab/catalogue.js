@@ -12,7 +12,6 @@ import { Host } from '../host/host.js';
  * @property {string} namespace
  * @property {import('../host/host.js').Platform} platform
  * @property {import('../core/module.js').WasmSource | undefined} source
- * @property {boolean} database whether the tab found that the database opens
  * @property {(notice: import('../core/border.js').Notice) => void} notice
  */
 
@@ -32,9 +31,8 @@ export class Catalogue {
      * @param {import('../core/tab-core.js').Glue} glue
      * @param {CatalogueOptions} options
      */
-    constructor(glue, { platform, namespace, database, notice }) {
+    constructor(glue, { platform, namespace, notice }) {
         this.#host = new Host(platform, namespace);
-        if (!database) this.#host.database.renounce();
         this.#border = new Border(glue, this.#host, {
             changed: (counter) => this.#counters.get(counter)?._changed(),
             notice,

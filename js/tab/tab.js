@@ -260,7 +260,6 @@ export class Tab extends EventTarget {
             namespace: this.#namespace,
             platform: this.#platform,
             source: this.#catalogueSource,
-            database: this.#capabilities.store === 'indexeddb',
             notice: (/** @type {import('../core/border.js').Notice} */ notice) => this.#notice(notice),
         };
         this.#catalogue ??= import('./catalogue.js')

@@ -73,7 +73,6 @@ test('a counter says before its module is loaded what the module says of it', as
     const { windows, a, b } = await pair();
     const { default: start } = await import(new URL('../../dist/node/catalogue.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
-    host.database.available = true;
     const border = new Border(await start({}), host, { changed() {}, notice() {} });
     border.start('guarantees');
     for (const strategy of strategies) {
