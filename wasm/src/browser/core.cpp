@@ -30,9 +30,7 @@ struct Reject {
     void operator()(std::string_view code, std::string_view message) const {
         call(Call::promise_reject, {.object = promise, .first = code, .second = message});
     }
-    void operator()(const Error& error) const {
-        (*this)(code_name(error.code()), error.what());
-    }
+    void operator()(const Error& error) const { (*this)(code_name(error.code()), error.what()); }
     void operator()(const Failure& failure) const { (*this)(error_of(failure)); }
 };
 
