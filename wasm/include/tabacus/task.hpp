@@ -23,12 +23,12 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <list>
 
 #include "tabacus/failure.hpp"
 
@@ -76,8 +76,8 @@ class Frame {
     [[nodiscard]] bool done() const { return self_.done(); }
     [[nodiscard]] Failure& failure() noexcept { return failure_; }
 
-    /// Runs up to the end or the first real suspension; true when `parent` has to wait. `attempted`:
-    /// the parent asks for the outcome, whichever it is.
+    /// Runs up to the end or the first real suspension; true when `parent` has to wait.
+    /// `attempted`: the parent asks for the outcome, whichever it is.
     bool run_for(Frame& parent, bool attempted) {
         parent_ = &parent;
         attempted_ = attempted;

@@ -41,8 +41,7 @@ void Operations::settled(int operation, Texts answer) {
 void Operations::failed(int operation, const Texts& report) {
     const auto it = take(operation);
     if (!it) return;
-    it->asked->fail(
-        failure_of(Error(code_named(report[0].value_or("")), report[1].value_or(""))));
+    it->asked->fail(failure_of(Error(code_named(report[0].value_or("")), report[1].value_or(""))));
 }
 
 }  // namespace tabacus::browser

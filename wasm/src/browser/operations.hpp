@@ -6,9 +6,9 @@
 // engines. A host that knows the answer gives it within the call that asks.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <utility>
-#include <list>
 
 #include "browser/border.hpp"
 #include "tabacus/task.hpp"

@@ -1,6 +1,6 @@
 // What the C++ library does in the worst case, in a few bytes: a trap, which JavaScript sees as a
-// WebAssembly.RuntimeError, instead of a handler to be called, or of printf and all that it needs to
-// say on the console which assertion failed.
+// WebAssembly.RuntimeError, instead of a handler to be called, or of printf and all that it needs
+// to say on the console which assertion failed.
 #include <cstddef>
 #include <cstdlib>
 #include <new>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <list>
+#include <string>
 
 #include "ledger.hpp"
 #include "tabacus/counter.hpp"

@@ -9,9 +9,9 @@
 // what the store held.
 #pragma once
 
+#include <list>
 #include <string>
 #include <string_view>
-#include <list>
 
 #include "record.hpp"
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
 #include <utility>
-#include <list>
 
 #include "tabacus/task.hpp"
 

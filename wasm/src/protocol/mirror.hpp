@@ -5,10 +5,10 @@
 // only ever merged by taking the larger totals. Failures are ignored: a mirror is a hint.
 #pragma once
 
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <list>
 
 #include "names.hpp"
 #include "record.hpp"

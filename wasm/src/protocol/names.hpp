@@ -15,15 +15,16 @@ namespace tabacus {
 /// `part` with '%', '/', ';' and control characters as %XX. Injective.
 std::string escaped(std::string_view part);
 
-/// The key of a counter's row, "counter/generation/slot". A copy for each caller would be ten times the
-/// size of the calls.
+/// The key of a counter's row, "counter/generation/slot". A copy for each caller would be ten times
+/// the size of the calls.
 [[gnu::noinline]] inline std::string row_key(const std::string& counter, const std::string& row) {
     return concat({counter, "/", row});
 }
 
 class Names {
   public:
-    explicit Names(std::string_view name_space) : root_(concat({"tabacus/", escaped(name_space), "/"})) {}
+    explicit Names(std::string_view name_space)
+        : root_(concat({"tabacus/", escaped(name_space), "/"})) {}
 
     [[nodiscard]] std::string channel() const { return concat({root_, "news"}); }
     [[nodiscard]] std::string catalogue_channel() const { return concat({root_, "added"}); }

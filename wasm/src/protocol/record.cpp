@@ -93,9 +93,7 @@ bool is_identifier(std::string_view text) {
                        [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); });
 }
 
-std::string identifier_of(std::uint64_t bits) {
-    return digits_of(bits, 36);
-}
+std::string identifier_of(std::uint64_t bits) { return digits_of(bits, 36); }
 
 bool is_row_id(std::string_view text) {
     const auto slash = text.find('/');

@@ -94,8 +94,7 @@ Task<void> Replica::confirm_loop() {
         for (auto& state : counters_) {
             if (!std::exchange(state.unconfirmed, false) || asleep_ || closed_) continue;
             co_await reload(state);
-            if (state.ledger.age_announcements(confirm_looks_max))
-                state.unconfirmed = again = true;
+            if (state.ledger.age_announcements(confirm_looks_max)) state.unconfirmed = again = true;
             revalue(state);
         }
         pause_ms = again ? pause_ms * 2 : confirm_first_ms;

@@ -53,8 +53,8 @@ Task<void> Tab::open() {
     std::string refusal;
     if (world.database().available()) {
         constexpr std::array scope{Store::meta};
-        const auto begun = co_await attempt(
-            world.database().begin(scope, Access::read, Durability::relaxed));
+        const auto begun =
+            co_await attempt(world.database().begin(scope, Access::read, Durability::relaxed));
         if (begun) {
             medium = Medium::database;
         } else {
