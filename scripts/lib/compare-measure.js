@@ -29,7 +29,11 @@ const call = (tab, name, ...args) => tab.evaluate(callPage, name, args);
 
 /** @param {Tab} tab @param {string} what @param {number} duration_ms @returns {Promise<any>} */
 const result = (tab, what, duration_ms) =>
-    until(() => call(tab, 'result'), what, duration_ms + PATIENCE_MS, LOOK_MS);
+    until(
+        async () => (await call(tab, 'result')) ?? void (await delay(LOOK_MS)),
+        what,
+        duration_ms + PATIENCE_MS,
+    );
 
 /**
  * A hidden tab's timers run once a second: these are as if side by side, where the protocol can say so.

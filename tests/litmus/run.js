@@ -1,6 +1,6 @@
 /** Runs litmus programs in the tabs of a real browser, each tab in a process of its own. */
 
-import { until } from '../browser/harness/waiting.js';
+import { delay, PATIENCE_MS, until } from '../browser/harness/waiting.js';
 import { ALLOWED } from './programs.js';
 import { judge, tally } from './outcomes.js';
 
@@ -9,6 +9,8 @@ import { judge, tally } from './outcomes.js';
 
 /** A round takes some milliseconds; a busy machine may make it a hundred times as long. */
 const ROUND_MAX_MS = 200;
+/** Asking disturbs. */
+const LOOK_MS = 100;
 
 /** @param {string} name @param {unknown[]} args @returns {any} */
 const callPage = (name, args) => /** @type {any} */ (globalThis).litmus[name](...args);
@@ -20,7 +22,11 @@ const callPage = (name, args) => /** @type {any} */ (globalThis).litmus[name](..
  * @returns {Promise<import('./outcomes.js').Witness[]>}
  */
 const result = (tab, what, rounds) =>
-    until(() => tab.evaluate(callPage, 'result', []), what, 30_000 + rounds * ROUND_MAX_MS, 100);
+    until(
+        async () => (await tab.evaluate(callPage, 'result', [])) ?? void (await delay(LOOK_MS)),
+        what,
+        PATIENCE_MS + rounds * ROUND_MAX_MS,
+    );
 
 /**
  * @param {Tab[]} tabs  as many as the program has, or more

@@ -29,7 +29,7 @@ const REPEAT_MS = 20;
 let heard = new Set();
 let heardBefore = new Set();
 /** @type {(() => void)[]} */
-let waiting = [];
+const waiting = [];
 /** @param {string} what */
 const hear = (what) => {
     heard.add(what);
