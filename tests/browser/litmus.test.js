@@ -9,7 +9,7 @@ import { PROGRAMS } from '../litmus/programs.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { useBrowser } from './harness/fixture.js';
 
-const ROUNDS = 60;
+const ROUNDS = 80;
 const SEED = 1;
 
 describeIn([ENGINES.chromium], 'Litmus programs', (engine) => {
