@@ -44,8 +44,10 @@ const STYLE = `
  * @property {(value: number) => string} words
  */
 
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 2 });
+
 /** @param {number} rate */
-const perSecond = (rate) => (rate === 0 ? '0' : `${Number(rate.toPrecision(2)).toLocaleString('en')}/s`);
+const perSecond = (rate) => (rate === 0 ? '0' : `${compact.format(rate)}/s`);
 
 /** @type {Panel[]} */
 const PANELS = [

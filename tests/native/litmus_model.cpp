@@ -21,8 +21,18 @@ std::string text_of(const std::optional<std::string>& value) { return value.valu
 
 std::string joined(const Words& words, const std::string& separator) {
     std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : separator) + word;
+    for (const auto& word : words) {
+        if (!text.empty()) text += separator;
+        text += word;
+    }
     return text.empty() ? "-" : text;
+}
+
+std::string assignment(const std::string& name, const std::string& value) {
+    auto text = name;
+    text += '=';
+    text += value;
+    return text;
 }
 
 /// The program of one tab.
@@ -163,7 +173,7 @@ std::string outcome_of(const LitmusProgram& program, Origin& origin,
     Words parts;
     for (const auto& tab : tabs) {
         for (const auto& [name, value] : tab->registers) {
-            if (!name.starts_with('_')) parts.push_back(name + "=" + value);
+            if (!name.starts_with('_')) parts.push_back(assignment(name, value));
         }
     }
     std::sort(parts.begin(), parts.end());
