@@ -125,6 +125,19 @@ TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts
     CHECK(area.get(2, "k") == "a");
 }
 
+TEST_CASE(
+    "storage: where the copy decides, an equal write is dropped and a stale one fires again") {
+    StorageArea area(StorageModel::cached, lab::EqualWrites::dropped);
+    area.overwrite("k", "a");
+    area.start(1);
+    area.start(2);
+    const auto theirs = area.send(*area.set(2, 2, "k", "b"));
+    CHECK_FALSE(area.set(1, 1, "k", "a"));
+    CHECK(area.send(*area.set(1, 1, "k", "b")).changes);
+    area.receive(1, theirs);
+    CHECK(area.get(1, "k") == "b");
+}
+
 TEST_CASE("storage: who clears keeps what it hears before its clear() is in order") {
     StorageArea area(StorageModel::cached);
     area.overwrite("other", "x");

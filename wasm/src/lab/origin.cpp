@@ -24,7 +24,7 @@ std::size_t SeededChooser::choose(const std::vector<Source>& choices) {
 Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
     : random_(options.seed),
       chooser_(chooser ? std::move(chooser) : std::make_unique<SeededChooser>(random_.split())),
-      storage_(options.storage),
+      storage_(options.storage, options.equal_writes),
       locks_(*this),
       database_([this](TransactionId id) {
           scheduler_.post({Source::Kind::transaction, transaction_owners_[id], id},

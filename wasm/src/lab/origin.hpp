@@ -63,6 +63,7 @@ class Origin : private LockListener {
     struct Options {
         std::uint64_t seed = 1;
         StorageModel storage = StorageModel::cached;
+        EqualWrites equal_writes = EqualWrites::sent;
     };
     /// Scheduled by a SeededChooser of its own, or by `chooser`.
     explicit Origin(Options options, std::unique_ptr<Chooser> chooser = nullptr);

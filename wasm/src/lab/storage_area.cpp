@@ -66,10 +66,11 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
                                                    std::optional<std::string_view> value) {
     auto old_value = get(process, key);
     // HTML §12.2.1, setItem: an equal value changes nothing and tells nobody; nor does removing
-    // what is not there. But a copy does not know what the area holds: an equal value is sent all
-    // the same, and may undo a write that the copy has not heard of.
+    // what is not there. But a copy does not know what the area holds: an equal value that is sent
+    // all the same may undo a write that the copy has not heard of.
     const bool equal = old_value == value;
-    if (equal && !(value && model_ == StorageModel::cached)) return std::nullopt;
+    const bool blind = model_ == StorageModel::cached && equal_writes_ == EqualWrites::sent;
+    if (equal && !(value && blind)) return std::nullopt;
     if (value && !equal) check_quota(seen_by(process), key, *value);
     Write write{process, writer, {std::string(key), std::move(old_value), std::nullopt}};
     if (value) write.change.new_value = std::string(*value);
@@ -88,14 +89,15 @@ StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
     return {process, writer, {}};
 }
 
-/// HTML §12.2.1: an event for a change, of which only the area knows whether it is one.
+/// HTML §12.2.1: an event for a change. Only the area knows whether it is one; where equal writes
+/// are dropped, the writer has decided.
 StorageArea::Write StorageArea::send(Write write) {
     auto& [key, old_value, new_value] = write.change;
-    if (key) {
+    if (key && equal_writes_ == EqualWrites::sent) {
         const auto found = values_.find(*key);
         old_value = found == values_.end() ? std::nullopt : std::optional(found->second);
         write.changes = old_value != new_value;
-    } else {
+    } else if (!key) {
         write.changes = !values_.empty();
     }
     if (!write.changes) return write;

@@ -25,6 +25,13 @@ namespace tabacus::lab {
 
 enum class StorageModel : std::uint8_t { mutexed, interleaved, cached };
 
+/// What becomes of a write that is equal to what the writer's copy holds, which may be stale
+/// (`cached` only; measured, docs/reality.md).
+enum class EqualWrites : std::uint8_t {
+    sent,  // Chromium: it has its place in the order, and whether it changed anything shows there
+    dropped,  // Firefox, WebKit: the copy decides, of this and of whether there is an event
+};
+
 using ProcessId = std::uint32_t;
 
 class StorageArea {
@@ -39,7 +46,8 @@ class StorageArea {
         bool changes = true;  // false: the area held that already, and no event tells of it
     };
 
-    explicit StorageArea(StorageModel model) : model_(model) {}
+    explicit StorageArea(StorageModel model, EqualWrites equal_writes = EqualWrites::sent)
+        : model_(model), equal_writes_(equal_writes) {}
 
     [[nodiscard]] StorageModel model() const { return model_; }
     /// A process begins with what the area holds.
@@ -90,6 +98,7 @@ class StorageArea {
     void check_quota(const Values& values, std::string_view key, std::string_view value) const;
 
     StorageModel model_;
+    EqualWrites equal_writes_;
     Values values_;
     std::map<ProcessId, Process> processes_;
     std::optional<std::size_t> quota_bytes_;
