@@ -51,7 +51,7 @@ await main(async () => {
     await browsers();
     const { ENGINES } = await import('../tests/browser/harness/engines.js');
     const { serveSite } = await import('../tests/browser/harness/site.js');
-    const { PROGRAMS } = await import('../tests/litmus/programs.js');
+    const { allowedIn, PROGRAMS } = await import('../tests/litmus/programs.js');
     const words = await import('../tests/litmus/outcomes.js');
     const { openTabs, runProgram } = await import('../tests/litmus/run.js');
     const engine = ENGINES[/** @type {keyof typeof ENGINES} */ (options.engine)];
@@ -65,7 +65,7 @@ await main(async () => {
         const all = [];
         for (const program of programs) {
             process.stderr.write(`· ${program.name} …\n`);
-            all.push(await runProgram(tabs, program, { rounds, seed }));
+            all.push(await runProgram(tabs, program, { rounds, seed, allowed: allowedIn(engine.name) }));
         }
         print(all, words);
         const wrong = all.filter((judged) => !words.isSound(judged)).map(({ name }) => name);

@@ -45,7 +45,7 @@ export function tally(program, witnesses) {
 }
 
 /** @param {string} outcome @param {string[]} parts */
-const hasAll = (outcome, parts) => {
+export const hasAll = (outcome, parts) => {
     const all = new Set(outcome.split(' '));
     return parts.every((part) => all.has(part));
 };

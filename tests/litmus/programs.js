@@ -53,5 +53,13 @@ const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
 export const PROGRAMS = Object.freeze(parsePrograms(read('programs.litmus')));
 
-/** What the laboratory's model allows: program → outcomes. @type {Record<string, string[]>} */
+/**
+ * What the laboratory's model allows, by what a vendor makes of equal writes (`EqualWrites` in
+ * wasm/src/lab/storage_area.hpp): program → outcomes.
+ *
+ * @type {Record<'sent' | 'dropped', Record<string, string[]>>}
+ */
 export const ALLOWED = JSON.parse(read('allowed.json'));
+
+/** @param {string} engine  its name @returns {Record<string, string[]>} */
+export const allowedIn = (engine) => (engine === 'Chromium' ? ALLOWED.sent : ALLOWED.dropped);

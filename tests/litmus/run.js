@@ -1,7 +1,6 @@
 /** Runs litmus programs in the tabs of a real browser, each tab in a process of its own. */
 
 import { delay, PATIENCE_MS, until } from '../browser/harness/waiting.js';
-import { ALLOWED } from './programs.js';
 import { judge, tally } from './outcomes.js';
 
 /** @typedef {import('../browser/harness/tab.js').Tab} Tab */
@@ -31,16 +30,16 @@ const result = (tab, what, rounds) =>
 /**
  * @param {Tab[]} tabs  as many as the program has, or more
  * @param {Program} program
- * @param {{ rounds: number, seed: number }} options
+ * @param {{ rounds: number, seed: number, allowed: Record<string, string[]> }} options
  */
-export async function runProgram(tabs, program, { rounds, seed }) {
+export async function runProgram(tabs, program, { rounds, seed, allowed }) {
     const members = tabs.slice(0, program.tabs.length);
     const run = `${program.name}-${seed}`;
     for (const [me, tab] of members.entries()) {
         await tab.evaluate(callPage, 'start', [{ run, program, me, rounds, seed: seed * 16 + me }]);
     }
     const witnesses = await Promise.all(members.map((tab) => result(tab, run, rounds)));
-    return judge(program, tally(program, witnesses), ALLOWED[program.name] ?? []);
+    return judge(program, tally(program, witnesses), allowed[program.name] ?? []);
 }
 
 /**

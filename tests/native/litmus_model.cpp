@@ -193,9 +193,9 @@ std::string outcome_of(const LitmusProgram& program, Origin& origin,
     return joined(parts, " ");
 }
 
-std::string run_once(const LitmusProgram& program, std::vector<LitmusTab*>& tabs,
-                     std::unique_ptr<lab::Chooser> chooser) {
-    Origin origin({1, lab::StorageModel::cached}, std::move(chooser));
+std::string run_once(const LitmusProgram& program, lab::EqualWrites equal_writes,
+                     std::vector<LitmusTab*>& tabs, std::unique_ptr<lab::Chooser> chooser) {
+    Origin origin({1, lab::StorageModel::cached, equal_writes}, std::move(chooser));
     for (const auto& [key, value] : program.init) origin.storage().overwrite(key, value);
     tabs.clear();
     for (const auto& operations : program.tabs) {
@@ -212,7 +212,8 @@ std::string run_once(const LitmusProgram& program, std::vector<LitmusTab*>& tabs
 
 }  // namespace
 
-LitmusResult explore_litmus(const LitmusProgram& program, bool reduce) {
+LitmusResult explore_litmus(const LitmusProgram& program, lab::EqualWrites equal_writes,
+                            bool reduce) {
     LitmusResult result;
     std::vector<LitmusTab*> tabs;
     const Dependence dependence(program, tabs);
@@ -220,7 +221,7 @@ LitmusResult explore_litmus(const LitmusProgram& program, bool reduce) {
         [&](const Source& a, const Source& b) { return !reduce || dependence.depend(a, b); },
         [&](const Source& source) { return reduce && dependence.alone(source); });
     schedules.run([&](std::unique_ptr<lab::Chooser> chooser) {
-        result.outcomes.insert(run_once(program, tabs, std::move(chooser)));
+        result.outcomes.insert(run_once(program, equal_writes, tabs, std::move(chooser)));
     });
     result.schedules = schedules.completed();
     result.redundant = schedules.redundant();

@@ -16,6 +16,7 @@ struct LitmusResult {
 };
 
 /// Under every schedule; or, without `reduce`, under all of them one by one.
-LitmusResult explore_litmus(const LitmusProgram& program, bool reduce = true);
+LitmusResult explore_litmus(const LitmusProgram& program, lab::EqualWrites equal_writes,
+                            bool reduce = true);
 
 }  // namespace tabacus::test
