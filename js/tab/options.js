@@ -141,3 +141,5 @@ export function checkCounterOptions(given) {
  * @param {Durability} than
  */
 export const isWeaker = (durability, than) => durabilities.indexOf(durability) < durabilities.indexOf(than);
+
+export { strategies as STRATEGIES };
