@@ -45,8 +45,9 @@ void CatalogueCore::close(PromiseId promise) { settle(scope_, catalogue_.close()
 CounterCore* CatalogueCore::counter(const Texts& words, bool strict, PromiseId promise) {
     const auto options = options_from(words, strict);
     if (const auto what = catalogue_.missing(options.strategy); !what.empty()) {
-        Reject{promise}(code_name(ErrorCode::unavailable),
-                        concat({"the strategy ", strategy_name(options.strategy), " needs ", what}));
+        Reject{promise}(
+            code_name(ErrorCode::unavailable),
+            concat({"the strategy ", strategy_name(options.strategy), " needs ", what}));
         return nullptr;
     }
     auto& counter = catalogue_.counter(words[0].value_or(""), options);

@@ -188,8 +188,9 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
     });
     if (found != opened.end()) return *found->counter;
     if (const auto what = missing(options.strategy); !what.empty()) {
-        raise(failure_of(Error(ErrorCode::unavailable,
-                               concat({"the strategy ", strategy_name(options.strategy), " needs ", what}))));
+        raise(failure_of(
+            Error(ErrorCode::unavailable,
+                  concat({"the strategy ", strategy_name(options.strategy), " needs ", what}))));
     }
     Place place{parts_->world, parts_->names, std::string(name), parts_->on_notice};
     std::string key;

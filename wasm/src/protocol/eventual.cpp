@@ -36,7 +36,8 @@ Task<std::int64_t> EventualCounter::store(std::int64_t n) {
     co_await checked_add(plus_.value - minus_.value, n);
     const auto before = total.value;
     total.value = std::min(before + amount, total_max);
-    const auto kept = co_await attempt(world().storage().set(total.key, format_decimal(total.value)));
+    const auto kept =
+        co_await attempt(world().storage().set(total.key, format_decimal(total.value)));
     if (!kept) {
         total.value = std::max<std::int64_t>(total.value - amount, 0);
         co_await fail(kept.error());

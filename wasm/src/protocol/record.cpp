@@ -102,8 +102,8 @@ bool is_row_id(std::string_view text) {
 }
 
 std::string format_totals(TotalsRecord record) {
-    return joined(
-        {format_decimal(record.epoch), format_decimal(record.totals.plus), format_decimal(record.totals.minus)});
+    return joined({format_decimal(record.epoch), format_decimal(record.totals.plus),
+                   format_decimal(record.totals.minus)});
 }
 
 std::optional<TotalsRecord> parse_totals(std::string_view text) {

@@ -33,7 +33,8 @@ class StoredCounter : public Counter {
     /// Ends when every add that had begun has ended, however.
     Task<void> flush() override;
     [[nodiscard]] std::int64_t value() const override { return last_seen_; }
-    /// Called once for all changes of a turn, at its end. Who follows hears of the first value, too.
+    /// Called once for all changes of a turn, at its end. Who follows hears of the first value,
+    /// too.
     Subscription on_change(std::function<void()> callback) override;
     /// Called before the database is let go for page_hide.
     virtual void on_lifecycle(LifecycleEvent /*event*/) {}
