@@ -7,7 +7,7 @@ import { open, TabacusError } from 'tabacus';
 import { Border } from '../../js/core/border.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
-import { FakeOrigin, until } from './fake-origin.js';
+import { FakeOrigin, settled, until } from './fake-origin.js';
 
 /** @typedef {import('tabacus').Strategy} Strategy */
 
@@ -233,6 +233,34 @@ test('who subscribes hears of other tabs, whatever the store, and of what was th
         await until(() => heard.at(-1) === 6);
         await Promise.all([a.close(), b.close()]);
     }
+});
+
+test('a database that was lost is told, where only the catalogue counts in it', async () => {
+    const { origin, a, b } = await pair();
+    await a.counter('c', { strategy: 'transactional' }).add(41);
+    await until(() => origin.area.has('tabacus/default/catalogue-generation'));
+    await Promise.all([a.close(), b.close()]);
+    await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
+    const later = await open({ build, window: origin.window() });
+    /** @type {import('../../js/tab/event.js').StoreLostDetail[]} */
+    const told = [];
+    later.addEventListener('storelost', ({ detail }) => told.push(detail));
+    assert.equal(await later.counter('c', { strategy: 'transactional' }).read(), 0);
+    await until(() => told.length > 0);
+    assert.ok(told[0]?.previous && told[0].generation !== told[0].previous);
+    await later.close();
+});
+
+test('a corrupt value is a warning of who reads it, too', async () => {
+    const { origin, a, b } = await pair();
+    await a.counter('c', { strategy: 'transactional' }).add(41);
+    const database = await origin.connect('tabacus/default');
+    await settled(database.transaction('counters', 'readwrite').objectStore('counters').put('many', 'c'));
+    database.close();
+    const warned = new Promise((resolve) => b.addEventListener('warning', resolve));
+    assert.equal(await b.counter('c', { strategy: 'transactional' }).read(), 0);
+    assert.equal(/** @type {any} */ (await warned).detail.code, 'corrupt-record');
+    await Promise.all([a.close(), b.close()]);
 });
 
 test('a subscriber may add, and is not called from within', async () => {
