@@ -16,6 +16,8 @@
  * - `weaker-guarantee`: this place can only promise less than was asked for.
  * - `unavailable`: this place lacks what the call needs at all.
  * - `quota-exceeded`, `store-failed`, `unknown-commit`: what the store said.
+ * - `fenced`: another owner took the row over; nothing of the call was kept.
+ * - `lock-lost`: another context stole the lock that the call held.
  * - `not-owner`: an unlock of a mutex that the caller does not hold.
  * - `would-block`: a blocking call on a main thread, which must not block.
  * - `would-deadlock`: a blocking lock of a mutex that the caller already holds.
@@ -23,7 +25,7 @@
  * - `out-of-memory`: a fixed arena or table is full.
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
- *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'not-owner' | 'would-block'
+ *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'not-owner' | 'would-block'
  *   | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
  */
 

@@ -145,8 +145,9 @@ class TabCounter {
      * Resolves when every increment that this tab made before the call is committed, as durably as
      * `guarantee.durability` says.
      *
-     * @returns {Promise<void>} rejects with `quota-exceeded` or `store-failed` when the store refuses
-     *   (the increments stay, and are tried again), and `closed`
+     * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed`, `fenced` or `unavailable` when
+     *   the store refuses (the increments stay, and are tried again), with `unknown-commit` when a commit was
+     *   cut off and nobody can tell whether it happened (these increments are not tried again), and `closed`
      * @example
      * counter.add(1);
      * await counter.flush();  // from here on a crash cannot lose it
