@@ -32,9 +32,11 @@ import { Tab } from './tab.js';
  */
 export async function open(options = {}) {
     const checked = checkOpenOptions(options);
+    // Before the host is made: asking for localStorage may wait for the browser's process.
+    const loading = loadCore(checked.build, checked.wasm);
+    loading.catch(() => {}); // told below
     const host = new Host(checked.platform, checked.namespace);
     try {
-        const loading = loadCore(checked.build, checked.wasm);
         // Beside it: either takes milliseconds, and the core waits for the database by itself.
         if (host.database.available) void host.database.ready();
         return await new Tab(await loading, host, checked)._open();

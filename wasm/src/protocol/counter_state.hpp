@@ -46,6 +46,7 @@ struct CounterState {
     std::list<Waiter> waiters;
 
     std::int64_t value = 0;
+    bool unread = true;         // the store is to be read for the first time
     bool changed = false;       // subscribers are to be called
     bool announceable = false;  // other tabs are to hear of this tab's totals
     bool unconfirmed = false;   // announcements were heard that the store has not confirmed

@@ -39,7 +39,7 @@ CounterState& Replica::counter(std::string_view name, Durability durability) {
     state.key = key;
     state.durability = durability;
     state.based = medium_ != Medium::database;
-    scope_.spawn(reload(state));
+    if (!turn_scheduled_) schedule_turn();
     return state;
 }
 
@@ -74,6 +74,11 @@ Task<void> Replica::turn() {
     turn_scheduled_ = false;
     call_subscribers();
     if (closed_) co_return;
+    // Not when the counter is made: who makes it adds to it next, and need not wait for a
+    // transaction to be begun.
+    for (auto& state : counters_) {
+        if (std::exchange(state.unread, false)) scope_.spawn(reload(state));
+    }
     // News first: what other tabs see need not wait for the disk.
     if (!announcing_) scope_.spawn(announce_loop());
     if (!committing_ && dirty()) scope_.spawn(commit_loop());
