@@ -162,7 +162,7 @@ const PROTOCOLS = [
         ...of('replica_commit.cpp'),
         name: 'flush-at-once',
         fault: 'flush waits for no commit',
-        find: 'if (state->committed_through >= target) co_return;',
+        find: 'if (state.committed_through >= target) co_return;',
         replace: 'co_return;',
         test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
     },
