@@ -63,7 +63,7 @@ constexpr ObjectId object_id(Object kind, std::string_view name, std::uint64_t o
     return object_id(kind, hash ^ hash >> 56U);
 }
 
-struct Access {
+struct Touched {
     ObjectId object;
     Touch touch;
 
@@ -83,7 +83,7 @@ constexpr bool exchangeable(ObjectId object) {
     return kind != Object::turn && kind != Object::settled;
 }
 
-using Footprint = std::vector<Access>;
+using Footprint = std::vector<Touched>;
 
 enum class Meeting : std::uint8_t {
     none,     // the steps commute

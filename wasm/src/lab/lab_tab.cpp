@@ -25,9 +25,10 @@ void LabTab::die() {
     microtasks_.clear();
 }
 
-void LabTab::post(std::function<void()> script) { in_tab(Source::Kind::script, std::move(script)); }
+void LabTab::post(Action script) { in_tab(Source::Kind::script, std::move(script)); }
 
-void LabTab::in_tab(Source::Kind kind, std::function<void()> event, std::uint64_t peer) {
+void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t peer) {
+    origin_.notes_.note(Object::alive, id_, Touch::read);
     if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event));
 }
 

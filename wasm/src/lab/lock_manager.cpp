@@ -17,8 +17,14 @@ auto with_id(Requests& requests, RequestId id) {
 
 }  // namespace
 
+void LockManager::touch(std::string_view name) const {
+    notes_->note(Object::lock, name, 0, Touch::write);
+    notes_->note(Object::locks, 0, Touch::bump);
+}
+
 void LockManager::request(Request request) {
     const std::string name = request.name;
+    touch(name);
     if (request.steal) {
         // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
         take_from_holders(name);
@@ -77,6 +83,7 @@ void LockManager::release(RequestId id) {
     const auto found = with_id(held_, id);
     if (found == held_.end()) return;
     const std::string name = found->name;
+    touch(name);
     held_.erase(found);
     process(name);
 }
@@ -85,6 +92,7 @@ void LockManager::abort(RequestId id) {
     const auto found = with_id(queue_, id);
     if (found == queue_.end()) return;
     const std::string name = found->name;
+    touch(name);
     queue_.erase(found);
     process(name);
 }
@@ -104,6 +112,7 @@ void LockManager::end(std::uint32_t client) {
 }
 
 LockSnapshot LockManager::snapshot() const {
+    notes_->note(Object::locks, 0, Touch::read);
     LockSnapshot state;
     for (const auto& request : queue_) state.pending.push_back(info_of(request));
     for (const auto& lock : held_) state.held.push_back(info_of(lock));
@@ -111,6 +120,12 @@ LockSnapshot LockManager::snapshot() const {
 }
 
 bool LockManager::holds_any(std::uint32_t client) const {
+    for (const auto& request : queue_) {
+        if (request.client == client) touch(request.name);
+    }
+    for (const auto& lock : held_) {
+        if (lock.client == client) touch(lock.name);
+    }
     return std::any_of(held_.begin(), held_.end(),
                        [client](const Request& lock) { return lock.client == client; });
 }

@@ -1,6 +1,5 @@
 #include "scheduler.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -32,8 +31,9 @@ bool Scheduler::has(const Source& source) const {
 }
 
 void Scheduler::post(const Source& source, Event event) {
-    if (footprint_ != nullptr) {
-        footprint_->push_back({object_id(Object::queue, key_of(source)), Touch::write});
+    // A transaction is told to run once, by whichever it waited for longest.
+    if (source.kind != Source::Kind::transaction) {
+        notes_->note(Object::queue, key_of(source), Touch::write);
     }
     const auto at = find(source);
     if (at == sources_.size() || sources_[at] != source) {
@@ -57,6 +57,10 @@ void Scheduler::erase(std::size_t at) {
     spare_.push_back(std::move(queue));
     sources_.erase(sources_.begin() + offset);
     queues_.erase(queues_.begin() + offset);
+}
+
+void Scheduler::clear() {
+    while (!sources_.empty()) erase(sources_.size() - 1);
 }
 
 std::size_t Scheduler::pending(const Source& source) const {

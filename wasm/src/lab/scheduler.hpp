@@ -62,6 +62,8 @@ class Scheduler {
         std::uint32_t cause = 0;
     };
 
+    explicit Scheduler(Notes& notes) : notes_(&notes) {}
+
     void post(const Source& source, Event event);
     /// The sources that have an event, in a fixed order.
     [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
@@ -74,9 +76,10 @@ class Scheduler {
     /// Drops what would run in the tab.
     void drop(TabId tab);
 
-    /// Posts are noted in `footprint` (null for none), and with the number of the step.
-    void note_in(Footprint* footprint) { footprint_ = footprint; }
+    /// What is posted from here on has this step for its cause.
     void begin_step(std::uint32_t number) { step_ = number; }
+    /// Nothing is about to happen any more.
+    void clear();
 
   private:
     struct Queue {
@@ -90,7 +93,7 @@ class Scheduler {
     std::vector<Source> sources_;  // sorted; no queue is empty
     std::vector<Queue> queues_;    // those of `sources_`
     std::vector<Queue> spare_;     // room to use again
-    Footprint* footprint_ = nullptr;
+    Notes* notes_;
     std::uint32_t step_ = 0;
 };
 

@@ -21,9 +21,27 @@ void apply_change(StorageArea::Values& values, const StorageChange& change) {
 
 }  // namespace
 
+/// What the process sees under a key.
+void StorageArea::note(ProcessId process, std::string_view key, Touch touch) const {
+    if (model_ == StorageModel::cached) {
+        notes_->note(Object::copy, key, process, touch);
+    } else {
+        notes_->note(Object::item, key, 0, touch);
+    }
+}
+
+void StorageArea::note_keys(ProcessId process, Touch touch) const {
+    if (model_ == StorageModel::cached) {
+        notes_->note(Object::copied, process, touch);
+    } else {
+        notes_->note(Object::items, 0, touch);
+    }
+}
+
 void StorageArea::start(ProcessId process) { processes_[process].copy = values_; }
 
 std::vector<ProcessId> StorageArea::processes() const {
+    notes_->note(Object::processes, 0, Touch::read);
     std::vector<ProcessId> ids;
     ids.reserve(processes_.size());
     for (const auto& [id, process] : processes_) ids.push_back(id);
@@ -35,6 +53,7 @@ const StorageArea::Values& StorageArea::seen_by(ProcessId process) const {
 }
 
 std::optional<std::string> StorageArea::get(ProcessId process, std::string_view key) const {
+    note(process, key, Touch::read);
     const auto& values = seen_by(process);
     const auto found = values.find(key);
     if (found == values.end()) return std::nullopt;
@@ -42,6 +61,7 @@ std::optional<std::string> StorageArea::get(ProcessId process, std::string_view 
 }
 
 std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view prefix) const {
+    note_keys(process, Touch::read);
     std::vector<std::string> found;
     const auto& values = seen_by(process);
     for (auto it = values.lower_bound(prefix); it != values.end() && it->first.starts_with(prefix);
@@ -68,6 +88,9 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     // HTML §12.2.1, setItem: an equal value changes nothing and tells nobody; nor does removing
     // what is not there.
     if (old_value == value) return std::nullopt;
+    note(process, key, Touch::write);
+    if (!value || !old_value || quota_bytes_) note_keys(process, Touch::write);
+    notes_->note(Object::database, 0, Touch::read);
     if (value) check_quota(seen_by(process), key, *value);
     Write write{process, writer, {std::string(key), std::move(old_value), std::nullopt}};
     if (value) write.change.new_value = std::string(*value);
@@ -80,6 +103,7 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
 }
 
 void StorageArea::send(const Write& write) {
+    if (model_ == StorageModel::cached) notes_->note(Object::area, 0, Touch::write);
     before_.push_back(values_);
     if (before_.size() > unsettled_max) before_.pop_front();
     apply_change(values_, write.change);
@@ -87,6 +111,8 @@ void StorageArea::send(const Write& write) {
 
 void StorageArea::receive(ProcessId process, const Write& write) {
     if (model_ != StorageModel::cached) return;
+    note(process, *write.change.key, Touch::write);
+    note_keys(process, Touch::write);
     const auto found = processes_.find(process);
     if (found == processes_.end()) return;
     auto& [copy, awaited] = found->second;
@@ -99,6 +125,9 @@ void StorageArea::receive(ProcessId process, const Write& write) {
 }
 
 void StorageArea::clear() {
+    notes_->note(Object::area, 0, Touch::write);
+    notes_->note(Object::items, 0, Touch::write);
+    for (const auto& [id, process] : processes_) notes_->note(Object::copied, id, Touch::write);
     values_.clear();
     before_.clear();
     for (auto& [id, process] : processes_) process = {};
@@ -114,8 +143,15 @@ void StorageArea::forget_latest(std::size_t lost) {
 
 void StorageArea::overwrite(const std::string& key, std::optional<std::string> value) {
     const StorageChange change{key, std::nullopt, std::move(value)};
+    notes_->note(Object::area, 0, Touch::write);
+    notes_->note(Object::item, key, 0, Touch::write);
+    notes_->note(Object::items, 0, Touch::write);
     apply_change(values_, change);
-    for (auto& [id, process] : processes_) apply_change(process.copy, change);
+    for (auto& [id, process] : processes_) {
+        note(id, key, Touch::write);
+        note_keys(id, Touch::write);
+        apply_change(process.copy, change);
+    }
 }
 
 }  // namespace tabacus::lab

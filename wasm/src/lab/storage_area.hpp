@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "footprint.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::lab {
@@ -37,12 +38,15 @@ class StorageArea {
         StorageChange change;
     };
 
-    explicit StorageArea(StorageModel model) : model_(model) {}
+    StorageArea(StorageModel model, Notes& notes) : model_(model), notes_(&notes) {}
 
     [[nodiscard]] StorageModel model() const { return model_; }
     /// A process begins with what the area holds.
     void start(ProcessId process);
-    void end(ProcessId process) { processes_.erase(process); }
+    void end(ProcessId process) {
+        notes_->note(Object::processes, 0, Touch::write);
+        processes_.erase(process);
+    }
     [[nodiscard]] std::vector<ProcessId> processes() const;
 
     [[nodiscard]] std::optional<std::string> get(ProcessId process, std::string_view key) const;
@@ -57,7 +61,10 @@ class StorageArea {
     void receive(ProcessId process, const Write& write);
 
     /// Keys and values together, in bytes.
-    void set_quota(std::optional<std::size_t> bytes) { quota_bytes_ = bytes; }
+    void set_quota(std::optional<std::size_t> bytes) {
+        notes_->note(Object::database, 0, Touch::write);
+        quota_bytes_ = bytes;
+    }
     /// Everything gone, in every process: the site's data was cleared.
     void clear();
     /// What a crash of the browser leaves: the area without its `lost` latest writes.
@@ -78,7 +85,11 @@ class StorageArea {
     [[nodiscard]] const Values& seen_by(ProcessId process) const;
     void check_quota(const Values& values, std::string_view key, std::string_view value) const;
 
+    void note(ProcessId process, std::string_view key, Touch touch) const;
+    void note_keys(ProcessId process, Touch touch) const;
+
     StorageModel model_;
+    Notes* notes_;
     Values values_;
     std::map<ProcessId, Process> processes_;
     std::optional<std::size_t> quota_bytes_;

@@ -1,0 +1,169 @@
+#include "counting.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tabacus::lab {
+namespace {
+
+class TabHost final : public CounterHost {
+  public:
+    TabHost(LabTab& world, CounterOptions options)
+        : tab_(world, "t", [](const Notice&) {}), options_(options) {}
+    Task<void> open() override { return tab_.open(); }
+    Counter& counter() override { return tab_.counter("c", options_); }
+
+  private:
+    Tab tab_;
+    CounterOptions options_;
+};
+
+/// What the tabs did, as far as it outlives them.
+struct Books {
+    std::int64_t attempted = 0;
+    std::int64_t acknowledged = 0;
+    std::uint32_t refused = 0;
+};
+
+/// The program of one tab.
+class CountingPage {
+  public:
+    CountingPage(LabTab& world, const MakeHost& make, Books& books)
+        : world_(world), books_(books), host_(make(world)) {}
+
+    void count(const Counting& counting) { scope_.spawn(live(counting)); }
+    void read() { scope_.spawn(read_once()); }
+
+    bool done = false;
+    bool read_done = false;
+    std::int64_t value = 0;
+    std::string error;
+
+  private:
+    void tell(const std::string& text) {
+        world_.origin().notes().tell(world_.id(), Object::tab, [&] { return text; });
+    }
+
+    Task<void> live(Counting counting) {
+        co_await open();
+        for (std::uint32_t i = 0; i < counting.adds; ++i) {
+            ++books_.attempted;
+            tell("adds 1");
+            if (co_await succeeds(add_once())) ++pending_;
+            if (counting.flush_each) co_await flush_once();
+        }
+        if (!counting.flush_each) co_await flush_once();
+        done = true;
+        tell("has finished");
+    }
+    Task<void> open() {
+        if (!std::exchange(open_, true)) co_await host_->open();
+    }
+    Task<void> add_once() {
+        const auto value = co_await host_->counter().add(1);
+        tell("its add gave " + std::to_string(value));
+    }
+    Task<void> flush_once() {
+        if (!co_await succeeds(host_->counter().flush())) co_return;
+        books_.acknowledged += std::exchange(pending_, 0);
+        tell("has its adds acknowledged");
+    }
+    Task<void> read_once() {
+        co_await open();
+        value = co_await host_->counter().read();
+        read_done = true;
+    }
+    /// A refusal is an answer: what it was about may have happened, or not.
+    Task<bool> succeeds(Task<void> task) {
+        try {
+            co_await task;
+            co_return true;
+        } catch (const Error& error) {
+            ++books_.refused;
+            tell(std::string("is refused: ") + error.what());
+        }
+        co_return false;
+    }
+
+    LabTab& world_;
+    Books& books_;
+    std::unique_ptr<CounterHost> host_;
+    bool open_ = false;
+    std::int64_t pending_ = 0;  // added, not acknowledged
+    Scope scope_;               // last: what runs in it uses all of the above
+};
+
+class CountingPlay final : public Play {
+  public:
+    CountingPlay(MakeHost make, Counting counting) : make_(std::move(make)), counting_(counting) {}
+
+    void begin(Origin& origin) override {
+        for (std::uint32_t i = 0; i < counting_.tabs; ++i) {
+            auto& page = open(origin);
+            members_.back().tab->post([&page, counting = counting_] { page.count(counting); });
+        }
+    }
+
+    std::string at_rest(Origin& origin) override {
+        bool all_live = true;
+        for (const auto& member : members_) {
+            all_live = all_live && member.tab->alive();
+            if (member.tab->alive() && !member.page->done) {
+                return "tab " + std::to_string(member.tab->id()) + " never finishes";
+            }
+        }
+        const bool exact = all_live && books_.refused == 0;
+        const auto min = exact ? books_.attempted : books_.acknowledged;
+        auto complaint = judge(origin, open(origin), min);
+        for (std::size_t i = 0; counting_.all_read && i < counting_.tabs; ++i) {
+            const auto& member = members_[i];
+            if (!complaint.empty() || !member.tab->alive()) continue;
+            complaint = judge(origin, *member.page, min);
+        }
+        return complaint;
+    }
+
+  private:
+    struct Member {
+        LabTab* tab;
+        CountingPage* page;
+    };
+    CountingPage& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        auto& page = tab.run<CountingPage>(tab, make_, books_);
+        members_.push_back({&tab, &page});
+        return page;
+    }
+
+    std::string judge(Origin& origin, CountingPage& reader, std::int64_t min) const {
+        reader.read_done = false;
+        reader.read();
+        origin.run_until([&] { return reader.read_done; });
+        if (reader.value >= min && reader.value <= books_.attempted) return {};
+        const auto lost = reader.value < min;
+        return std::string(lost ? "an update is lost: " : "an update is counted twice: ") +
+               std::to_string(books_.attempted) + " were added, " +
+               std::to_string(books_.acknowledged) + " of them acknowledged, and the value is " +
+               std::to_string(reader.value);
+    }
+
+    MakeHost make_;
+    Counting counting_;
+    Books books_;
+    std::vector<Member> members_;
+};
+
+}  // namespace
+
+MakeHost hosts_of(CounterOptions options) {
+    return [options](LabTab& tab) { return std::make_unique<TabHost>(tab, options); };
+}
+
+std::function<std::unique_ptr<Play>()> counting(MakeHost make, Counting counting) {
+    return [make = std::move(make), counting] {
+        return std::make_unique<CountingPlay>(make, counting);
+    };
+}
+
+}  // namespace tabacus::lab
