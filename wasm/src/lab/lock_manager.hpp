@@ -63,6 +63,7 @@ class LockManager {
     void take_from_holders(std::string_view name);
 
     void touch(std::string_view name) const;
+    void tell(const Request& request, const char* what) const;
 
     LockListener& listener_;
     Notes* notes_;

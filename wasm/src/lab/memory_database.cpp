@@ -82,6 +82,18 @@ void MemoryDatabase::enqueue(TransactionId id, Operation operation) {
     announce();
 }
 
+void MemoryDatabase::tell(TransactionId id, const Operation& operation) const {
+    constexpr std::array<const char*, 8> verbs = {"gets",  "lists",  "puts",     "removes",
+                                                  "looks for the holder of", "claims", "releases",
+                                                  "commits"};
+    notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+        auto text = std::string(verbs.at(static_cast<std::size_t>(operation.kind)));
+        if (!operation.key.empty()) text += " " + operation.key;
+        if (!operation.value.empty()) text += " = " + operation.value;
+        return text;
+    });
+}
+
 void MemoryDatabase::execute(TransactionId id) {
     const auto found = live_.find(id);
     if (found == live_.end()) return;
@@ -96,6 +108,7 @@ void MemoryDatabase::execute(TransactionId id) {
         transaction.operations.pop_front();
         ++operations_;
         Operation::Reply reply;
+        tell(id, operation);
         if (operations_ >= failing_from_ && operations_ <= failing_until_) {
             reply.error = ErrorCode::store_failed;
         } else {
@@ -216,6 +229,10 @@ void MemoryDatabase::finish(TransactionId id, std::optional<ErrorCode> error,
     notes_->note(Object::transaction, id, Touch::write);
     note_settled(transaction.scope, Touch::write);
     auto waiting = std::move(transaction.operations);
+    notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+        return error ? "has its transaction aborted: " + std::string(code_name(*error))
+                     : std::string("has committed");
+    });
     if (error) {
         aborted_.emplace(id, *error);
     } else {

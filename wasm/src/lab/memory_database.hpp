@@ -137,6 +137,8 @@ class MemoryDatabase {
     void keep(Live transaction);
     static void apply(Contents& contents, const Changes& changes);
 
+    /// By the tab that is in the number's upper half, where it has one.
+    void tell(TransactionId id, const Operation& operation) const;
     void note_order(std::span<const Store> scope, Access access) const;
     void note_settled(std::span<const Store> scope, Touch touch) const;
 

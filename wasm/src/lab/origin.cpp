@@ -85,6 +85,7 @@ void Origin::begin_step() {
 std::uint32_t Origin::perform(const Source& source) {
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
+        notes_.tell(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         tab(timer.tab).in_tab(Source::Kind::timer, std::move(timer.callback));
         return timer.cause;
     }
@@ -313,6 +314,10 @@ void Origin::post_foreign(std::string_view channel, std::string_view message) {
 void Origin::write_storage(LabTab& writer, std::string_view key,
                            std::optional<std::string_view> value) {
     auto write = storage_.set(writer.id_, writer.id_, key, value);
+    notes_.tell(writer.id_, Object::item, [&] {
+        return value ? "writes " + std::string(key) + " = " + std::string(*value)
+                     : "removes " + std::string(key);
+    });
     if (!write) return;
     if (storage_.model() == StorageModel::cached) {
         scheduler_.post({Source::Kind::outgoing, writer.id_, 0},
@@ -323,6 +328,12 @@ void Origin::write_storage(LabTab& writer, std::string_view key,
 }
 
 void Origin::send_write(StorageArea::Write write) {
+    if (storage_.model() == StorageModel::cached) {
+        notes_.tell(write.process, Object::area, [&] {
+            return "its " + *write.change.key + " = " + write.change.new_value.value_or("nothing") +
+                   " goes out";
+        });
+    }
     storage_.send(write);
     const bool shared = storage_.model() != StorageModel::cached;
     for (const auto process : storage_.processes()) {
@@ -341,6 +352,12 @@ void Origin::send_write(StorageArea::Write write) {
 void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     storage_.receive(process, write);
     if (process == write.writer) return;
+    if (storage_.model() == StorageModel::cached) {
+        notes_.tell(process, Object::copy, [&] {
+            return "receives " + *write.change.key + " = " +
+                   write.change.new_value.value_or("nothing");
+        });
+    }
     auto& hearer = tab(process);
     hearer.in_tab(Source::Kind::change,
                   [&hearer, change = write.change] { hearer.storage_->tell(change); });
@@ -356,7 +373,11 @@ void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::strin
         if (tab(receiver).cached_) continue;
         tab(receiver).in_tab(
             Source::Kind::message,
-            [this, id = id, text = std::string(message)] { channels_.deliver(id, text); }, sender);
+            [this, receiver = receiver, id = id, text = std::string(message)] {
+                notes_.tell(receiver, Object::channel, [&] { return "hears " + text; });
+                channels_.deliver(id, text);
+            },
+            sender);
     }
 }
 

@@ -34,13 +34,15 @@ std::string finish_guarded(Run& run) {
     return guarded(run, [&] { run.finish(); });
 }
 
-Outcome replay(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
+Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& choose) {
     Outcome outcome;
     outcome.hash = 0xcbf29ce484222325U;
+    std::size_t said = 0;  // entries that are not the calmest
     const auto run = program(Telling::silent);
     while (outcome.complaint.empty()) {
         const auto& choices = run->choices();
-        if (choices.empty()) {
+        const auto index = choices.empty() ? 0 : choose(choices, outcome.steps);
+        if (index >= choices.size()) {
             outcome.complaint = finish_guarded(*run);
             break;
         }
@@ -48,33 +50,48 @@ Outcome replay(const Program& program, const Schedule& schedule, std::uint64_t s
             outcome.cut = true;
             break;
         }
-        std::uint32_t index = outcome.steps < schedule.size() ? schedule[outcome.steps] : 0;
-        if (index >= choices.size()) index = 0;
-        outcome.schedule.push_back(index);
+        outcome.schedule.push_back(static_cast<std::uint32_t>(index));
+        if (index != 0 || choices[0].fault) said = outcome.schedule.size();
         outcome.hash = hashed(outcome.hash, choices[index].process);
         ++outcome.steps;
         outcome.complaint = take_guarded(*run, index, nullptr, nullptr);
     }
-    while (!outcome.schedule.empty() && outcome.schedule.back() == 0) outcome.schedule.pop_back();
+    outcome.schedule.resize(said);
     return outcome;
+}
+
+namespace {
+
+/// What the schedule says, and else the calmest: nothing, where that is a fault.
+std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices, std::uint64_t step) {
+    std::size_t index = step < schedule.size() ? schedule[step] : 0;
+    if (index >= choices.size()) index = 0;
+    return choices[index].fault && step >= schedule.size() ? choices.size() : index;
+}
+
+}  // namespace
+
+Outcome replay(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
+    return run_by(program, steps_max,
+                  [&](const std::vector<Choice>& choices, std::uint64_t step) {
+                      return entry(schedule, choices, step);
+                  });
 }
 
 Trace tell(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
     Trace trace;
     const auto run = program(Telling::aloud);
-    std::string complaint;
-    while (complaint.empty() && trace.size() < steps_max) {
+    while (trace.complaint.empty() && trace.steps.size() < steps_max) {
         const auto& choices = run->choices();
-        if (choices.empty()) {
-            finish_guarded(*run);
+        const auto index = choices.empty() ? 0 : entry(schedule, choices, trace.steps.size());
+        if (index >= choices.size()) {
+            trace.complaint = finish_guarded(*run);
             break;
         }
-        std::uint32_t index = trace.size() < schedule.size() ? schedule[trace.size()] : 0;
-        if (index >= choices.size()) index = 0;
         Step step{choices[index].process, choices[index].fault, {}};
-        complaint = take_guarded(*run, index, nullptr, nullptr);
+        trace.complaint = take_guarded(*run, index, nullptr, nullptr);
         step.lines = run->lines();
-        trace.push_back(std::move(step));
+        trace.steps.push_back(std::move(step));
     }
     return trace;
 }
