@@ -94,7 +94,7 @@ TEST_CASE("a request that cannot be met is refused") {
 }
 
 TEST_CASE("a seed is read back exactly, and nothing else is a seed") {
-    SeedText seed{{"naive", StorageModel::cached, {3, 2, true, false}, {Fault::kill}, 1}, {}};
+    SeedText seed{{"naive", StorageModel::cached, {3, 2, true, false, true}, {Fault::kill}, 1}, {}};
     SeededRandom random(7);
     for (int round = 0; round < 500; ++round) {
         CAPTURE(round);

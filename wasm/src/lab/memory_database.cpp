@@ -109,7 +109,8 @@ void MemoryDatabase::execute(TransactionId id) {
         ++operations_;
         Operation::Reply reply;
         tell(id, operation);
-        if (operations_ >= failing_from_ && operations_ <= failing_until_) {
+        const bool failing = operations_ >= failing_from_ && operations_ <= failing_until_;
+        if (failing || operations_ == failing_again_) {
             reply.error = ErrorCode::store_failed;
         } else {
             perform(transaction, operation, reply);

@@ -87,7 +87,13 @@ class MemoryDatabase {
         failing_from_ = operations_ + nth;
         failing_until_ = all_after ? UINT64_MAX : failing_from_;
     }
-    void heal_operations() { failing_from_ = failing_until_ = 0; }
+    /// The same, and the n-th after that one once more.
+    void fail_two_operations(std::uint64_t nth, std::uint64_t nth_after) {
+        fail_operation(nth, false);
+        failing_again_ = failing_from_ + nth_after;
+    }
+    void heal_operations() { failing_from_ = failing_until_ = failing_again_ = 0; }
+    [[nodiscard]] bool failed_operations() const { return operations_ >= failing_from_; }
     [[nodiscard]] std::uint64_t operations() const { return operations_; }
     /// Keys and values together, in bytes. Enforced when a transaction that grows commits.
     void set_quota(std::optional<std::size_t> bytes) {
@@ -156,6 +162,7 @@ class MemoryDatabase {
     std::uint64_t operations_ = 0;
     std::uint64_t failing_from_ = 0;
     std::uint64_t failing_until_ = 0;
+    std::uint64_t failing_again_ = 0;
     std::optional<std::size_t> quota_bytes_;
 };
 

@@ -14,14 +14,16 @@ constexpr std::uint32_t depth = 4;
 class Chance {
   public:
     Chance(std::uint64_t seed, const Sampling& sampling)
-        : seed_(seed), random_(seed), by_priority_(seed % 2 == 0) {
-        const auto length = std::max<std::uint64_t>(sampling.length, 1);
+        : seed_(seed),
+          random_(seed),
+          by_priority_(seed % 2 == 0),
+          length_(std::max<std::uint64_t>(sampling.length, 1)) {
         if (sampling.faults_max > 0) {
             for (auto faults = random_.below(sampling.faults_max + 1); faults > 0; --faults) {
-                faults_at_.push_back(random_.below(length));
+                faults_at_.push_back(random_.below(length_));
             }
         }
-        for (std::uint32_t i = 1; i < depth; ++i) changes_at_.push_back(random_.below(length));
+        for (std::uint32_t i = 1; i < depth; ++i) changes_at_.push_back(random_.below(length_));
     }
 
     std::size_t choose(const std::vector<Choice>& choices, std::uint64_t step) {
@@ -37,7 +39,9 @@ class Chance {
             }
         }
         if (calm == 0) return choices.size();
-        return by_priority_ ? highest(choices, calm, step) : walk(calm);
+        // Who has the highest priority may look again and again for what only others can bring.
+        const bool late = step > 2 * length_;
+        return by_priority_ && !late ? highest(choices, calm, step) : walk(calm);
     }
 
   private:
@@ -70,6 +74,7 @@ class Chance {
     std::uint64_t seed_;
     SeededRandom random_;
     bool by_priority_;
+    std::uint64_t length_;
     std::vector<std::uint64_t> faults_at_;
     std::vector<std::uint64_t> changes_at_;
     std::vector<std::uint64_t> fallen_;  // in this order
@@ -79,13 +84,9 @@ class Chance {
 
 Outcome sample(const Program& program, std::uint64_t seed, const Sampling& sampling) {
     Chance chance(seed, sampling);
-    // A process of the highest priority may wait for ever by looking again and again: after twice
-    // the length the calmest gets its turn now and then.
     return run_by(program, sampling.steps_max,
                   [&](const std::vector<Choice>& choices, std::uint64_t step) {
-                      const bool late = step > 2 * sampling.length && step % 2 == 0;
-                      return late && !choices[0].fault ? std::size_t{0}
-                                                       : chance.choose(choices, step);
+                      return chance.choose(choices, step);
                   });
 }
 

@@ -19,8 +19,8 @@ struct Sampling {
     std::uint64_t steps_max = steps_max_default;
 };
 
-/// One run by the seed's chance. Steps after `length` are the calmest from time to time, so that a
-/// run that only waits comes to its end.
+/// One run by the seed's chance. After twice the `length` every seed is a random walk, in which
+/// everybody gets his turn, so that the run comes to its end.
 Outcome sample(const Program& program, std::uint64_t seed, const Sampling& sampling);
 
 /// How many steps the calmest run has.

@@ -128,9 +128,10 @@ std::optional<CountingSetup> read_setup(Reader& reader) {
     setup.model = static_cast<StorageModel>(reader.number(2));
     setup.counting.tabs = reader.number(tabs_limit);
     setup.counting.adds = reader.number(adds_limit);
-    const auto flags = reader.number(3);
+    const auto flags = reader.number(7);
     setup.counting.flush_each = (flags & 1U) != 0;
     setup.counting.all_read = (flags & 2U) != 0;
+    setup.counting.may_lose = (flags & 4U) != 0;
     setup.faults = Faults::of_bits(reader.number((1U << fault_count) - 1));
     setup.faults_max = reader.number(faults_limit);
     const bool sensible = strategy_named(setup.strategy) && setup.counting.tabs > 0;
@@ -147,7 +148,8 @@ std::string format_seed(const SeedText& seed) {
     put(bytes, static_cast<std::uint64_t>(setup.model));
     put(bytes, setup.counting.tabs);
     put(bytes, setup.counting.adds);
-    put(bytes, (setup.counting.flush_each ? 1U : 0U) | (setup.counting.all_read ? 2U : 0U));
+    put(bytes, (setup.counting.flush_each ? 1U : 0U) | (setup.counting.all_read ? 2U : 0U) |
+                   (setup.counting.may_lose ? 4U : 0U));
     put(bytes, setup.faults.bits());
     put(bytes, setup.faults_max);
     put(bytes, schedule);
