@@ -127,15 +127,20 @@ TEST_CASE("with and without reduction the tabs' schedules have the same ends") {
 }
 
 TEST_CASE("dbg", "[.]") {
-    for (auto strategy : {Strategy::naive, Strategy::locked, Strategy::transactional, Strategy::replicated})
-        for (auto model : {StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached}) 
+    for (auto strategy :
+         {Strategy::naive, Strategy::locked, Strategy::transactional, Strategy::replicated})
+        for (auto model : {StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached})
             for (auto fault : {Faults{}, Faults{Fault::kill}}) {
-            Case one{.strategy = strategy, .model = model, .counting = {2, 1}, .faults=fault};
-    Search search(program_of(scenario_of(one)), one.bound);
-    search.explore(20000);
-    printf("%d model %d faults %d: schedules %lu asleep %lu cut %lu steps %lu %s %s\n",(int)strategy,(int)model,fault.bits(), search.tally().schedules, search.tally().asleep, search.tally().cut, search.tally().steps, search.exhausted()?"exhausted":"", search.failure()?search.failure()->complaint.c_str():"");
-    fflush(stdout);
-        }
+                Case one{.strategy = strategy, .model = model, .counting = {2, 1}, .faults = fault};
+                Search search(program_of(scenario_of(one)), one.bound);
+                search.explore(20000);
+                printf("%d model %d faults %d: schedules %lu asleep %lu cut %lu steps %lu %s %s\n",
+                       (int)strategy, (int)model, fault.bits(), search.tally().schedules,
+                       search.tally().asleep, search.tally().cut, search.tally().steps,
+                       search.exhausted() ? "exhausted" : "",
+                       search.failure() ? search.failure()->complaint.c_str() : "");
+                fflush(stdout);
+            }
 }
 
 }  // namespace tabacus::lab::test

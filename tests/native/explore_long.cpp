@@ -1,5 +1,5 @@
-// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_tests [long]`, of
-// a release build.
+// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_tests [long]`,
+// of a release build.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,7 +23,7 @@ constexpr std::uint32_t faults_max = 4;
 
 /// The store itself is gone or spoilt: what it held may be lost, and never more than that.
 constexpr Faults spoiling = {Fault::lose_database, Fault::clear_storage, Fault::corrupt};
-constexpr Faults sparing = {Fault::kill,   Fault::freeze,           Fault::throttle,
+constexpr Faults sparing = {Fault::kill,    Fault::freeze,           Fault::throttle,
                             Fault::bfcache, Fault::close_connection, Fault::quota};
 
 /// What a seed runs: in turn the strategies that promise something, under each model.
@@ -60,9 +60,9 @@ void run_some(std::atomic<std::uint64_t>& next, Sum& sum) {
         steps += outcome.steps;
         if (outcome.complaint.empty() && !outcome.cut) continue;
         const std::lock_guard guard(sum.mutex);
-        sum.complaints.push_back(
-            "seed " + std::to_string(seed) + ": " + outcome.complaint + (outcome.cut ? "cut" : "") +
-            " " + format_seed({setup_of(seed), outcome.schedule}));
+        sum.complaints.push_back("seed " + std::to_string(seed) + ": " + outcome.complaint +
+                                 (outcome.cut ? "cut" : "") + " " +
+                                 format_seed({setup_of(seed), outcome.schedule}));
     }
     const std::lock_guard guard(sum.mutex);
     sum.steps += steps;

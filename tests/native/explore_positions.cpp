@@ -1,7 +1,7 @@
-// Fault positions, as SQLite's own tests have them: of every durable operation the first, the second,
-// … the n-th store call fails, until it ends without one that did; once, and from there on for ever;
-// then pairs, the second in what follows the first. Afterwards the value is the one before or the one
-// after, an acknowledged one is there, and no lock is left.
+// Fault positions, as SQLite's own tests have them: of every durable operation the first, the
+// second, … the n-th store call fails, until it ends without one that did; once, and from there on
+// for ever; then pairs, the second in what follows the first. Afterwards the value is the one
+// before or the one after, an acknowledged one is there, and no lock is left.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <optional>

@@ -1,7 +1,7 @@
 // The explorer explored: programs whose schedules are known by arithmetic, and reduction against
 // none.
-#include <catch2/catch_test_macros.hpp>
 #include <array>
+#include <catch2/catch_test_macros.hpp>
 #include <set>
 
 #include "explore_toy.hpp"
@@ -54,8 +54,7 @@ Instruction any_instruction(lab::SeededRandom& random, std::size_t threads) {
                                   Kind::post, Kind::wait,  Kind::kill, Kind::store};
     const auto kind = kinds[random.below(kinds.size())];
     const bool of_thread = kind == Kind::kill || kind == Kind::post;
-    return {kind,
-            static_cast<std::uint32_t>(random.below(of_thread ? threads : ToyRun::variables)),
+    return {kind, static_cast<std::uint32_t>(random.below(of_thread ? threads : ToyRun::variables)),
             static_cast<std::int64_t>(random.below(4))};
 }
 
@@ -89,8 +88,9 @@ TEST_CASE("with reduction independent steps have one schedule") {
     CHECK(found.tally.schedules == 1);
     CHECK(found.tally.asleep == 0);
     CHECK(found.exhausted);
-    CHECK(explore({{increments(2, 0), increments(2, 1), increments(2, 2)}, {}}, {}).tally.schedules ==
-          1);
+    CHECK(
+        explore({{increments(2, 0), increments(2, 1), increments(2, 2)}, {}}, {}).tally.schedules ==
+        1);
 }
 
 TEST_CASE("with reduction n writes of one variable have n! schedules") {

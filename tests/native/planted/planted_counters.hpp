@@ -11,9 +11,9 @@ namespace tabacus::test {
 
 enum class CounterFault : std::uint8_t {
     none,
-    in_two_steps,         // load, then store
-    ignores_refusal,      // of its compare-exchange
-    guarded_fetch_add,    // a look with a margin for one other, then an add that nothing can refuse
+    in_two_steps,       // load, then store
+    ignores_refusal,    // of its compare-exchange
+    guarded_fetch_add,  // a look with a margin for one other, then an add that nothing can refuse
 };
 
 template <CounterFault fault>

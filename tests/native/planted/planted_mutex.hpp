@@ -8,17 +8,17 @@ namespace tabacus::test {
 
 enum class MutexFault : std::uint8_t {
     none,
-    takes_in_two_steps,         // looks whether it is free, then writes
+    takes_in_two_steps,  // looks whether it is free, then writes
     unlock_never_wakes,
-    unlock_in_two_steps,        // loads the word, then stores 0: a mark made between is lost
-    wakes_before_release,       // who wakes finds it held, sleeps again, and nobody wakes it
-    sleeps_unmarked,            // sleeps without marking the word
+    unlock_in_two_steps,          // loads the word, then stores 0: a mark made between is lost
+    wakes_before_release,         // who wakes finds it held, sleeps again, and nobody wakes it
+    sleeps_unmarked,              // sleeps without marking the word
     sleeps_on_whatever_is_there,  // on the word as it is, and not as it was judged
-    slept_takes_unmarked,       // a thread that has slept forgets that others may sleep still
-    timeout_swallows_wake,      // gives up straight after sleeping, with a wake-up that others need
-    marks_free_word,            // marks a word that has become free: held by nobody
+    slept_takes_unmarked,         // a thread that has slept forgets that others may sleep still
+    timeout_swallows_wake,  // gives up straight after sleeping, with a wake-up that others need
+    marks_free_word,        // marks a word that has become free: held by nobody
     anybody_unlocks,
-    marks_by_store,             // marks with a store: whoever got it meanwhile is forgotten
+    marks_by_store,  // marks with a store: whoever got it meanwhile is forgotten
 };
 
 template <MutexFault fault>

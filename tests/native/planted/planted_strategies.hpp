@@ -11,23 +11,24 @@
 namespace tabacus::test {
 
 enum class StrategyFault : std::uint8_t {
-    none_locked,       // the right ones, that the others are copies of
+    none_locked,  // the right ones, that the others are copies of
     none_transaction,
     none_rows,
     none_optimistic,
-    shares_the_lock,      // asks for it in shared mode
-    lets_go_early,        // before it writes
-    goes_on_without,      // ifAvailable, and it writes also when it was not
+    shares_the_lock,  // asks for it in shared mode
+    lets_go_early,    // before it writes
+    goes_on_without,  // ifAvailable, and it writes also when it was not
     steals_the_lock,
     reads_in_another_transaction,
     acknowledges_before_commit,
-    repeats_unknown_commit,  // as if it had failed
-    caches_the_value,        // and adds to what it read at first
-    counts_rows_for_its_own,  // its row's number is how many there are: two may find the same number
+    repeats_unknown_commit,   // as if it had failed
+    caches_the_value,         // and adds to what it read at first
+    counts_rows_for_its_own,  // its row's number is how many there are: two may find the same
+                              // number
     version_unchecked,        // optimistic, and it writes whatever the version
-    pairwise_lock,         // a lock between it and the next tab: with three, two neighbours do not meet
-    only_one_other,        // its own row and the largest of the others'
-    tries_twice,           // the second time it writes whatever the version
+    pairwise_lock,   // a lock between it and the next tab: with three, two neighbours do not meet
+    only_one_other,  // its own row and the largest of the others'
+    tries_twice,     // the second time it writes whatever the version
 };
 
 /// A counter of which only add() and read() matter.
@@ -166,8 +167,7 @@ class PlantedStrategy final : public Counter {
         const auto transaction =
             co_await world_.database().begin(scope, Access::write, Durability::relaxed);
         own_ += n;
-        transaction->put(Store::rows, "row/" + std::to_string(number_of_row),
-                         std::to_string(own_));
+        transaction->put(Store::rows, "row/" + std::to_string(number_of_row), std::to_string(own_));
         co_await transaction->commit();
         co_return own_;
     }

@@ -1,7 +1,8 @@
-// Action: a std::function<void()> that moves and does not copy, and keeps what it captures in itself.
+// Action: a std::function<void()> that moves and does not copy, and keeps what it captures in
+// itself.
 //
-// A simulated origin makes a few of them per step; the allocations of std::function were the half of
-// a step's time.
+// A simulated origin makes a few of them per step; the allocations of std::function were the half
+// of a step's time.
 #pragma once
 
 #include <cstddef>
@@ -54,9 +55,9 @@ class Action {
         void (*destroy)(void*) noexcept;
     };
     template <typename T>
-    static constexpr bool fits = sizeof(T) <= room_bytes &&
-                                 alignof(T) <= alignof(std::max_align_t) &&
-                                 std::is_nothrow_move_constructible_v<T>;
+    static constexpr bool fits =
+        sizeof(T) <= room_bytes && alignof(T) <= alignof(std::max_align_t) &&
+        std::is_nothrow_move_constructible_v<T>;
     template <typename T>
     static void relocate(void* from, void* to) noexcept {
         ::new (to) T(std::move(*static_cast<T*>(from)));

@@ -106,9 +106,8 @@ Async<T> LabTab::LabStorage::perform(Operation operation) {
 Async<std::optional<std::string>> LabTab::LabStorage::get(std::string_view key) {
     return perform<std::optional<std::string>>([this, key = std::string(key)] {
         auto value = tab_.origin_.storage_.get(tab_.id_, key);
-        tab_.origin_.notes_.tell(tab_.id_, Object::item, [&] {
-            return "reads " + key + ": " + value.value_or("nothing");
-        });
+        tab_.origin_.notes_.tell(tab_.id_, Object::item,
+                                 [&] { return "reads " + key + ": " + value.value_or("nothing"); });
         return value;
     });
 }

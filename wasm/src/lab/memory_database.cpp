@@ -42,8 +42,8 @@ void MemoryDatabase::note_settled(std::span<const Store> scope, Touch touch) con
 void MemoryDatabase::begin(TransactionId id, std::span<const Store> scope, Access access,
                            Durability durability) {
     note_order(scope, access);
-    live_.emplace(
-        id, Live{++begun_, {scope.begin(), scope.end()}, access, durability, {}, {}, false});
+    live_.emplace(id,
+                  Live{++begun_, {scope.begin(), scope.end()}, access, durability, {}, {}, false});
 }
 
 /// §2.7.2: a read-write transaction waits for every earlier one of overlapping scope, a read-only
@@ -83,9 +83,9 @@ void MemoryDatabase::enqueue(TransactionId id, Operation operation) {
 }
 
 void MemoryDatabase::tell(TransactionId id, const Operation& operation) const {
-    constexpr std::array<const char*, 8> verbs = {"gets",  "lists",  "puts",     "removes",
-                                                  "looks for the holder of", "claims", "releases",
-                                                  "commits"};
+    constexpr std::array<const char*, 8> verbs = {
+        "gets",   "lists",    "puts",   "removes", "looks for the holder of",
+        "claims", "releases", "commits"};
     notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
         auto text = std::string(verbs.at(static_cast<std::size_t>(operation.kind)));
         if (!operation.key.empty()) text += " " + operation.key;

@@ -48,10 +48,9 @@ class VirtualClock {
     /// those, the one started first.
     Timer take_next() {
         const auto next =
-            std::min_element(timers_.begin(), timers_.end(),
-                             [](const Timer& a, const Timer& b) {
-                                 return std::tie(a.due_ms, a.tab) < std::tie(b.due_ms, b.tab);
-                             });
+            std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
+                return std::tie(a.due_ms, a.tab) < std::tie(b.due_ms, b.tab);
+            });
         notes_->note(Object::now, 0, Touch::write);
         notes_->note(Object::timers, 0, Touch::write);
         Timer timer = std::move(*next);

@@ -115,9 +115,7 @@ class CountingPlay final : public Play {
             }
         }
         const bool exact = all_live && books_.refused == 0;
-        const auto min = counting_.may_lose ? 0
-                         : exact            ? books_.attempted
-                                            : books_.acknowledged;
+        const auto min = counting_.may_lose ? 0 : exact ? books_.attempted : books_.acknowledged;
         auto complaint = judge(origin, open(origin), min);
         for (std::size_t i = 0; counting_.all_read && i < counting_.tabs; ++i) {
             const auto& member = members_[i];

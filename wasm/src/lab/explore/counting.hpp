@@ -41,7 +41,7 @@ struct Counting {
     std::uint32_t adds = 2;   // in each tab
     bool flush_each = false;  // after every add, and not only after the last
     bool all_read = false;    // at the end whoever lives reads, and must read the same
-    bool may_lose = false;    // what was acknowledged may be lost: the store itself is a fault's prey
+    bool may_lose = false;  // what was acknowledged may be lost: the store itself is a fault's prey
 };
 
 std::function<std::unique_ptr<Play>()> counting(MakeHost make, Counting counting);

@@ -54,13 +54,12 @@ std::string_view verdict_name(Verdict verdict) {
 
 Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally* tally) {
     const auto strategy = strategy_named(setup.strategy).value_or(Strategy::replicated);
-    return program_of(
-        Scenario{.origin = {1, setup.model},
-                 .faults = setup.faults,
-                 .faults_max = setup.faults.empty() ? 0U : setup.faults_max,
-                 .play = counting(make ? make : hosts_of({strategy, Durability::relaxed}),
-                                  setup.counting),
-                 .tally = tally});
+    return program_of(Scenario{
+        .origin = {1, setup.model},
+        .faults = setup.faults,
+        .faults_max = setup.faults.empty() ? 0U : setup.faults_max,
+        .play = counting(make ? make : hosts_of({strategy, Durability::relaxed}), setup.counting),
+        .tally = tally});
 }
 
 /// The stages one after another, each a few searches.
@@ -83,9 +82,8 @@ struct Exploration::State {
     void begin_search(std::uint32_t with_faults) {
         faults = with_faults;
         searched = 0;
-        Bound bound{.switches = std::nullopt,
-                    .steps = request.steps_max,
-                    .reduction = request.reduction};
+        Bound bound{
+            .switches = std::nullopt, .steps = request.steps_max, .reduction = request.reduction};
         if (stage == Stage::switches) bound.switches = allowed;
         search = std::make_unique<Search>(program(faults), bound);
     }

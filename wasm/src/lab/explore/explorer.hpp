@@ -8,8 +8,8 @@
 //
 // Three stages, each begun when the one before has ended without a complaint:
 //   1. every schedule, with reduction, at most `schedules_max` of them, first without faults, then
-//      with one, and so on. If that ends by itself, the strategy is *proved* for these tabs, adds and
-//      faults;
+//      with one, and so on. If that ends by itself, the strategy is *proved* for these tabs, adds
+//      and faults;
 //   2. every schedule with at most `switches_max` switches, without reduction, at most
 //      `schedules_max` of them again: first with none, then one, and so on;
 //   3. `seeds` seeded schedules.
@@ -57,20 +57,20 @@ struct ExploreReport {
     Verdict verdict = Verdict::open;
     std::uint64_t schedules = 0;  // complete runs, of all stages
     std::uint64_t steps = 0;
-    double seconds = 0;         // of this processor's time, in explore()
-    bool exhausted = false;     // every schedule within a bound was explored: `bound` says which
-    std::string bound;          // "every schedule", "every schedule with at most 3 switches; …"
-    FaultTally faults{};        // how often each happened
-    std::string complaint;      // broken: what was wrong, in one sentence
-    std::string seed;           // broken: the run, for replay_seed()
-    std::string trace;          // broken: a line per step
-    std::string svg;            // broken: the same as a sequence diagram
+    double seconds = 0;      // of this processor's time, in explore()
+    bool exhausted = false;  // every schedule within a bound was explored: `bound` says which
+    std::string bound;       // "every schedule", "every schedule with at most 3 switches; …"
+    FaultTally faults{};     // how often each happened
+    std::string complaint;   // broken: what was wrong, in one sentence
+    std::string seed;        // broken: the run, for replay_seed()
+    std::string trace;       // broken: a line per step
+    std::string svg;         // broken: the same as a sequence diagram
 };
 
 class Exploration {
   public:
-    /// Fails with invalid_argument (tabacus::Error) for a strategy that is none, no tabs, or more of
-    /// anything than the limits of seed_text.hpp.
+    /// Fails with invalid_argument (tabacus::Error) for a strategy that is none, no tabs, or more
+    /// of anything than the limits of seed_text.hpp.
     explicit Exploration(ExploreRequest request);
     ~Exploration();
     Exploration(const Exploration&) = delete;

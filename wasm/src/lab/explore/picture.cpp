@@ -11,9 +11,7 @@
 namespace tabacus::lab {
 namespace {
 
-std::string who(std::uint32_t tab) {
-    return tab == 0 ? "browser" : "tab " + std::to_string(tab);
-}
+std::string who(std::uint32_t tab) { return tab == 0 ? "browser" : "tab " + std::to_string(tab); }
 
 std::string padded(std::string text, std::size_t width, bool right) {
     const std::string room(width - std::min(width, text.size()), ' ');
@@ -149,9 +147,9 @@ class Diagram {
     }
     [[nodiscard]] int x_of(Shared shared) const {
         const auto before = static_cast<std::ptrdiff_t>(shared);
-        return margin_px +
-               lane_px * (static_cast<int>(tabs_) +
-                          static_cast<int>(std::count(used_.begin(), used_.begin() + before, true)));
+        return margin_px + lane_px * (static_cast<int>(tabs_) +
+                                      static_cast<int>(
+                                          std::count(used_.begin(), used_.begin() + before, true)));
     }
 
     void text(int x, int y, std::string_view look, std::string_view words) {
@@ -194,7 +192,8 @@ class Diagram {
         return "<path class=\"life\" d=\"M" + middle + " " + std::to_string(head_px - 18) + "V" +
                std::to_string(height - row_px / 2) + "\"/><rect class=\"" + std::string(look) +
                "\" x=\"" + std::to_string(x - 45) + "\" y=\"" + std::to_string(head_px - 44) +
-               "\" width=\"90\" height=\"26\" rx=\"4\"/><text class=\"text\" text-anchor=\"middle\" "
+               "\" width=\"90\" height=\"26\" rx=\"4\"/><text class=\"text\" "
+               "text-anchor=\"middle\" "
                "x=\"" +
                middle + "\" y=\"" + std::to_string(head_px - 27) + "\">" + escaped(name) +
                "</text>";

@@ -9,9 +9,8 @@ namespace tabacus::lab {
 namespace {
 
 constexpr std::array<std::string_view, fault_count> names = {
-    "kill",          "freeze",           "throttle", "bfcache",
-    "lose-database", "close-connection", "quota",    "clear-storage",
-    "corrupt"};
+    "kill",  "freeze",        "throttle", "bfcache", "lose-database", "close-connection",
+    "quota", "clear-storage", "corrupt"};
 
 /// What a fault, or its end, does: beside the kinds of Source, in the same keys.
 enum class Happening : std::uint8_t {
@@ -62,8 +61,8 @@ Source source_of(std::uint64_t key) {
             key & ((std::uint64_t{1} << 44U) - 1)};
 }
 
-/// What is on its way when a connection or the database is lost never arrives: that it did is another
-/// schedule, in which it was faster.
+/// What is on its way when a connection or the database is lost never arrives: that it did is
+/// another schedule, in which it was faster.
 constexpr bool commits_happen = false;
 
 /// 44 bits of a record's name.
@@ -327,12 +326,19 @@ Program program_of(Scenario scenario) {
 }
 
 std::string describe_process(std::uint64_t process) {
-    constexpr std::array<std::string_view, 13> actions = {
-        "dies",       "freezes",          "is hidden",
-        "goes into the back/forward cache", "loses its connection", "the database is lost",
-        "the quota is used up", "site data is cleared", "a record spoils",
-        "thaws",      "is shown",         "comes back",
-        "there is room again"};
+    constexpr std::array<std::string_view, 13> actions = {"dies",
+                                                          "freezes",
+                                                          "is hidden",
+                                                          "goes into the back/forward cache",
+                                                          "loses its connection",
+                                                          "the database is lost",
+                                                          "the quota is used up",
+                                                          "site data is cleared",
+                                                          "a record spoils",
+                                                          "thaws",
+                                                          "is shown",
+                                                          "comes back",
+                                                          "there is room again"};
     const auto source = source_of(process);
     const auto kind = static_cast<std::size_t>(source.kind);
     if (kind < static_cast<std::size_t>(Happening::kill)) return describe(source);

@@ -52,9 +52,7 @@ class Faults {
     }
 
   private:
-    static constexpr std::uint32_t bit(Fault fault) {
-        return 1U << static_cast<unsigned>(fault);
-    }
+    static constexpr std::uint32_t bit(Fault fault) { return 1U << static_cast<unsigned>(fault); }
     std::uint32_t bits_ = 0;
 };
 
@@ -73,8 +71,8 @@ class Play {
 
     /// Opens the tabs and posts what they do. Not a part of the schedule.
     virtual void begin(Origin& origin) = 0;
-    /// What is wrong, in one sentence, or nothing. Looked at after every step: it must be cheap. What
-    /// it knows of several tabs is noted as Object::scenario by the steps that change it.
+    /// What is wrong, in one sentence, or nothing. Looked at after every step: it must be cheap.
+    /// What it knows of several tabs is noted as Object::scenario by the steps that change it.
     virtual std::string after_step() { return {}; }
     /// The same, when nothing can happen any more: also that everybody has finished. It may open
     /// further tabs and let the origin run.
@@ -83,7 +81,7 @@ class Play {
 
 struct Scenario {
     Origin::Options origin;
-    Faults faults;               // that may happen
+    Faults faults;                 // that may happen
     std::uint32_t faults_max = 0;  // how many of them in one run
     std::function<std::unique_ptr<Play>()> play;
     FaultTally* tally = nullptr;  // counted in here, if anywhere

@@ -63,7 +63,8 @@ Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& ch
 namespace {
 
 /// What the schedule says, and else the calmest: nothing, where that is a fault.
-std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices, std::uint64_t step) {
+std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices,
+                  std::uint64_t step) {
     std::size_t index = step < schedule.size() ? schedule[step] : 0;
     if (index >= choices.size()) index = 0;
     return choices[index].fault && step >= schedule.size() ? choices.size() : index;
@@ -72,10 +73,9 @@ std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices, 
 }  // namespace
 
 Outcome replay(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
-    return run_by(program, steps_max,
-                  [&](const std::vector<Choice>& choices, std::uint64_t step) {
-                      return entry(schedule, choices, step);
-                  });
+    return run_by(program, steps_max, [&](const std::vector<Choice>& choices, std::uint64_t step) {
+        return entry(schedule, choices, step);
+    });
 }
 
 Trace tell(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {

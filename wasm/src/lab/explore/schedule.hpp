@@ -14,8 +14,8 @@ namespace tabacus::lab {
 using Schedule = std::vector<std::uint32_t>;
 
 struct Outcome {
-    std::string complaint;   // empty: nothing was wrong
-    Schedule schedule;       // as it was run, up to its last departure from the calmest
+    std::string complaint;  // empty: nothing was wrong
+    Schedule schedule;      // as it was run, up to its last departure from the calmest
     std::uint64_t steps = 0;
     std::uint64_t hash = 0;  // of the choices' processes, in order: equal for equal runs
     bool cut = false;        // it was longer than steps_max
@@ -24,8 +24,8 @@ struct Outcome {
 /// A run as long as an honest one can be, and a runaway is not mistaken for it.
 constexpr std::uint64_t steps_max_default = 20'000;
 
-/// Runs by `schedule`; an entry that is no choice stands for the calmest. Ends where only faults could
-/// happen, unless the schedule asks for one.
+/// Runs by `schedule`; an entry that is no choice stands for the calmest. Ends where only faults
+/// could happen, unless the schedule asks for one.
 Outcome replay(const Program& program, const Schedule& schedule,
                std::uint64_t steps_max = steps_max_default);
 

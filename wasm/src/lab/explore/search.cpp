@@ -233,8 +233,8 @@ void Search::add_backtrack(std::size_t at, std::size_t later) {
     if (!planned) frame.plan(initials.front());
 }
 
-/// What could have happened, and cannot any more, must be tried before. Also if it sleeps: what races
-/// with it is seen only where it happens, and below this step it never will.
+/// What could have happened, and cannot any more, must be tried before. Also if it sleeps: what
+/// races with it is seen only where it happens, and below this step it never will.
 void Search::wake_disabled(const Frame& before, const std::vector<Choice>& after) {
     auto& frame = *path_[depth_ - 1];
     for (std::size_t i = 0; i < before.choices.size(); ++i) {

@@ -6,12 +6,12 @@
 //
 // Reduction leaves out schedules that differ from an explored one only in the order of steps that
 // commute, by what the steps were seen to touch: dynamic partial-order reduction (Flanagan and
-// Godefroid, POPL 2005: after each step, the last earlier one that it races with gets a backtracking
-// point, for an initial of what led to the later one: Abdulla et al., "Optimal Dynamic Partial Order
-// Reduction", POPL 2014, source sets) and sleep sets (Godefroid 1996). A step that disables another
-// counts as a race with it. Within a bound of switches there is no reduction: two schedules that are
-// equal but for commuting steps need not have equally many switches, and the one left out might be
-// the only one within the bound.
+// Godefroid, POPL 2005: after each step, the last earlier one that it races with gets a
+// backtracking point, for an initial of what led to the later one: Abdulla et al., "Optimal Dynamic
+// Partial Order Reduction", POPL 2014, source sets) and sleep sets (Godefroid 1996). A step that
+// disables another counts as a race with it. Within a bound of switches there is no reduction: two
+// schedules that are equal but for commuting steps need not have equally many switches, and the one
+// left out might be the only one within the bound.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@
 namespace tabacus::lab {
 
 struct Bound {
-    std::optional<std::uint32_t> switches = std::nullopt;  // at most so many steps that take another's turn
-    std::uint64_t steps = 2'000;            // longer runs are cut, and counted as `cut`
+    std::optional<std::uint32_t> switches =
+        std::nullopt;             // at most so many steps that take another's turn
+    std::uint64_t steps = 2'000;  // longer runs are cut, and counted as `cut`
     bool reduction = true;
 };
 

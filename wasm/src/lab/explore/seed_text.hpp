@@ -3,7 +3,8 @@
 //   tabacus-1-<base64url of: parameters, schedule, checksum>
 //
 // Whoever reads one back gets exactly the run that was written, or nothing: other versions, unknown
-// names, numbers out of range, more than one spelling of the same run and damaged texts are refused.
+// names, numbers out of range, more than one spelling of the same run and damaged texts are
+// refused.
 #pragma once
 
 #include <cstdint>

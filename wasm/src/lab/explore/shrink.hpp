@@ -1,9 +1,9 @@
 // Shrink: the simplest schedule that still fails.
 //
-// Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002)
-// over a schedule's choices: first chunks of them, then single ones, become the calmest (a switch or a
-// fault less), or vanish, as long as somebody still complains. Simpler means: fewer faults and
-// switches, and of equals the shorter run.
+// Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input",
+// 2002) over a schedule's choices: first chunks of them, then single ones, become the calmest (a
+// switch or a fault less), or vanish, as long as somebody still complains. Simpler means: fewer
+// faults and switches, and of equals the shorter run.
 #pragma once
 
 #include "schedule.hpp"

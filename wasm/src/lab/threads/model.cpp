@@ -28,14 +28,15 @@ struct Thread {
     std::uint64_t since = 0;  // parked: the longest asleep is woken first
     bool times_out = false;   // parked: it may
     bool timed_out = false;
-    bool at_once = true;     // its next operation is the one that it was given its turn for
+    bool at_once = true;         // its next operation is the one that it was given its turn for
     std::uint32_t woken_by = 0;  // a step
 };
 
 class ThreadsRun;
-thread_local ThreadsRun* running = nullptr;        // inside one of its threads
-thread_local std::uint32_t cells_made = 0;         // by the play that is being made
-thread_local std::vector<std::unique_ptr<Stack>> spare_stacks;  // mapping memory costs more than a run
+thread_local ThreadsRun* running = nullptr;  // inside one of its threads
+thread_local std::uint32_t cells_made = 0;   // by the play that is being made
+thread_local std::vector<std::unique_ptr<Stack>>
+    spare_stacks;  // mapping memory costs more than a run
 
 class ThreadsRun final : public Run {
   public:

@@ -2,9 +2,9 @@
 // step that the explorer schedules.
 //
 // `ModelParker` stands where PlatformParker stands in a primitive of wasm/include/tabacus/sync; the
-// source of the primitive is the one that runs in production. WebAssembly's and JavaScript's atomics
-// are sequentially consistent, so interleavings are all there is, as long as the program has no data
-// race (which ThreadSanitizer watches over).
+// source of the primitive is the one that runs in production. WebAssembly's and JavaScript's
+// atomics are sequentially consistent, so interleavings are all there is, as long as the program
+// has no data race (which ThreadSanitizer watches over).
 //
 // Only natively: each thread is a stack of its own (POSIX ucontext), and WebAssembly has but one.
 #pragma once
@@ -140,8 +140,7 @@ struct ModelParker {
     static constexpr std::uint32_t spin_rounds_max = 2;
 
     static sync::Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
-        return model::park(
-            word.number(), [&] { return word.peek() == expected; }, timeout_ns >= 0);
+        return model::park(word.number(), [&] { return word.peek() == expected; }, timeout_ns >= 0);
     }
     static void unpark_one(Word& word) { model::unpark(word.number(), false); }
     static void unpark_all(Word& word) { model::unpark(word.number(), true); }
