@@ -20,10 +20,11 @@ class Chance {
           length_(std::max<std::uint64_t>(sampling.length, 1)) {
         if (sampling.faults_max > 0) {
             for (auto faults = random_.below(sampling.faults_max + 1); faults > 0; --faults) {
-                faults_at_.push_back(random_.below(length_));
+                faults_at_.push_back(random_.below(static_cast<std::size_t>(length_)));
             }
         }
-        for (std::uint32_t i = 1; i < depth; ++i) changes_at_.push_back(random_.below(length_));
+        for (std::uint32_t i = 1; i < depth; ++i)
+            changes_at_.push_back(random_.below(static_cast<std::size_t>(length_)));
     }
 
     std::size_t choose(const std::vector<Choice>& choices, std::uint64_t step) {
