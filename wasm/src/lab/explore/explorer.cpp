@@ -66,9 +66,10 @@ Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally*
 struct Exploration::State {
     enum class Stage : std::uint8_t { all, switches, seeds, over };
 
-    explicit State(ExploreRequest asked) : request(std::move(asked)) {
+    explicit State(ExploreRequest asked)
+        : request(std::move(asked)),
+          most_faults(request.setup.faults.empty() ? 0 : request.setup.faults_max) {
         check(request);
-        most_faults = request.setup.faults.empty() ? 0 : request.setup.faults_max;
         begin_search(0);
     }
 
@@ -176,9 +177,9 @@ struct Exploration::State {
     }
 
     ExploreRequest request;
+    std::uint32_t most_faults;
     ExploreReport report;
     Stage stage = Stage::all;
-    std::uint32_t most_faults = 0;
     std::uint32_t faults = 0;   // of the search
     std::uint32_t allowed = 0;  // switches, of a search of the second stage
     std::uint64_t searched = 0;

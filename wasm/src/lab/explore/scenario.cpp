@@ -247,7 +247,7 @@ void OriginRun::happen(const Source& what) {
     auto* tab = what.tab == 0 ? nullptr : &origin_.tab(what.tab);
     switch (action) {
         case Happening::kill:
-            return origin_.kill(*tab, what.peer / 2, what.peer % 2 != 0);
+            return origin_.kill(*tab, static_cast<std::size_t>(what.peer / 2), what.peer % 2 != 0);
         case Happening::freeze:
             states_[what.tab].frozen = true;
             return origin_.freeze(*tab);

@@ -23,7 +23,7 @@ struct CountingSetup {
     std::string strategy;  // as strategy_named() knows it
     StorageModel model = StorageModel::mutexed;
     Counting counting{};
-    Faults faults{};
+    Faults faults;
     std::uint32_t faults_max = 0;
 };
 
