@@ -119,6 +119,8 @@ class OriginRun final : public Run {
     }
     [[nodiscard]] bool offers(Fault fault) const { return scenario_.faults.contains(fault); }
     void happen(const Source& what);
+    void happen_to(LabTab& tab, Happening action, std::uint64_t peer);
+    void happen_to_all(Happening action, std::uint64_t peer);
     void corrupt(std::uint64_t number);
 
     const Scenario& scenario_;
@@ -241,24 +243,48 @@ void OriginRun::happen(const Source& what) {
             ++(*scenario_.tally)[static_cast<std::size_t>(fault_of(action))];
         }
     }
-    const auto say = [&](const char* text) {
-        notes.tell(0, Object::faults, [&] { return std::string(text); });
-    };
-    auto* tab = what.tab == 0 ? nullptr : &origin_.tab(what.tab);
+    if (what.tab == 0) {
+        happen_to_all(action, what.peer);
+    } else {
+        happen_to(origin_.tab(what.tab), action, what.peer);
+    }
+}
+
+void OriginRun::happen_to(LabTab& tab, Happening action, std::uint64_t peer) {
+    auto& state = states_[tab.id()];
     switch (action) {
         case Happening::kill:
-            return origin_.kill(*tab, static_cast<std::size_t>(what.peer / 2), what.peer % 2 != 0);
+            return origin_.kill(tab, static_cast<std::size_t>(peer / 2), peer % 2 != 0);
         case Happening::freeze:
-            states_[what.tab].frozen = true;
-            return origin_.freeze(*tab);
+            state.frozen = true;
+            return origin_.freeze(tab);
         case Happening::throttle:
-            states_[what.tab].hidden = true;
-            return origin_.hide(*tab);
+            state.hidden = true;
+            return origin_.hide(tab);
         case Happening::bfcache:
-            states_[what.tab].cached = origin_.page_hide(*tab);
+            state.cached = origin_.page_hide(tab);
             return;
         case Happening::close_connection:
-            return origin_.close_connection(*tab, commits_happen);
+            return origin_.close_connection(tab, commits_happen);
+        case Happening::thaw:
+            state.frozen = false;
+            return origin_.thaw(tab);
+        case Happening::show:
+            state.hidden = false;
+            return origin_.show(tab);
+        case Happening::page_show:
+            state.cached = false;
+            return origin_.page_show(tab);
+        default:
+            return;
+    }
+}
+
+void OriginRun::happen_to_all(Happening action, std::uint64_t peer) {
+    const auto say = [&](const char* text) {
+        origin_.notes().tell(0, Object::faults, [&] { return std::string(text); });
+    };
+    switch (action) {
         case Happening::lose_database:
             return origin_.lose_database(commits_happen);
         case Happening::quota:
@@ -270,21 +296,14 @@ void OriginRun::happen(const Source& what) {
             say("the site's data is cleared");
             return origin_.clear_site_data(commits_happen);
         case Happening::corrupt:
-            return corrupt(what.peer);
-        case Happening::thaw:
-            states_[what.tab].frozen = false;
-            return origin_.thaw(*tab);
-        case Happening::show:
-            states_[what.tab].hidden = false;
-            return origin_.show(*tab);
-        case Happening::page_show:
-            states_[what.tab].cached = false;
-            return origin_.page_show(*tab);
+            return corrupt(peer);
         case Happening::quota_lifted:
             quota_ = false;
             say("there is room again");
             origin_.database().set_quota(std::nullopt);
             return origin_.storage().set_quota(std::nullopt);
+        default:
+            return;
     }
 }
 

@@ -65,7 +65,7 @@ namespace {
 /// What the schedule says, and else the calmest: nothing, where that is a fault.
 std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices,
                   std::uint64_t step) {
-    std::size_t index = step < schedule.size() ? schedule[step] : 0;
+    std::size_t index = step < schedule.size() ? schedule[static_cast<std::size_t>(step)] : 0;
     if (index >= choices.size()) index = 0;
     return choices[index].fault && step >= schedule.size() ? choices.size() : index;
 }

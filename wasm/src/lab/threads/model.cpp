@@ -12,7 +12,7 @@ namespace tabacus::lab {
 namespace {
 
 /// A primitive's calls are a few frames deep.
-constexpr std::size_t stack_bytes = 64 * 1024;
+constexpr std::size_t stack_bytes = std::size_t{64} * 1024;
 using Stack = std::array<std::byte, stack_bytes>;
 
 /// The process of a thread's timeout.
