@@ -12,7 +12,8 @@ if(TABACUS_SANITIZE)
     add_link_options(-fsanitize=${TABACUS_SANITIZE})
 endif()
 
-tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab)
+tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab wasm/src/lab/explore
+    wasm/src/lab/threads)
 tabacus_sources(test_sources tests/native)
 tabacus_sources(bench_sources bench/native)
 
