@@ -70,6 +70,10 @@ if(TABACUS_SANITIZE MATCHES "address")
     endif()
 endif()
 
+# What `npm run matrix` runs.
+add_executable(tabacus_matrix EXCLUDE_FROM_ALL wasm/src/matrix/main.cpp)
+target_link_libraries(tabacus_matrix PRIVATE tabacus)
+
 if(bench_sources)
     add_executable(tabacus_bench EXCLUDE_FROM_ALL ${bench_sources})
     target_link_libraries(tabacus_bench PRIVATE tabacus)

@@ -193,6 +193,15 @@ MakeHost hosts_of(std::string_view strategy, Durability durability) {
     };
 }
 
+Guarantee guarantee_of(std::string_view strategy) {
+    Origin origin({});
+    const auto host = hosts_of(strategy)(origin.open_tab());
+    Scope scope;
+    scope.spawn(host->open());
+    origin.run();
+    return host->counter().guarantee();
+}
+
 std::function<std::unique_ptr<Play>()> counting(MakeHost make, Counting counting) {
     return [make = std::move(make), counting] {
         return std::make_unique<CountingPlay>(make, counting);

@@ -39,6 +39,9 @@ const std::vector<std::string_view>& counting_strategies();
 /// The counter "c" of a tab, by the strategy of that name; null for a name that is none.
 MakeHost hosts_of(std::string_view strategy, Durability durability = Durability::relaxed);
 
+/// What the strategy declares where all of the platform is there. Its name is one of the above.
+Guarantee guarantee_of(std::string_view strategy);
+
 struct Counting {
     std::uint32_t tabs = 2;
     std::uint32_t adds = 2;   // in each tab

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "picture.hpp"
 #include "sampling.hpp"
@@ -26,8 +27,8 @@ void check(const ExploreRequest& request) {
     if (setup.faults_max > faults_limit) refuse("faults may be " + std::to_string(faults_limit));
 }
 
-std::string plural(std::uint64_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+std::string plural(std::uint64_t count, const std::string& noun, const char* ending = "s") {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : ending);
 }
 
 std::string title_of(const CountingSetup& setup) {
@@ -65,11 +66,17 @@ Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally*
 struct Exploration::State {
     enum class Stage : std::uint8_t { all, switches, seeds, over };
 
+    /// How far runs with so many faults were exhausted.
+    struct Level {
+        bool all = false;
+        std::optional<std::uint32_t> switches;  // if not all: those with at most so many
+    };
+
     explicit State(ExploreRequest asked)
         : request(std::move(asked)),
           most_faults(request.setup.faults.empty() ? 0 : request.setup.faults_max) {
         check(request);
-        begin_search(0);
+        begin_level();
     }
 
     [[nodiscard]] Program program(std::uint32_t faults) {
@@ -77,15 +84,25 @@ struct Exploration::State {
         setup.faults_max = faults;
         return program_of(setup, request.make, &report.faults);
     }
+    [[nodiscard]] std::uint32_t faults() const {
+        return static_cast<std::uint32_t>(levels.size()) - 1;
+    }
+
+    void begin_level() {
+        const bool hopeless = !levels.empty() && !levels.back().all;
+        levels.emplace_back();
+        allowed = 0;
+        stage = hopeless ? Stage::switches : Stage::all;
+        begin_search();
+    }
 
     /// A search with exactly so many faults, since one with more never judges a run with fewer.
-    void begin_search(std::uint32_t with_faults) {
-        faults = with_faults;
+    void begin_search() {
         searched = 0;
         Bound bound{
             .switches = std::nullopt, .steps = request.steps_max, .reduction = request.reduction};
         if (stage == Stage::switches) bound.switches = allowed;
-        search = std::make_unique<Search>(program(faults), bound);
+        search = std::make_unique<Search>(program(faults()), bound);
     }
 
     std::uint64_t search_on(std::uint64_t schedules) {
@@ -93,7 +110,8 @@ struct Exploration::State {
         const auto runs = [](const Tally& tally) {
             return tally.schedules + tally.asleep + tally.cut;
         };
-        const bool more = search->explore(std::min(schedules, request.schedules_max - searched));
+        const bool more = search->explore(std::min(schedules, request.schedules_max - searched),
+                                          request.work_max);
         const auto& after = search->tally();
         const auto done = runs(after) - runs(before);
         searched += done;
@@ -101,28 +119,32 @@ struct Exploration::State {
         report.steps += after.steps - before.steps;
         if (search->failure()) {
             fail(*search->failure());
-        } else if (!more || searched >= request.schedules_max) {
+        } else if (!more || searched >= request.schedules_max || after.steps >= request.work_max) {
             end_search(!more && search->exhausted());
         }
         return std::max<std::uint64_t>(done, 1);
     }
 
     void end_search(bool exhausted) {
-        if (exhausted && faults < most_faults) return begin_search(faults + 1);
+        auto& level = levels.back();
+        report.exhausted = report.exhausted || exhausted;
         if (stage == Stage::all) {
-            if (exhausted) {
-                report.exhausted = true;
-                return end(Verdict::proved, "every schedule");
-            }
+            level.all = exhausted;
+            if (exhausted) return end_level();
             stage = Stage::switches;
-            return begin_search(0);
+            return begin_search();
         }
         if (exhausted) {
-            report.exhausted = true;
-            switches = allowed;
-            if (allowed++ < request.switches_max) return begin_search(0);
+            level.switches = allowed;
+            if (allowed++ < request.switches_max) return begin_search();
         }
+        end_level();
+    }
+
+    void end_level() {
+        if (faults() < most_faults) return begin_level();
         search.reset();
+        if (levels.back().all) return end(Verdict::proved, "every schedule");
         stage = Stage::seeds;
         sampling = {most_faults, calm_length(program(0)), steps_max_default};
         sampled = program(most_faults);
@@ -146,12 +168,22 @@ struct Exploration::State {
         return 1;
     }
 
+    [[nodiscard]] std::string bound_of(std::size_t faults) const {
+        const auto& level = levels[faults];
+        if (!level.all && !level.switches) return {};
+        std::string text = "every schedule";
+        if (most_faults > 0)
+            text += faults == 0 ? " without faults" : " with " + plural(faults, "fault");
+        if (level.all) return text;
+        return text + (most_faults > 0 && faults > 0 ? " and" : " with") + " at most " +
+               plural(*level.switches, "switch", "es");
+    }
+
     void end_seeds() {
         std::string bound;
-        if (switches) {
-            bound = "every schedule with at most " + std::to_string(*switches) +
-                    (*switches == 1 ? " switch" : " switches");
-            bound += "; ";
+        for (std::size_t faults = 0; faults < levels.size(); ++faults) {
+            const auto text = bound_of(faults);
+            if (!text.empty()) bound += text + "; ";
         }
         end(Verdict::unbroken_within_bound, bound + plural(seeds, "seeded schedule"));
     }
@@ -179,10 +211,9 @@ struct Exploration::State {
     std::uint32_t most_faults;
     ExploreReport report;
     Stage stage = Stage::all;
-    std::uint32_t faults = 0;   // of the search
-    std::uint32_t allowed = 0;  // switches, of a search of the second stage
+    std::vector<Level> levels;  // by the number of faults
+    std::uint32_t allowed = 0;  // switches, of a search within a bound of them
     std::uint64_t searched = 0;
-    std::optional<std::uint32_t> switches;  // all schedules with so many were explored
     std::uint64_t seeds = 0;
     std::unique_ptr<Search> search;
     Sampling sampling;

@@ -6,13 +6,15 @@
 //   while (exploration.explore(10'000)) show(exploration.report());
 //   show(exploration.report());
 //
-// Three stages, each begun when the one before has ended without a complaint:
-//   1. every schedule, with reduction, at most `schedules_max` of them, first without faults, then
-//      with one, and so on. If that ends by itself, the strategy is *proved* for these tabs, adds
-//      and faults;
-//   2. every schedule with at most `switches_max` switches, without reduction, at most
-//      `schedules_max` of them again: first with none, then one, and so on;
-//   3. `seeds` seeded schedules.
+// In this order, each begun when what is before it has ended without a complaint:
+//   1. runs without faults: every schedule, with reduction. Where that takes too long, every one
+//      with at most `switches_max` switches, without reduction: first with none, then one, and so
+//      on;
+//   2. the same with one fault, then with two, up to the setup's. What could not be exhausted with
+//      fewer faults is not tried with more. If every schedule was explored in each of these, the
+//      strategy is *proved* for these tabs, adds and faults;
+//   3. if not, `seeds` seeded schedules.
+// Too long is more than `schedules_max` runs or `work_max` steps, in each search.
 //
 // A switch is a step that takes the turn from a tab that could have gone on, or that is not the
 // first of what a tab could do next; time that passes while something else could happen is one, and
@@ -42,8 +44,9 @@ std::string_view verdict_name(Verdict verdict);
 
 struct ExploreRequest {
     CountingSetup setup;
-    std::uint64_t schedules_max = 1'000'000;  // of each of the first two stages
-    std::uint32_t switches_max = 3;           // 0 leaves out the second stage but for none
+    std::uint64_t schedules_max = 1'000'000;
+    std::uint64_t work_max = UINT64_MAX;
+    std::uint32_t switches_max = 3;
     std::uint64_t seeds = 1'000'000;
     std::uint64_t first_seed = 1;
     std::uint64_t steps_max = 2'000;  // of one schedule
@@ -59,7 +62,7 @@ struct ExploreReport {
     std::uint64_t steps = 0;
     double seconds = 0;      // of this processor's time, in explore()
     bool exhausted = false;  // every schedule within a bound was explored: `bound` says which
-    std::string bound;       // "every schedule", "every schedule with at most 3 switches; …"
+    std::string bound;       // "every schedule", "every schedule without faults; …"
     FaultTally faults{};     // how often each happened
     std::string complaint;   // broken: what was wrong, in one sentence
     std::string seed;        // broken: the run, for replay_seed()

@@ -81,7 +81,8 @@ void for_each_record(Origin& origin, Use use) {
     }
 }
 
-/// Choices in the order: who went last, then the others in turn, then time, then faults.
+/// Choices in the order: who went last, then the others in turn, then faults that end, then time,
+/// then faults.
 class OriginRun final : public Run {
   public:
     OriginRun(const Scenario& scenario, Telling telling)
@@ -156,11 +157,11 @@ const std::vector<Choice>& OriginRun::choices() {
     for (TabId i = 1; i < tabs_; ++i) add_of((last_ - 1 + i) % tabs_ + 1, sources);
     if (last_ != 0) add_of(0, sources);
     stays_ = !choices_.empty();
+    add_ends();
+    stays_ = !choices_.empty();
     if (!sources.empty() && sources.back().kind == Source::Kind::clock) {
         add(key_of(sources.back()), false);
     }
-    stays_ = !choices_.empty();
-    add_ends();
     // Faults do not count as switches: they have a budget of their own.
     stays_ = false;
     if (faults_ < scenario_.faults_max) add_faults();

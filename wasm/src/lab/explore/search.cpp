@@ -68,8 +68,8 @@ Search::Search(Program program, Bound bound) : program_(std::move(program)), bou
 }
 Search::~Search() = default;
 
-bool Search::explore(std::uint64_t runs) {
-    for (; runs > 0 && !done_; --runs) {
+bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
+    for (; runs > 0 && !done_ && tally_.steps < steps_max; --runs) {
         run_once();
         if (failure_ || !backtrack()) done_ = true;
     }

@@ -48,9 +48,10 @@ class Search {
     Search(Search&&) = delete;
     Search& operator=(Search&&) = delete;
 
-    /// Explores up to `runs` more. False when there is nothing more to do: everything within the
-    /// bound was explored, or a complaint was heard.
-    bool explore(std::uint64_t runs);
+    /// Explores up to `runs` more, and begins none once the search has taken `steps_max` steps.
+    /// False when there is nothing more to do: everything within the bound was explored, or a
+    /// complaint was heard.
+    bool explore(std::uint64_t runs, std::uint64_t steps_max = UINT64_MAX);
 
     [[nodiscard]] const Tally& tally() const { return tally_; }
     /// True when every schedule within the bound was explored and none was cut.
