@@ -23,7 +23,7 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
     before(async () => {
         server = await serveDemo({ port: 0 });
         browser = await engine.launch();
-        tab = await browser.openTab(`${server.url}lab.html`);
+        tab = await browser.openTab(`${server.url}/lab.html`);
         if (tab instanceof ChromiumTab) told = await tab.console();
         await until(() => enabled('#explore'), 'the button');
     });
