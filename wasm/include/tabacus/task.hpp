@@ -225,7 +225,6 @@ class OperationHolder {
         return *this;
     }
     ~OperationHolder() {
-        // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete): it does not follow the count
         if (!operation_ || --operation_->holders_ > 0) return;
         const std::unique_ptr<Operation> last(operation_);
     }
