@@ -1,4 +1,5 @@
 // The matrix: what its cells are made of, and what they say of what is declared.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
@@ -52,6 +53,15 @@ TEST_CASE(
     CHECK_FALSE(report.contradicts());
     report.parts.front().finding = Finding::stuck;
     CHECK(report.contradicts());
+}
+
+// A tab that is torn down in the middle of a transaction aborts it, and tells so: AddressSanitizer
+// watches that somebody still listens.
+TEST_CASE("matrix: a failing run is told until its last tab is gone") {
+    const auto report = computed({"replicated", StorageModel::mutexed, FaultClass::corrupt_record});
+    REQUIRE(report.parts.size() > 1);
+    CHECK(std::ranges::any_of(report.parts,
+                              [](const MatrixPart& part) { return !part.report.trace.empty(); }));
 }
 
 TEST_CASE("matrix: a crash of the browser is not explored, and says so") {

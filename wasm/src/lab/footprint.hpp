@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -129,7 +130,14 @@ class Notes {
         if (lines_ != nullptr) lines_->push_back({tab, where, text()});
     }
 
-    void note_in(Footprint* footprint) { footprint_ = footprint; }
+    /// Notes are taken in `footprint`, which may be nothing, for as long as what it returns lives.
+    [[nodiscard]] auto noting_in(Footprint* footprint) {
+        struct End {
+            void operator()(Notes* notes) const { notes->footprint_ = nullptr; }
+        };
+        footprint_ = footprint;
+        return std::unique_ptr<Notes, End>(this);
+    }
     void tell_in(std::vector<Line>* lines) { lines_ = lines; }
 
   private:

@@ -126,6 +126,7 @@ class OriginRun final : public Run {
 
     const Scenario& scenario_;
     std::unique_ptr<Play> play_;
+    std::vector<Line> lines_;  // before the origin, whose end is told, too
     Origin origin_;
     TabId tabs_ = 0;
     std::uint64_t first_step_ = 0;
@@ -135,7 +136,6 @@ class OriginRun final : public Run {
     TabId last_ = 1;
     bool stays_ = false;
     std::vector<Choice> choices_;
-    std::vector<Line> lines_;
     std::string complaint_;
 };
 
@@ -219,7 +219,7 @@ void OriginRun::add_shared_faults() {
 Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
     const auto choice = choices_.at(index);
     const auto source = source_of(choice.process);
-    origin_.notes().note_in(footprint);
+    const auto noting = origin_.notes().noting_in(footprint);
     Taken taken;
     if (static_cast<std::uint8_t>(source.kind) < static_cast<std::uint8_t>(Happening::kill)) {
         const auto cause = origin_.take(source);
@@ -230,7 +230,6 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
     }
     if (source.tab != 0 && !choice.fault) last_ = source.tab;
     complaint_ = play_->after_step();
-    origin_.notes().note_in(nullptr);
     return taken;
 }
 
