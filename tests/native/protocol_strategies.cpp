@@ -42,6 +42,20 @@ TEST_CASE("naive loses wherever turns are not atomic") {
     CHECK(worst(Strategy::naive, StorageModel::cached) > 0);
 }
 
+TEST_CASE("naive hears that localStorage was cleared") {
+    Scene scene(1, StorageModel::mutexed);
+    for (int i = 0; i < 2; ++i) {
+        scene.count(scene.open(), {.strategy = Strategy::naive, .adds = 1, .read_between = false});
+    }
+    scene.origin.run();
+    auto& listener = scene.members.back().page->catalogue().counter(
+        "c", {Strategy::naive, Durability::relaxed});
+    CHECK(listener.value() == 2);
+    scene.origin.clear_storage(*scene.members.front().tab);
+    scene.origin.run();
+    CHECK(listener.value() == 0);
+}
+
 TEST_CASE("a lock around localStorage still loses where processes keep copies") {
     CHECK(worst(Strategy::locked, StorageModel::mutexed) == 0);
     CHECK(worst(Strategy::locked, StorageModel::interleaved) == 0);

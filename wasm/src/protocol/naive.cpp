@@ -11,8 +11,9 @@ NaiveCounter::NaiveCounter(Place place, std::string_view strategy)
     : StoredCounter(std::move(place)),
       key_(this->place().names.counter(strategy, this->place().name)) {
     changes_ = world().storage().on_change([this](const StorageChange& change) {
-        if (change.key != key_ || !change.new_value) return;
-        if (const auto value = parse_value(*change.new_value)) see(*value);
+        if (change.key && *change.key != key_) return;
+        // A key that was removed, or cleared with all others, is what a read counts as zero.
+        if (const auto value = change.new_value ? parse_value(*change.new_value) : 0) see(*value);
     });
 }
 
