@@ -155,8 +155,8 @@ export class Tab extends EventTarget {
         const key = JSON.stringify([checkName(name), strategy, durability, ...times]);
         if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
+        this.#counters.set(key, counter); // kept even if refused: the core has it until the tab closes
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
-        this.#counters.set(key, counter);
         return /** @type {any} */ (counter);
     }
 
