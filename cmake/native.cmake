@@ -12,7 +12,8 @@ if(TABACUS_SANITIZE)
     add_link_options(-fsanitize=${TABACUS_SANITIZE})
 endif()
 
-tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab)
+tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab wasm/src/lab/explore
+    wasm/src/lab/threads)
 tabacus_sources(test_sources tests/native)
 tabacus_sources(bench_sources bench/native)
 
@@ -68,6 +69,10 @@ if(TABACUS_SANITIZE MATCHES "address")
         file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/found)
     endif()
 endif()
+
+# What `npm run matrix` runs.
+add_executable(tabacus_matrix EXCLUDE_FROM_ALL wasm/src/matrix/main.cpp)
+target_link_libraries(tabacus_matrix PRIVATE tabacus)
 
 if(bench_sources)
     add_executable(tabacus_bench EXCLUDE_FROM_ALL ${bench_sources})

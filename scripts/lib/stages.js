@@ -12,10 +12,11 @@ import { junitCounts, NOTHING } from './counts.js';
 import { Failure } from './failure.js';
 import { clangFormat, clangTidy, eslint, tsc } from './lint.js';
 import { tryMutants } from './mutation.js';
+import { computeMatrix, contradictions, deniedByMatrix } from './matrix.js';
 import { nodeModules } from './node-modules.js';
 import { nodeTests } from './node-tests.js';
 import { pack } from './pack.js';
-import { logFolder } from './paths.js';
+import { buildFolder, logFolder } from './paths.js';
 import { run } from './run.js';
 import { toolchain } from './toolchain.js';
 import { types } from './types.js';
@@ -45,6 +46,31 @@ const ctest = (preset) => async (/** @type {Report} */ report) => {
     const tools = await toolchain();
     try {
         await run(tools.command('ctest', ['--preset', preset, '--output-junit', junit]), log);
+    } finally {
+        if (existsSync(junit)) report(junitCounts(readFileSync(junit, 'utf8')));
+    }
+};
+
+/** Each cell is a check, and so is each strategy that real tabs were seen to break. */
+const matrix = async (/** @type {Report} */ report) => {
+    const cells = await computeMatrix();
+    const wrong = [
+        ...contradictions(cells),
+        ...deniedByMatrix(cells).map((row) => `${row} lost updates, and the matrix denies it`),
+    ];
+    report({ ...NOTHING, passed: cells.length - wrong.length, failed: wrong.length });
+    if (wrong.length > 0) throw new Failure(wrong.join('\n'));
+};
+
+/** The explorer's hidden tests: many seeds, many tabs, every fault. */
+const longRuns = async (/** @type {Report} */ report) => {
+    const [log, junit] = [join(logFolder, 'long-runs.log'), join(logFolder, 'long-runs.xml')];
+    for (const old of [log, junit]) rmSync(old, { force: true });
+    const tools = await toolchain();
+    const reporters = ['-r', 'console', '-r', `junit::out=${junit}`];
+    const tests = join(buildFolder, 'native-release/tabacus_tests');
+    try {
+        await run(tools.command(tests, ['[long]', ...reporters]), log);
     } finally {
         if (existsSync(junit)) report(junitCounts(readFileSync(junit, 'utf8')));
     }
@@ -84,6 +110,12 @@ export const STAGES = [
         cores: 2,
         run: () => build(preset),
     })),
+    {
+        name: 'build-native-release',
+        needs: ['toolchain'],
+        cores: 2,
+        run: () => build('native-release', ['tabacus_tests', 'tabacus_matrix']),
+    },
 
     {
         name: 'clang-format',
@@ -117,6 +149,21 @@ export const STAGES = [
         run: ctest(preset),
         checks: true,
     })),
+    {
+        name: 'matrix',
+        needs: ['build-native-release'],
+        cores: 2,
+        run: matrix,
+        checks: true,
+    },
+    {
+        name: 'long-runs',
+        group: 'native',
+        needs: ['build-native-release'],
+        cores: 2,
+        run: longRuns,
+        checks: true,
+    },
     {
         name: 'node',
         needs: PACKAGE,

@@ -26,11 +26,13 @@ LockManager::Request shared(RequestId id) {
     return request;
 }
 
+Notes notes;  // that nobody reads
+
 }  // namespace
 
 TEST_CASE("locks: first come, first served; a reader does not overtake a waiting writer") {
     Log log;
-    LockManager locks(log);
+    LockManager locks(log, notes);
     locks.request(shared(1));
     locks.request(exclusive(2));
     locks.request(shared(3));
@@ -45,7 +47,7 @@ TEST_CASE("locks: first come, first served; a reader does not overtake a waiting
 
 TEST_CASE("locks: ifAvailable gets null behind a holder and behind a waiter, and is not queued") {
     Log log;
-    LockManager locks(log);
+    LockManager locks(log, notes);
     auto request = shared(3);
     request.if_available = true;
     locks.request(shared(1));
@@ -57,7 +59,7 @@ TEST_CASE("locks: ifAvailable gets null behind a holder and behind a waiter, and
 
 TEST_CASE("locks: steal takes from every holder and passes the queue") {
     Log log;
-    LockManager locks(log);
+    LockManager locks(log, notes);
     locks.request(shared(1));
     locks.request(shared(2));
     locks.request(exclusive(3));
@@ -73,7 +75,7 @@ TEST_CASE("locks: steal takes from every holder and passes the queue") {
 
 TEST_CASE("locks: an aborted waiter lets those behind it pass") {
     Log log;
-    LockManager locks(log);
+    LockManager locks(log, notes);
     locks.request(shared(1));
     locks.request(exclusive(2));
     locks.request(shared(3));
@@ -83,7 +85,7 @@ TEST_CASE("locks: an aborted waiter lets those behind it pass") {
 
 TEST_CASE("locks: the end of a client releases and withdraws; other names are not touched") {
     Log log;
-    LockManager locks(log);
+    LockManager locks(log, notes);
     locks.request(exclusive(1));
     locks.request(exclusive(2));
     auto other = exclusive(5);
@@ -99,7 +101,7 @@ TEST_CASE("locks: the end of a client releases and withdraws; other names are no
 }
 
 TEST_CASE("storage: an equal value changes nothing and tells nobody") {
-    StorageArea area(StorageModel::interleaved);
+    StorageArea area(StorageModel::interleaved, notes);
     area.start(1);
     CHECK(area.send(*area.set(1, 1, "k", "a")).changes);
     CHECK_FALSE(area.set(1, 1, "k", "a"));
@@ -107,7 +109,7 @@ TEST_CASE("storage: an equal value changes nothing and tells nobody") {
 }
 
 TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts") {
-    StorageArea area(StorageModel::cached);
+    StorageArea area(StorageModel::cached, notes);
     area.overwrite("k", "a");
     area.start(1);
     area.start(2);
@@ -127,7 +129,7 @@ TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts
 
 TEST_CASE(
     "storage: where the copy decides, an equal write is dropped and a stale one fires again") {
-    StorageArea area(StorageModel::cached, lab::EqualWrites::dropped);
+    StorageArea area(StorageModel::cached, notes, lab::EqualWrites::dropped);
     area.overwrite("k", "a");
     area.start(1);
     area.start(2);
@@ -139,7 +141,7 @@ TEST_CASE(
 }
 
 TEST_CASE("storage: who clears keeps what it hears before its clear() is in order") {
-    StorageArea area(StorageModel::cached);
+    StorageArea area(StorageModel::cached, notes);
     area.overwrite("other", "x");
     area.start(1);
     area.start(2);
@@ -155,7 +157,7 @@ TEST_CASE("storage: who clears keeps what it hears before its clear() is in orde
 }
 
 TEST_CASE("storage: a key that is waited for outlives another's clear()") {
-    StorageArea area(StorageModel::cached);
+    StorageArea area(StorageModel::cached, notes);
     area.overwrite("other", "x");
     area.start(1);
     area.start(2);
@@ -168,7 +170,7 @@ TEST_CASE("storage: a key that is waited for outlives another's clear()") {
 }
 
 TEST_CASE("storage: the copies of all processes end equal") {
-    StorageArea area(StorageModel::cached);
+    StorageArea area(StorageModel::cached, notes);
     area.start(1);
     area.start(2);
     const auto first = area.set(1, 1, "k", "a");
@@ -186,7 +188,7 @@ TEST_CASE("storage: the copies of all processes end equal") {
 }
 
 TEST_CASE("storage: a process that waits for its own write ignores the others' to that key only") {
-    StorageArea area(StorageModel::cached);
+    StorageArea area(StorageModel::cached, notes);
     area.start(1);
     area.start(2);
     const auto theirs = area.set(2, 2, "k", "theirs");
@@ -199,7 +201,7 @@ TEST_CASE("storage: a process that waits for its own write ignores the others' t
 }
 
 TEST_CASE("storage: over the quota nothing changes") {
-    StorageArea area(StorageModel::interleaved);
+    StorageArea area(StorageModel::interleaved, notes);
     area.start(1);
     area.set_quota(4);
     CHECK(area.set(1, 1, "k", "123"));
@@ -212,7 +214,8 @@ namespace {
 
 /// A database whose transactions run as soon as they may, when told to.
 struct Runner {
-    MemoryDatabase database{[this](TransactionId id) { runnable.insert(id); }};
+    MemoryDatabase database{[this](TransactionId id) { runnable.insert(id); }, notes};
+    TransactionId last = 0;
     std::set<TransactionId> runnable;
     std::vector<std::string> told;
 
@@ -225,7 +228,8 @@ struct Runner {
     }
     TransactionId begin(std::vector<Store> scope, Access access,
                         Durability durability = Durability::relaxed) {
-        return database.begin(scope, access, durability);
+        database.begin(++last, scope, access, durability);
+        return last;
     }
     void put(TransactionId id, const std::string& key, const std::string& value) {
         database.enqueue(id, {Operation::Kind::put, Store::rows, key, value, nullptr});

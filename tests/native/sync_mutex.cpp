@@ -14,7 +14,7 @@ using tabacus::sync::test::on_threads;
 namespace {
 
 /// The platform, counted.
-struct CountedParker {
+struct CountedParker : PlatformCells {
     static inline std::atomic<int> parks{0};
     static inline std::atomic<int> unparks{0};
 

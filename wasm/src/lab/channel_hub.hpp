@@ -24,7 +24,10 @@ class ChannelHub {
         Callback callback;
     };
 
+    explicit ChannelHub(Notes& notes) : notes_(&notes) {}
+
     EndpointId open(TabId tab, std::string_view name) {
+        notes_->note(Object::channel, name, 0, Touch::write);
         endpoints_.push_back({++last_id_, tab, std::string(name), {}});
         return last_id_;
     }
@@ -32,15 +35,23 @@ class ChannelHub {
         if (auto* endpoint = find(id)) endpoint->callback = std::move(callback);
     }
     void close(EndpointId id) {
+        if (const auto* endpoint = find(id)) {
+            notes_->note(Object::channel, endpoint->name, 0, Touch::write);
+        }
         std::erase_if(endpoints_, [id](const Endpoint& endpoint) { return endpoint.id == id; });
     }
     void end(TabId tab) {
+        for (const auto& endpoint : endpoints_) {
+            if (endpoint.tab != tab) continue;
+            notes_->note(Object::channel, endpoint.name, 0, Touch::write);
+        }
         std::erase_if(endpoints_, [tab](const Endpoint& endpoint) { return endpoint.tab == tab; });
     }
 
     /// postMessage(): every channel object of the name but the sender itself.
     [[nodiscard]] std::vector<std::pair<TabId, EndpointId>> receivers(std::string_view name,
                                                                       EndpointId sender) const {
+        notes_->note(Object::channel, name, 0, Touch::read);
         std::vector<std::pair<TabId, EndpointId>> found;
         for (const auto& endpoint : endpoints_) {
             if (endpoint.name == name && endpoint.id != sender) {
@@ -65,6 +76,7 @@ class ChannelHub {
                          [id](const Endpoint& endpoint) { return endpoint.id == id; });
         return found == endpoints_.end() ? nullptr : &*found;
     }
+    Notes* notes_;
     std::vector<Endpoint> endpoints_;
     EndpointId last_id_ = 0;
 };

@@ -48,9 +48,9 @@ void LabTab::LabDatabase::opened() {
 std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> scope, Access access,
                                                        Durability durability) {
     auto& database = tab_.origin_.database_;
-    const auto id = database.begin(scope, access, durability);
+    const auto id = owned_id(tab_.id_, ++tab_.last_transaction_);
+    database.begin(id, scope, access, durability);
     if (lost_) database.abort(id, ErrorCode::store_failed);
-    tab_.origin_.transaction_owners_[id] = tab_.id_;
     std::erase_if(clients_, [&](const auto& client) {
         return client->awaited == 0 && !database.live(client->id);
     });
@@ -60,22 +60,6 @@ std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> sc
     return std::make_unique<LabTransaction>(tab_, std::move(client));
 }
 
-/// §5.2 "Closing a database connection", forced: every transaction of the connection aborts, and a
-/// `close` event is fired. Whether a commit under way got through, the tab never learns.
-void LabTab::LabDatabase::drop_connection() {
-    if (!open_ || lost_) return;
-    lost_ = true;
-    for (const auto& client : clients_) client->connection_lost = true;
-    decide_commits();
-    abort_uncommitted();
-    const auto closed = [this, connection = connection_] {
-        if (connection != connection_) return;  // closed by the tab meanwhile, and opened anew
-        open_ = lost_ = false;
-        events_.call({DatabaseEvent::Kind::closed, ""});
-    };
-    tab_.in_tab(Source::Kind::database, closed, connection_);
-}
-
 void LabTab::LabDatabase::abort_uncommitted() {
     for (const auto& client : clients_) {
         if (client->commit_called) continue;
@@ -83,11 +67,10 @@ void LabTab::LabDatabase::abort_uncommitted() {
     }
 }
 
-void LabTab::LabDatabase::decide_commits() {
-    for (const auto& client : clients_) {
-        if (!client->commit_called) continue;
-        tab_.origin_.database_.decide(client->id, tab_.origin_.random_);
-    }
+bool LabTab::LabDatabase::commits_under_way() const {
+    return std::any_of(clients_.begin(), clients_.end(), [this](const auto& client) {
+        return client->commit_called && tab_.origin_.database_.live(client->id);
+    });
 }
 
 void LabTab::LabDatabase::check_end_of_turn() const {

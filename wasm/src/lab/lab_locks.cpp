@@ -3,7 +3,8 @@
 
 namespace tabacus::lab {
 
-void LabTab::LabLocks::send(std::function<void(LockManager&)> words) {
+template <typename Words>
+void LabTab::LabLocks::send(Words words) {
     auto& origin = tab_.origin_;
     origin.scheduler_.post({Source::Kind::request, tab_.id_, 0},
                            [&origin, words = std::move(words)] { words(origin.locks_); });
@@ -17,8 +18,7 @@ Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) 
     if (request.signal && request.signal->aborted()) {
         return Result::failed(Error(ErrorCode::lock_lost, "the request was aborted"));
     }
-    const auto id = ++tab_.origin_.last_request_;
-    tab_.origin_.request_owners_[id] = tab_.id_;
+    const auto id = owned_id(tab_.id_, ++tab_.last_request_);
     auto async = waiting_[id].async();
     if (request.signal) request.signal->on_abort([this, id] { abort(id); });
     send([queued = LockManager::Request{id, tab_.id_, std::move(request.name), request.mode,

@@ -10,6 +10,13 @@
 
 namespace tabacus::lab {
 
+/// Numbers that a tab gives by itself, so that they do not depend on what others do meanwhile.
+constexpr std::uint64_t owned_id(TabId owner, std::uint32_t number) {
+    return std::uint64_t{owner} << 32U | number;
+}
+constexpr TabId owner_of(std::uint64_t id) { return static_cast<TabId>(id >> 32U); }
+constexpr std::uint32_t number_of(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
+
 /// What a call returns that a dead tab's destructors make: it never completes.
 template <typename T>
 Async<T> never() {
@@ -51,11 +58,16 @@ class LabTab::LabDatabase final : public Database {
     }
 
     /// The browser drops the connection.
-    void drop_connection();
+    template <typename Happens>
+    void drop_connection(Happens happens);
+    [[nodiscard]] bool connected() const { return open_ && !lost_; }
     /// The tab stops, for good or for the back/forward cache: only what commits goes on, or all
     /// ends.
     void abort_uncommitted();
-    void decide_commits();
+    /// `happens()` is asked for each.
+    template <typename Happens>
+    void decide_commits(Happens happens);
+    [[nodiscard]] bool commits_under_way() const;
     /// Throws std::logic_error when the turn that ends leaves a transaction with nothing to do: a
     /// browser would commit it unasked (§2.7.1 "Transaction lifecycle").
     void check_end_of_turn() const;
@@ -90,6 +102,33 @@ class LabTab::LabDatabase final : public Database {
     std::vector<std::shared_ptr<Client>> clients_;
     Callbacks<const DatabaseEvent&> events_;
 };
+
+template <typename Happens>
+void LabTab::LabDatabase::decide_commits(Happens happens) {
+    for (const auto& client : clients_) {
+        if (client->commit_called) tab_.origin_.database_.decide(client->id, happens());
+    }
+}
+
+/// §5.2 "Closing a database connection", forced: every transaction of the connection aborts, and a
+/// `close` event is fired. Whether a commit under way got through, the tab never learns.
+template <typename Happens>
+void LabTab::LabDatabase::drop_connection(Happens happens) {
+    tab_.origin_.note_stop(tab_);
+    if (!open_ || lost_) return;
+    tab_.origin_.notes_.tell(tab_.id_, Object::faults,
+                             [] { return std::string("loses its connection to the database"); });
+    lost_ = true;
+    for (const auto& client : clients_) client->connection_lost = true;
+    decide_commits(happens);
+    abort_uncommitted();
+    auto closed = [this, connection = connection_] {
+        if (connection != connection_) return;  // closed by the tab meanwhile, and opened anew
+        open_ = lost_ = false;
+        events_.call({DatabaseEvent::Kind::closed, ""});
+    };
+    tab_.in_tab(Source::Kind::database, std::move(closed), connection_);
+}
 
 class LabTab::LabTransaction final : public Transaction {
   public:
@@ -135,7 +174,8 @@ class LabTab::LabLocks final : public Locks {
   private:
     friend class LabHeldLock;
     /// To the lock manager, in the order of the tab's words.
-    void send(std::function<void(LockManager&)> words);
+    template <typename Words>
+    void send(Words words);
     void abort(RequestId id);
 
     LabTab& tab_;

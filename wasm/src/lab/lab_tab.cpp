@@ -25,9 +25,10 @@ void LabTab::die() {
     microtasks_.clear();
 }
 
-void LabTab::post(std::function<void()> script) { in_tab(Source::Kind::script, std::move(script)); }
+void LabTab::post(Action script) { in_tab(Source::Kind::script, std::move(script)); }
 
-void LabTab::in_tab(Source::Kind kind, std::function<void()> event, std::uint64_t peer) {
+void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t peer) {
+    origin_.notes_.note(Object::alive, id_, Touch::read);
     if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event));
 }
 
@@ -103,8 +104,12 @@ Async<T> LabTab::LabStorage::perform(Operation operation) {
 }
 
 Async<std::optional<std::string>> LabTab::LabStorage::get(std::string_view key) {
-    return perform<std::optional<std::string>>(
-        [this, key = std::string(key)] { return tab_.origin_.storage_.get(tab_.id_, key); });
+    return perform<std::optional<std::string>>([this, key = std::string(key)] {
+        auto value = tab_.origin_.storage_.get(tab_.id_, key);
+        tab_.origin_.notes_.tell(tab_.id_, Object::item,
+                                 [&] { return "reads " + key + ": " + value.value_or("nothing"); });
+        return value;
+    });
 }
 
 Async<Unit> LabTab::LabStorage::set(std::string_view key, std::string_view value) {

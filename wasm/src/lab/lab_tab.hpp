@@ -63,7 +63,7 @@ class LabTab final : public World {
         return *program;
     }
     /// Lets the tab do something when its turn comes, in the order of the posts.
-    void post(std::function<void()> script);
+    void post(Action script);
 
     Storage& storage() override;
     Database& database() override;
@@ -85,7 +85,7 @@ class LabTab final : public World {
     class LabRandom;
     class LabLifecycle;
 
-    void in_tab(Source::Kind kind, std::function<void()> event, std::uint64_t peer = 0);
+    void in_tab(Source::Kind kind, Action event, std::uint64_t peer = 0);
     void die();
     void run_microtasks();
     [[nodiscard]] bool mid_turn() const;
@@ -98,6 +98,8 @@ class LabTab final : public World {
     bool cached_ = false;
     bool hidden_ = false;
     bool in_turn_ = false;
+    std::uint32_t last_transaction_ = 0;
+    std::uint32_t last_request_ = 0;
     std::vector<Completer<Unit>> microtasks_;
     std::unique_ptr<LabStorage> storage_;
     std::unique_ptr<LabDatabase> database_;

@@ -17,8 +17,19 @@ auto with_id(Requests& requests, RequestId id) {
 
 }  // namespace
 
+void LockManager::touch(std::string_view name) const {
+    notes_->note(Object::lock, name, 0, Touch::write);
+    notes_->note(Object::locks, 0, Touch::bump);
+}
+
+void LockManager::tell(const Request& request, const char* what) const {
+    notes_->tell(request.client, Object::lock, [&] { return what + (" " + request.name); });
+}
+
 void LockManager::request(Request request) {
+    tell(request, "asks for the lock");
     const std::string name = request.name;
+    touch(name);
     if (request.steal) {
         // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
         take_from_holders(name);
@@ -37,7 +48,10 @@ void LockManager::request(Request request) {
 void LockManager::take_from_holders(std::string_view name) {
     std::vector<RequestId> robbed;
     std::erase_if(held_, [&](const Request& lock) {
-        if (lock.name == name) robbed.push_back(lock.id);
+        if (lock.name == name) {
+            robbed.push_back(lock.id);
+            tell(lock, "is robbed of the lock");
+        }
         return lock.name == name;
     });
     for (const auto id : robbed) listener_.stolen(id);
@@ -69,6 +83,7 @@ void LockManager::process(std::string_view name) {
         if (first == queue_.end() || held_against(*first)) return;
         held_.push_back(std::move(*first));
         queue_.erase(first);
+        tell(held_.back(), "is granted the lock");
         listener_.granted(held_.back().id);
     }
 }
@@ -77,6 +92,8 @@ void LockManager::release(RequestId id) {
     const auto found = with_id(held_, id);
     if (found == held_.end()) return;
     const std::string name = found->name;
+    touch(name);
+    tell(*found, "has let go the lock");
     held_.erase(found);
     process(name);
 }
@@ -85,6 +102,7 @@ void LockManager::abort(RequestId id) {
     const auto found = with_id(queue_, id);
     if (found == queue_.end()) return;
     const std::string name = found->name;
+    touch(name);
     queue_.erase(found);
     process(name);
 }
@@ -104,6 +122,7 @@ void LockManager::end(std::uint32_t client) {
 }
 
 LockSnapshot LockManager::snapshot() const {
+    notes_->note(Object::locks, 0, Touch::read);
     LockSnapshot state;
     for (const auto& request : queue_) state.pending.push_back(info_of(request));
     for (const auto& lock : held_) state.held.push_back(info_of(lock));
@@ -111,6 +130,12 @@ LockSnapshot LockManager::snapshot() const {
 }
 
 bool LockManager::holds_any(std::uint32_t client) const {
+    for (const auto& request : queue_) {
+        if (request.client == client) touch(request.name);
+    }
+    for (const auto& lock : held_) {
+        if (lock.client == client) touch(lock.name);
+    }
     return std::any_of(held_.begin(), held_.end(),
                        [client](const Request& lock) { return lock.client == client; });
 }

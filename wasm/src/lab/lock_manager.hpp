@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "footprint.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::lab {
@@ -41,7 +42,7 @@ class LockManager {
         bool steal = false;
     };
 
-    explicit LockManager(LockListener& listener) : listener_(listener) {}
+    LockManager(LockListener& listener, Notes& notes) : listener_(listener), notes_(&notes) {}
 
     /// §4.1 "Request a lock".
     void request(Request request);
@@ -61,7 +62,11 @@ class LockManager {
     void process(std::string_view name);
     void take_from_holders(std::string_view name);
 
+    void touch(std::string_view name) const;
+    void tell(const Request& request, const char* what) const;
+
     LockListener& listener_;
+    Notes* notes_;
     std::vector<Request> held_;  // in the order they were granted
     std::deque<Request> queue_;  // of all names; the order matters within one
 };

@@ -28,18 +28,30 @@ bool is_read(Operation::Kind kind) {
 
 }  // namespace
 
-TransactionId MemoryDatabase::begin(std::span<const Store> scope, Access access,
-                                    Durability durability) {
-    live_.emplace(++last_id_,
-                  Live{{scope.begin(), scope.end()}, access, durability, {}, {}, false});
-    return last_id_;
+void MemoryDatabase::note_order(std::span<const Store> scope, Access access) const {
+    for (const auto store : scope) {
+        notes_->note(Object::order, index(store),
+                     access == Access::read ? Touch::read : Touch::write);
+    }
+}
+
+void MemoryDatabase::note_settled(std::span<const Store> scope, Touch touch) const {
+    for (const auto store : scope) notes_->note(Object::settled, index(store), touch);
+}
+
+void MemoryDatabase::begin(TransactionId id, std::span<const Store> scope, Access access,
+                           Durability durability) {
+    note_order(scope, access);
+    live_.emplace(id,
+                  Live{++begun_, {scope.begin(), scope.end()}, access, durability, {}, {}, false});
 }
 
 /// §2.7.2: a read-write transaction waits for every earlier one of overlapping scope, a read-only
 /// transaction for the earlier read-write ones.
-bool MemoryDatabase::may_run(TransactionId id, const Live& transaction) const {
-    return std::none_of(live_.begin(), live_.find(id), [&](const auto& entry) {
+bool MemoryDatabase::may_run(const Live& transaction) const {
+    return std::none_of(live_.begin(), live_.end(), [&](const auto& entry) {
         const Live& earlier = entry.second;
+        if (earlier.begun >= transaction.begun) return false;
         if (earlier.access == Access::read && transaction.access == Access::read) return false;
         return std::find_first_of(earlier.scope.begin(), earlier.scope.end(),
                                   transaction.scope.begin(),
@@ -50,13 +62,14 @@ bool MemoryDatabase::may_run(TransactionId id, const Live& transaction) const {
 void MemoryDatabase::announce() {
     for (auto& [id, transaction] : live_) {
         if (transaction.announced || transaction.operations.empty()) continue;
-        if (!may_run(id, transaction)) continue;
+        if (!may_run(transaction)) continue;
         transaction.announced = true;
         on_runnable_(id);
     }
 }
 
 void MemoryDatabase::enqueue(TransactionId id, Operation operation) {
+    notes_->note(Object::transaction, id, Touch::write);
     const auto found = live_.find(id);
     if (found == live_.end()) {
         const auto reason = aborted_.find(id);
@@ -69,17 +82,35 @@ void MemoryDatabase::enqueue(TransactionId id, Operation operation) {
     announce();
 }
 
+void MemoryDatabase::tell(TransactionId id, const Operation& operation) const {
+    constexpr std::array<const char*, 8> verbs = {
+        "gets",   "lists",    "puts",   "removes", "looks for the holder of",
+        "claims", "releases", "commits"};
+    notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+        auto text = std::string(verbs.at(static_cast<std::size_t>(operation.kind)));
+        if (!operation.key.empty()) text += " " + operation.key;
+        if (!operation.value.empty()) text += " = " + operation.value;
+        return text;
+    });
+}
+
 void MemoryDatabase::execute(TransactionId id) {
     const auto found = live_.find(id);
     if (found == live_.end()) return;
     Live& transaction = found->second;
+    notes_->note(Object::transaction, id, Touch::write);
+    notes_->note(Object::database, 0, Touch::read);
+    note_settled(transaction.scope, Touch::read);
+    if (failing_from_ != 0) notes_->note(Object::database, 0, Touch::write);
     transaction.announced = false;
     while (!transaction.operations.empty()) {
         Operation operation = std::move(transaction.operations.front());
         transaction.operations.pop_front();
         ++operations_;
         Operation::Reply reply;
-        if (operations_ >= failing_from_ && operations_ <= failing_until_) {
+        tell(id, operation);
+        const bool failing = operations_ >= failing_from_ && operations_ <= failing_until_;
+        if (failing || operations_ == failing_again_) {
             reply.error = ErrorCode::store_failed;
         } else {
             perform(transaction, operation, reply);
@@ -157,6 +188,7 @@ void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation:
         }
         case Kind::commit:
             reply.error = over_quota(transaction);
+            if (quota_bytes_) notes_->note(Object::database, 0, Touch::write);
             break;
     }
 }
@@ -195,7 +227,13 @@ void MemoryDatabase::finish(TransactionId id, std::optional<ErrorCode> error,
                             const Operation* commit) {
     auto node = live_.extract(id);
     Live& transaction = node.mapped();
+    notes_->note(Object::transaction, id, Touch::write);
+    note_settled(transaction.scope, Touch::write);
     auto waiting = std::move(transaction.operations);
+    notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+        return error ? "has its transaction aborted: " + std::string(code_name(*error))
+                     : std::string("has committed");
+    });
     if (error) {
         aborted_.emplace(id, *error);
     } else {
@@ -215,6 +253,7 @@ void MemoryDatabase::abort(TransactionId id, ErrorCode reason) {
 }
 
 void MemoryDatabase::drop(TransactionId id) {
+    notes_->note(Object::transaction, id, Touch::write);
     if (!committing(id)) abort(id, ErrorCode::store_failed);
     aborted_.erase(id);
 }
@@ -225,8 +264,8 @@ bool MemoryDatabase::committing(TransactionId id) const {
            found->second.operations.back().kind == Operation::Kind::commit;
 }
 
-void MemoryDatabase::decide(TransactionId id, SeededRandom& random) {
-    if (committing(id) && may_run(id, live_.at(id)) && random.coin()) {
+void MemoryDatabase::decide(TransactionId id, bool happens) {
+    if (happens && committing(id) && may_run(live_.at(id))) {
         while (live_.contains(id)) execute(id);
     } else {
         abort(id, ErrorCode::store_failed);
@@ -234,6 +273,8 @@ void MemoryDatabase::decide(TransactionId id, SeededRandom& random) {
 }
 
 void MemoryDatabase::lose(std::string data_loss) {
+    notes_->note(Object::existence, 0, Touch::write);
+    notes_->note(Object::database, 0, Touch::write);
     data_loss_ = std::move(data_loss);
     while (!live_.empty()) abort(live_.begin()->first, ErrorCode::store_failed);
     exists_ = false;
@@ -254,6 +295,7 @@ void MemoryDatabase::crash(SeededRandom& random) {
 
 void MemoryDatabase::overwrite(Store store, const std::string& key,
                                std::optional<StoredValue> value) {
+    notes_->note(Object::database, 0, Touch::write);
     Changes changes;
     changes[{index(store), key}] = std::move(value);
     apply(contents_, changes);

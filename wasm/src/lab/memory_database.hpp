@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "footprint.hpp"
 #include "random.hpp"
 #include "tabacus/world.hpp"
 
@@ -53,16 +54,19 @@ class MemoryDatabase {
   public:
     /// `on_runnable(id)`: the transaction may run and has something to do. Told once until
     /// execute().
-    explicit MemoryDatabase(std::function<void(TransactionId)> on_runnable)
-        : on_runnable_(std::move(on_runnable)) {}
+    MemoryDatabase(std::function<void(TransactionId)> on_runnable, Notes& notes)
+        : on_runnable_(std::move(on_runnable)), notes_(&notes) {}
 
     /// What the browser says of lost data, when there was no database and one was made.
     std::optional<std::string> create_if_missing() {
+        notes_->note(Object::existence, 0, exists_ ? Touch::read : Touch::write);
         if (std::exchange(exists_, true)) return std::nullopt;
         return std::exchange(data_loss_, "none");
     }
 
-    TransactionId begin(std::span<const Store> scope, Access access, Durability durability);
+    /// `id` is the caller's to choose, and nobody else's.
+    void begin(TransactionId id, std::span<const Store> scope, Access access,
+               Durability durability);
     void enqueue(TransactionId id, Operation operation);
     /// Runs the transaction's operations up to and with the next one that somebody waits for.
     void execute(TransactionId id);
@@ -73,8 +77,9 @@ class MemoryDatabase {
     /// True when its commit() was called.
     [[nodiscard]] bool committing(TransactionId id) const;
     [[nodiscard]] bool live(TransactionId id) const { return live_.contains(id); }
-    /// Commits or aborts at once what waits to commit: the connection behind it is gone.
-    void decide(TransactionId id, SeededRandom& random);
+    /// The connection behind it is gone: what waits to commit does so at once, if `happens` and its
+    /// turn has come, and else aborts.
+    void decide(TransactionId id, bool happens);
 
     // Faults.
     /// The n-th operation from here on fails, and its transaction with it; or all from the n-th on.
@@ -82,13 +87,28 @@ class MemoryDatabase {
         failing_from_ = operations_ + nth;
         failing_until_ = all_after ? UINT64_MAX : failing_from_;
     }
-    void heal_operations() { failing_from_ = failing_until_ = 0; }
+    /// The same, and the n-th after that one once more.
+    void fail_two_operations(std::uint64_t nth, std::uint64_t nth_after) {
+        fail_operation(nth, false);
+        failing_again_ = failing_from_ + nth_after;
+    }
+    void heal_operations() { failing_from_ = failing_until_ = failing_again_ = 0; }
+    [[nodiscard]] bool failed_operations() const { return operations_ >= failing_from_; }
     [[nodiscard]] std::uint64_t operations() const { return operations_; }
     /// Keys and values together, in bytes. Enforced when a transaction that grows commits.
-    void set_quota(std::optional<std::size_t> bytes) { quota_bytes_ = bytes; }
+    void set_quota(std::optional<std::size_t> bytes) {
+        notes_->note(Object::database, 0, Touch::write);
+        quota_bytes_ = bytes;
+    }
     /// Whether connections cannot be opened.
-    void refuse(bool refusing) { refusing_ = refusing; }
-    [[nodiscard]] bool refusing() const { return refusing_; }
+    void refuse(bool refusing) {
+        notes_->note(Object::database, 0, Touch::write);
+        refusing_ = refusing;
+    }
+    [[nodiscard]] bool refusing() const {
+        notes_->note(Object::database, 0, Touch::read);
+        return refusing_;
+    }
     /// The database is gone, and all transactions with it.
     void lose(std::string data_loss = "none");
     /// The machine went down: strict commits stay, of the relaxed ones after the last strict one
@@ -103,6 +123,7 @@ class MemoryDatabase {
     using Key = std::pair<std::size_t, std::string>;
     using Changes = std::map<Key, std::optional<StoredValue>>;
     struct Live {
+        std::uint64_t begun;  // in this order
         std::vector<Store> scope;
         Access access;
         Durability durability;
@@ -112,7 +133,7 @@ class MemoryDatabase {
     };
 
     static std::size_t index(Store store) { return static_cast<std::size_t>(store); }
-    [[nodiscard]] bool may_run(TransactionId id, const Live& transaction) const;
+    [[nodiscard]] bool may_run(const Live& transaction) const;
     void announce();
     void perform(Live& transaction, Operation& operation, Operation::Reply& reply);
     /// Commits or aborts, for good. Nothing of the transaction remains.
@@ -122,7 +143,13 @@ class MemoryDatabase {
     void keep(Live transaction);
     static void apply(Contents& contents, const Changes& changes);
 
+    /// By the tab that is in the number's upper half, where it has one.
+    void tell(TransactionId id, const Operation& operation) const;
+    void note_order(std::span<const Store> scope, Access access) const;
+    void note_settled(std::span<const Store> scope, Touch touch) const;
+
     std::function<void(TransactionId)> on_runnable_;
+    Notes* notes_;
     bool exists_ = false;
     bool refusing_ = false;
     std::string data_loss_ = "none";
@@ -131,10 +158,11 @@ class MemoryDatabase {
     std::deque<Changes> relaxed_;  // commits after that, in order
     std::map<TransactionId, Live> live_;
     std::map<TransactionId, ErrorCode> aborted_;  // and why, until they are dropped
-    TransactionId last_id_ = 0;
+    std::uint64_t begun_ = 0;
     std::uint64_t operations_ = 0;
     std::uint64_t failing_from_ = 0;
     std::uint64_t failing_until_ = 0;
+    std::uint64_t failing_again_ = 0;
     std::optional<std::size_t> quota_bytes_;
 };
 

@@ -1,6 +1,7 @@
 #include "origin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "lab_parts.hpp"
@@ -10,6 +11,11 @@ namespace tabacus::lab {
 namespace {
 
 constexpr std::size_t history_max = 512;
+
+std::string describe_change(const StorageChange& change) {
+    if (!change.key) return "clear()";
+    return *change.key + " = " + change.new_value.value_or("nothing");
+}
 
 }  // namespace
 
@@ -24,12 +30,17 @@ std::size_t SeededChooser::choose(const std::vector<Source>& choices) {
 Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
     : random_(options.seed),
       chooser_(chooser ? std::move(chooser) : std::make_unique<SeededChooser>(random_.split())),
-      storage_(options.storage, options.equal_writes),
-      locks_(*this),
-      database_([this](TransactionId id) {
-          scheduler_.post({Source::Kind::transaction, transaction_owners_[id], id},
-                          [this, id] { database_.execute(id); });
-      }) {}
+      scheduler_(notes_),
+      clock_(notes_),
+      storage_(options.storage, notes_, options.equal_writes),
+      locks_(*this, notes_),
+      database_(
+          [this](TransactionId id) {
+              scheduler_.post({Source::Kind::transaction, owner_of(id), number_of(id)},
+                              [this, id] { database_.execute(id); });
+          },
+          notes_),
+      channels_(notes_) {}
 
 Origin::~Origin() = default;
 
@@ -48,37 +59,68 @@ bool Origin::may_run(const Source& source) {
     return source.kind == Source::Kind::inside || !owner.mid_turn();
 }
 
-std::vector<Source> Origin::choices() {
-    auto found = scheduler_.sources();
-    std::erase_if(found, [this](const Source& source) { return !may_run(source); });
-    if (clock_.waiting()) found.push_back({Source::Kind::clock, 0, 0});
-    return found;
+const std::vector<Source>& Origin::choices() {
+    choices_.clear();
+    for (const auto& source : scheduler_.sources()) {
+        if (may_run(source)) choices_.push_back(source);
+    }
+    if (clock_.waiting()) choices_.push_back({Source::Kind::clock, 0, 0});
+    return choices_;
 }
 
 bool Origin::step() {
-    const auto possible = choices();
+    const auto& possible = choices();
     if (possible.empty()) return false;
-    const auto& source = possible.at(chooser_->choose(possible));
-    record(source);
-    perform(source);
+    take(possible.at(chooser_->choose(possible)));
     return true;
 }
 
-void Origin::perform(const Source& source) {
+std::uint32_t Origin::take(const Source& source) {
+    record(source);
+    return perform(Source(source));
+}
+
+void Origin::begin_step() {
+    ++steps_;
+    scheduler_.begin_step(static_cast<std::uint32_t>(steps_));
+    clock_.begin_step(static_cast<std::uint32_t>(steps_));
+}
+
+/// What waits on `timers` waits for nothing else; so the clock has no cause but the timer's start.
+std::uint32_t Origin::perform(const Source& source) {
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
+        notes_.tell(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         tab(timer.tab).in_tab(Source::Kind::timer, std::move(timer.callback));
-        return;
+        return timer.cause;
     }
-    const auto event = scheduler_.take(source);
+    auto [event, cause] = scheduler_.take(source);
     if (!runs_in_tab(source.kind)) {
+        notes_.note(Object::source, key_of(source), Touch::write);
         event();
-        return;
+        return cause;
     }
     auto& runner = tab(source.tab);
+    notes_.note(Object::pulse, source.tab, Touch::read);
+    notes_.note(Object::turn, source.tab, Touch::write);
+    if (source.kind != Source::Kind::inside) {
+        notes_.note(Object::tab, source.tab, Touch::write);
+    }
     runner.in_turn_ = true;
     event();
     end_of_turn(runner);
+    return cause;
+}
+
+/// The tab stops, goes on or is made to do something from outside.
+void Origin::note_stop(const LabTab& tab) {
+    notes_.note(Object::pulse, tab.id_, Touch::write);
+    notes_.note(Object::tab, tab.id_, Touch::write);
+    notes_.note(Object::turn, tab.id_, Touch::write);
+    notes_.note(Object::alive, tab.id_, Touch::write);
+    for (const auto kind : {Source::Kind::outgoing, Source::Kind::request}) {
+        notes_.note(Object::source, key_of({kind, tab.id_, 0}), Touch::write);
+    }
 }
 
 void Origin::end_of_turn(LabTab& tab) {
@@ -88,12 +130,14 @@ void Origin::end_of_turn(LabTab& tab) {
 }
 
 /// Runs `script` as one turn of the tab, with all that it does inside.
-void Origin::turn(LabTab& tab, const std::function<void()>& script) {
+template <typename Script>
+void Origin::turn(LabTab& tab, Script script) {
+    note_stop(tab);
     const Source inside{Source::Kind::inside, tab.id_, 0};
     const auto finish = [&] {
         tab.run_microtasks();
         while (scheduler_.has(inside)) {
-            scheduler_.take(inside)();
+            scheduler_.take(inside).event();
             tab.run_microtasks();
         }
     };
@@ -119,18 +163,23 @@ void Origin::run_until(const std::function<bool()>& done, std::size_t steps_max)
 }
 
 void Origin::record(const Source& source) {
-    ++steps_;
+    begin_step();
     const auto word = (source.peer << 16U) ^ (std::uint64_t{source.tab} << 8U) ^
                       static_cast<std::uint64_t>(source.kind);
     fingerprint_ = SeededRandom(fingerprint_ ^ word).bits();
-    history_.push_back(source);
-    if (history_.size() > history_max) history_.pop_front();
+    if (history_.size() < history_max) {
+        history_.push_back(source);
+    } else {
+        history_[recorded_ % history_max] = source;
+    }
+    ++recorded_;
 }
 
 std::string Origin::recent_steps(std::size_t count) const {
     std::string text;
-    const auto first = history_.size() - std::min(count, history_.size());
-    for (auto i = first; i < history_.size(); ++i) text += describe(history_[i]) + "\n";
+    for (auto i = recorded_ - std::min(count, history_.size()); i < recorded_; ++i) {
+        text += describe(history_[i % history_max]) + "\n";
+    }
     return text;
 }
 
@@ -138,47 +187,70 @@ std::string Origin::recent_steps(std::size_t count) const {
 
 void Origin::kill(LabTab& tab) {
     if (!tab.alive_) return;
+    if (random_.coin()) tab.database_->decide_commits([this] { return random_.coin(); });
+    kill(tab, random_.below(writes_under_way(tab) + 1), true);
+}
+
+std::size_t Origin::writes_under_way(const LabTab& tab) const {
+    return scheduler_.pending({Source::Kind::outgoing, tab.id_, 0});
+}
+
+bool Origin::commits_under_way(const LabTab& tab) const {
+    return tab.database_->commits_under_way();
+}
+
+bool Origin::connected(const LabTab& tab) const { return tab.database_->connected(); }
+
+void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
+    if (!tab.alive_) return;
+    note_stop(tab);
+    notes_.tell(tab.id_, Object::faults, [] { return std::string("dies"); });
+    if (!commits_kept) tab.database_->decide_commits([] { return false; });
     tab.die();
     // A commit that was asked for may still happen, but only what was asked for.
     tab.database_->abort_uncommitted();
-    if (random_.coin()) tab.database_->decide_commits();
     scheduler_.drop(tab.id_);
     clock_.drop(tab.id_);
     channels_.end(tab.id_);
-    const Source outgoing{Source::Kind::outgoing, tab.id_, 0};
-    scheduler_.truncate(outgoing, random_.below(scheduler_.pending(outgoing) + 1));
+    scheduler_.truncate({Source::Kind::outgoing, tab.id_, 0}, writes_kept);
     storage_.end(tab.id_);
     scheduler_.post({Source::Kind::request, tab.id_, 0}, [this, id = tab.id_] { locks_.end(id); });
 }
 
 void Origin::freeze(LabTab& tab) {
+    notes_.tell(tab.id_, Object::faults, [] { return std::string("freezes"); });
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::frozen); });
     tab.frozen_ = true;
 }
 
 void Origin::thaw(LabTab& tab) {
+    notes_.tell(tab.id_, Object::faults, [] { return std::string("thaws"); });
     tab.frozen_ = false;
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::resumed); });
 }
 
 void Origin::hide(LabTab& tab) {
+    notes_.tell(tab.id_, Object::faults, [] { return std::string("is hidden"); });
     tab.hidden_ = true;
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::hidden); });
 }
 
 void Origin::show(LabTab& tab) {
+    notes_.tell(tab.id_, Object::faults, [] { return std::string("is shown"); });
     tab.hidden_ = false;
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::visible); });
 }
 
 bool Origin::page_hide(LabTab& tab) {
+    notes_.tell(tab.id_, Object::faults,
+                [] { return std::string("goes into the back/forward cache"); });
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::page_hide); });
     tab.cached_ = true;
     // The tab's words to the lock manager are on their way before it is looked at.
     const Source requests{Source::Kind::request, tab.id_, 0};
-    while (scheduler_.has(requests)) scheduler_.take(requests)();
+    while (scheduler_.has(requests)) scheduler_.take(requests).event();
     if (locks_.holds_any(tab.id_)) {
-        kill(tab);
+        kill(tab, writes_under_way(tab), true);
         return false;
     }
     tab.database_->abort_uncommitted();
@@ -186,21 +258,41 @@ bool Origin::page_hide(LabTab& tab) {
 }
 
 void Origin::page_show(LabTab& tab) {
+    notes_.tell(tab.id_, Object::faults,
+                [] { return std::string("comes back from the back/forward cache"); });
     tab.cached_ = false;
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::page_show); });
 }
 
-void Origin::close_connection(LabTab& tab) { tab.database_->drop_connection(); }
+void Origin::close_connection(LabTab& tab) {
+    tab.database_->drop_connection([this] { return random_.coin(); });
+}
 
-void Origin::lose_connections() {
+void Origin::close_connection(LabTab& tab, bool commits_happen) {
+    tab.database_->drop_connection([commits_happen] { return commits_happen; });
+}
+
+template <typename Happens>
+void Origin::lose_connections(Happens happens) {
     for (const auto& tab : tabs_) {
-        if (tab->alive_) close_connection(*tab);
+        if (tab->alive_) tab->database_->drop_connection(happens);
     }
 }
 
 void Origin::lose_database() {
-    lose_connections();
+    lose_connections([this] { return random_.coin(); });
     database_.lose();
+}
+
+void Origin::lose_database(bool commits_happen) {
+    notes_.tell(0, Object::database, [] { return std::string("the database is lost"); });
+    lose_connections([commits_happen] { return commits_happen; });
+    database_.lose();
+}
+
+void Origin::clear_site_data(bool commits_happen) {
+    lose_database(commits_happen);
+    storage_.wipe();
 }
 
 void Origin::clear_site_data() {
@@ -213,7 +305,7 @@ void Origin::crash() {
         kill(*tab);
         locks_.end(tab->id_);
     }
-    scheduler_ = {};
+    scheduler_.clear();
     database_.crash(random_);
     storage_.forget_latest(random_.below(storage_.unsettled() + 1));
 }
@@ -226,10 +318,18 @@ void Origin::post_foreign(std::string_view channel, std::string_view message) {
 
 void Origin::write_storage(LabTab& writer, std::string_view key,
                            std::optional<std::string_view> value) {
-    if (auto write = storage_.set(writer.id_, writer.id_, key, value)) pass_on(std::move(*write));
+    auto write = storage_.set(writer.id_, writer.id_, key, value);
+    notes_.tell(writer.id_, Object::item, [&] {
+        return value ? "writes " + std::string(key) + " = " + std::string(*value)
+                     : "removes " + std::string(key);
+    });
+    if (write) pass_on(std::move(*write));
 }
 
-void Origin::clear_storage(LabTab& tab) { pass_on(storage_.clear(tab.id_, tab.id_)); }
+void Origin::clear_storage(LabTab& tab) {
+    notes_.tell(tab.id_, Object::item, [] { return std::string("clears everything"); });
+    pass_on(storage_.clear(tab.id_, tab.id_));
+}
 
 void Origin::pass_on(StorageArea::Write write) {
     if (storage_.model() == StorageModel::cached) {
@@ -241,10 +341,20 @@ void Origin::pass_on(StorageArea::Write write) {
 }
 
 void Origin::send_write(StorageArea::Write write) {
+    if (storage_.model() == StorageModel::cached) {
+        notes_.tell(write.process, Object::area,
+                    [&] { return "its " + describe_change(write.change) + " goes out"; });
+    }
     write = storage_.send(std::move(write));
+    const bool shared = storage_.model() != StorageModel::cached;
     for (const auto process : storage_.processes()) {
-        scheduler_.post({Source::Kind::incoming, process, 0},
-                        [this, process, write] { receive_write(process, write); });
+        // Where all see one area there is nothing to receive but the news.
+        if (shared) {
+            receive_write(process, write);
+        } else {
+            scheduler_.post({Source::Kind::incoming, process, 0},
+                            [this, process, write] { receive_write(process, write); });
+        }
     }
 }
 
@@ -252,7 +362,12 @@ void Origin::send_write(StorageArea::Write write) {
 /// document that is not fully active once it is.
 void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     storage_.receive(process, write);
-    if (process == write.writer || !write.changes) return;
+    if (process == write.writer) return;
+    if (storage_.model() == StorageModel::cached) {
+        notes_.tell(process, Object::copy,
+                    [&] { return "receives " + describe_change(write.change); });
+    }
+    if (!write.changes) return;
     auto& hearer = tab(process);
     hearer.in_tab(Source::Kind::change,
                   [&hearer, change = write.change] { hearer.storage_->tell(change); });
@@ -262,26 +377,32 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
 /// never hears what was posted meanwhile; a frozen one hears it later.
 void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,
                        std::string_view message) {
+    notes_.tell(sender, Object::channel, [&] { return "posts " + std::string(message); });
     for (const auto& [receiver, id] : channels_.receivers(name, endpoint)) {
+        notes_.note(Object::alive, receiver, Touch::read);
         if (tab(receiver).cached_) continue;
         tab(receiver).in_tab(
             Source::Kind::message,
-            [this, id = id, text = std::string(message)] { channels_.deliver(id, text); }, sender);
+            [this, receiver = receiver, id = id, text = std::string(message)] {
+                notes_.tell(receiver, Object::channel, [&] { return "hears " + text; });
+                channels_.deliver(id, text);
+            },
+            sender);
     }
 }
 
 void Origin::granted(RequestId id) {
-    auto& owner = tab(request_owners_.at(id));
+    auto& owner = tab(owner_of(id));
     owner.in_tab(Source::Kind::grant, [&owner, id] { owner.locks_->granted(id); });
 }
 
 void Origin::not_available(RequestId id) {
-    auto& owner = tab(request_owners_.at(id));
+    auto& owner = tab(owner_of(id));
     owner.in_tab(Source::Kind::grant, [&owner, id] { owner.locks_->not_available(id); });
 }
 
 void Origin::stolen(RequestId id) {
-    auto& owner = tab(request_owners_.at(id));
+    auto& owner = tab(owner_of(id));
     owner.in_tab(Source::Kind::grant, [&owner, id] { owner.locks_->stolen(id); });
 }
 

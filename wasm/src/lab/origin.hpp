@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "channel_hub.hpp"
+#include "footprint.hpp"
 #include "lock_manager.hpp"
 #include "memory_database.hpp"
 #include "random.hpp"
@@ -78,10 +79,15 @@ class Origin : private LockListener {
     LabTab& open_tab() { return open_tab(Platform{}); }
 
     // --- The schedule ---
-    /// What may happen next.
-    [[nodiscard]] std::vector<Source> choices();
+    /// What may happen next, in a fixed order. Valid until the next call.
+    [[nodiscard]] const std::vector<Source>& choices();
     /// Lets one thing happen. False when nothing can.
     bool step();
+    /// Lets the next event of one of choices() happen. Returns the number of the step that posted
+    /// it, counted from 1; 0 when it was posted before the first.
+    std::uint32_t take(const Source& source);
+    /// What is done to the origin from outside until the next step is a step of its own.
+    void begin_step();
     /// Steps until nothing can happen. Throws std::logic_error after `steps_max` steps.
     void run(std::size_t steps_max = 200'000);
     /// Steps until `done()`. Throws std::logic_error when nothing can happen any more before that.
@@ -96,6 +102,11 @@ class Origin : private LockListener {
     /// The tab's process dies: its frames are gone at once, its locks a little later; what it had
     /// sent may still arrive.
     void kill(LabTab& tab);
+    /// The same, with what chance decides there: of the writes to localStorage on their way, the
+    /// first `writes_kept` arrive; its commits under way abort, or may still happen.
+    void kill(LabTab& tab, std::size_t writes_kept, bool commits_kept);
+    [[nodiscard]] std::size_t writes_under_way(const LabTab& tab) const;
+    [[nodiscard]] bool commits_under_way(const LabTab& tab) const;
     void freeze(LabTab& tab);
     void thaw(LabTab& tab);
     void hide(LabTab& tab);
@@ -106,10 +117,14 @@ class Origin : private LockListener {
     void page_show(LabTab& tab);
     /// The browser drops the tab's connection; a commit under way happens or does not.
     void close_connection(LabTab& tab);
+    void close_connection(LabTab& tab, bool commits_happen);
+    [[nodiscard]] bool connected(const LabTab& tab) const;
     /// The database is deleted under everyone.
     void lose_database();
+    void lose_database(bool commits_happen);
     /// The site's data is cleared: database and localStorage.
     void clear_site_data();
+    void clear_site_data(bool commits_happen);
     /// The whole browser is killed, and what was not on the disk is gone; all tabs are dead.
     void crash();
     /// A message from outside this library.
@@ -118,6 +133,10 @@ class Origin : private LockListener {
     /// its own.
     void clear_storage(LabTab& tab);
 
+    /// Where the steps' footprints and words go.
+    [[nodiscard]] Notes& notes() { return notes_; }
+    [[nodiscard]] LabTab& tab(TabId id) { return *tabs_.at(id - 1); }
+    [[nodiscard]] std::size_t tab_count() const { return tabs_.size(); }
     [[nodiscard]] StorageArea& storage() { return storage_; }
     [[nodiscard]] MemoryDatabase& database() { return database_; }
     [[nodiscard]] LockManager& locks() { return locks_; }
@@ -127,13 +146,15 @@ class Origin : private LockListener {
   private:
     friend class LabTab;
 
-    LabTab& tab(TabId id) { return *tabs_.at(id - 1); }
     [[nodiscard]] bool may_run(const Source& source);
-    void perform(const Source& source);
+    std::uint32_t perform(const Source& source);
+    void note_stop(const LabTab& tab);
     void end_of_turn(LabTab& tab);
-    void turn(LabTab& tab, const std::function<void()>& script);
+    template <typename Script>
+    void turn(LabTab& tab, Script script);
     void record(const Source& source);
-    void lose_connections();
+    template <typename Happens>
+    void lose_connections(Happens happens);
 
     // What tabs do to what they share.
     void write_storage(LabTab& writer, std::string_view key, std::optional<std::string_view> value);
@@ -148,6 +169,7 @@ class Origin : private LockListener {
     void not_available(RequestId id) override;
     void stolen(RequestId id) override;
 
+    Notes notes_;
     SeededRandom random_;
     std::unique_ptr<Chooser> chooser_;
     Scheduler scheduler_;
@@ -157,12 +179,11 @@ class Origin : private LockListener {
     MemoryDatabase database_;
     ChannelHub channels_;
     std::vector<std::unique_ptr<LabTab>> tabs_;
-    std::map<TransactionId, TabId> transaction_owners_;
-    std::map<RequestId, TabId> request_owners_;
-    RequestId last_request_ = 0;
+    std::vector<Source> choices_;
     std::uint64_t steps_ = 0;
     std::uint64_t fingerprint_ = 0;
-    std::deque<Source> history_;
+    std::uint64_t recorded_ = 0;
+    std::vector<Source> history_;  // the last steps; a ring
 };
 
 }  // namespace tabacus::lab

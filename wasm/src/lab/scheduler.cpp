@@ -17,40 +17,80 @@ std::string describe(const Source& source) {
     return text;
 }
 
-std::vector<Source> Scheduler::sources() const {
-    std::vector<Source> found;
-    found.reserve(queues_.size());
-    for (const auto& [source, queue] : queues_) found.push_back(source);
-    return found;
+/// Where the source is, or would be.
+std::size_t Scheduler::find(const Source& source) const {
+    const auto key = key_of(source);
+    std::size_t at = 0;
+    while (at < sources_.size() && key_of(sources_[at]) < key) ++at;
+    return at;
+}
+
+bool Scheduler::has(const Source& source) const {
+    const auto at = find(source);
+    return at < sources_.size() && sources_[at] == source;
+}
+
+void Scheduler::post(const Source& source, Event event) {
+    // A transaction is told to run once, by whichever it waited for longest.
+    if (source.kind != Source::Kind::transaction) {
+        notes_->note(Object::queue, key_of(source), Touch::write);
+    }
+    const auto at = find(source);
+    if (at == sources_.size() || sources_[at] != source) {
+        const auto offset = static_cast<std::ptrdiff_t>(at);
+        sources_.insert(sources_.begin() + offset, source);
+        if (spare_.empty()) {
+            queues_.emplace(queues_.begin() + offset);
+        } else {
+            queues_.insert(queues_.begin() + offset, std::move(spare_.back()));
+            spare_.pop_back();
+        }
+    }
+    queues_[at].events.push_back({std::move(event), step_});
+}
+
+void Scheduler::erase(std::size_t at) {
+    const auto offset = static_cast<std::ptrdiff_t>(at);
+    auto& queue = queues_[at];
+    queue.events.clear();
+    queue.head = 0;
+    spare_.push_back(std::move(queue));
+    sources_.erase(sources_.begin() + offset);
+    queues_.erase(queues_.begin() + offset);
+}
+
+void Scheduler::clear() {
+    while (!sources_.empty()) erase(sources_.size() - 1);
 }
 
 std::size_t Scheduler::pending(const Source& source) const {
-    const auto found = queues_.find(source);
-    return found == queues_.end() ? 0 : found->second.size();
+    const auto at = find(source);
+    return at < sources_.size() && sources_[at] == source ? queues_[at].size() : 0;
 }
 
-Scheduler::Event Scheduler::take(const Source& source) {
-    const auto found = queues_.find(source);
-    Event event = std::move(found->second.front());
-    found->second.pop_front();
-    if (found->second.empty()) queues_.erase(found);
-    return event;
+Scheduler::Taken Scheduler::take(const Source& source) {
+    const auto at = find(source);
+    auto& queue = queues_[at];
+    Taken taken = std::move(queue.events[queue.head++]);
+    if (queue.size() == 0) erase(at);
+    return taken;
 }
 
 void Scheduler::truncate(const Source& source, std::size_t kept) {
-    const auto found = queues_.find(source);
-    if (found == queues_.end() || found->second.size() <= kept) return;
+    const auto at = find(source);
+    if (at == sources_.size() || sources_[at] != source || queues_[at].size() <= kept) return;
     if (kept == 0) {
-        queues_.erase(found);
+        erase(at);
     } else {
-        found->second.resize(kept);
+        queues_[at].events.resize(queues_[at].head + kept);
     }
 }
 
 void Scheduler::drop(TabId tab) {
-    std::erase_if(queues_, [tab](const auto& entry) {
-        return entry.first.tab == tab && runs_in_tab(entry.first.kind);
-    });
+    for (auto at = sources_.size(); at > 0; --at) {
+        const auto& source = sources_[at - 1];
+        if (source.tab == tab && runs_in_tab(source.kind)) erase(at - 1);
+    }
 }
 
 }  // namespace tabacus::lab

@@ -7,11 +7,11 @@
 
 #include <compare>
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
+
+#include "action.hpp"
+#include "footprint.hpp"
 
 namespace tabacus::lab {
 
@@ -47,24 +47,54 @@ struct Source {
 /// For traces: "tab 2 database".
 [[nodiscard]] std::string describe(const Source& source);
 
+/// Different for different sources, and in their order. Fewer than 2^44 peers.
+constexpr std::uint64_t key_of(const Source& source) {
+    return static_cast<std::uint64_t>(source.kind) << 56U | std::uint64_t{source.tab} << 44U |
+           source.peer;
+}
+
 class Scheduler {
   public:
-    using Event = std::function<void()>;
+    using Event = Action;
+    /// The event, and the number of the step that posted it.
+    struct Taken {
+        Event event;
+        std::uint32_t cause = 0;
+    };
 
-    void post(const Source& source, Event event) { queues_[source].push_back(std::move(event)); }
+    explicit Scheduler(Notes& notes) : notes_(&notes) {}
+
+    void post(const Source& source, Event event);
     /// The sources that have an event, in a fixed order.
-    [[nodiscard]] std::vector<Source> sources() const;
-    [[nodiscard]] bool has(const Source& source) const { return queues_.contains(source); }
+    [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
+    [[nodiscard]] bool has(const Source& source) const;
     [[nodiscard]] std::size_t pending(const Source& source) const;
     /// Takes the oldest event of a source that has one.
-    Event take(const Source& source);
+    Taken take(const Source& source);
     /// Drops all but the oldest `kept` events of a source.
     void truncate(const Source& source, std::size_t kept);
     /// Drops what would run in the tab.
     void drop(TabId tab);
 
+    /// What is posted from here on has this step for its cause.
+    void begin_step(std::uint32_t number) { step_ = number; }
+    /// Nothing is about to happen any more.
+    void clear();
+
   private:
-    std::map<Source, std::deque<Event>> queues_;  // no queue is empty
+    struct Queue {
+        std::vector<Taken> events;
+        std::size_t head = 0;
+        [[nodiscard]] std::size_t size() const { return events.size() - head; }
+    };
+    [[nodiscard]] std::size_t find(const Source& source) const;
+    void erase(std::size_t at);
+
+    std::vector<Source> sources_;  // sorted; no queue is empty
+    std::vector<Queue> queues_;    // those of `sources_`
+    std::vector<Queue> spare_;     // room to use again
+    Notes* notes_;
+    std::uint32_t step_ = 0;
 };
 
 }  // namespace tabacus::lab

@@ -21,9 +21,39 @@ void apply_change(StorageArea::Values& values, const StorageChange& change) {
 
 }  // namespace
 
+/// What the process sees under a key.
+void StorageArea::note(ProcessId process, std::string_view key, Touch touch) const {
+    if (model_ == StorageModel::cached) {
+        notes_->note(Object::copy, key, process, touch);
+    } else {
+        notes_->note(Object::item, key, 0, touch);
+    }
+}
+
+void StorageArea::note_keys(ProcessId process, Touch touch) const {
+    if (model_ == StorageModel::cached) {
+        notes_->note(Object::copied, process, touch);
+    } else {
+        notes_->note(Object::items, 0, touch);
+    }
+}
+
+/// All that there is for the process. Who writes a key that is not there yet touches note_keys().
+void StorageArea::note_everything(ProcessId process) const {
+    note_keys(process, Touch::write);
+    const auto found = processes_.find(process);
+    if (model_ != StorageModel::cached) {
+        for (const auto& [key, value] : values_) note(process, key, Touch::write);
+    } else if (found != processes_.end()) {
+        for (const auto& [key, value] : found->second.copy) note(process, key, Touch::write);
+        for (const auto& [key, own] : found->second.awaited) note(process, key, Touch::write);
+    }
+}
+
 void StorageArea::start(ProcessId process) { processes_[process].copy = values_; }
 
 std::vector<ProcessId> StorageArea::processes() const {
+    notes_->note(Object::processes, 0, Touch::read);
     std::vector<ProcessId> ids;
     ids.reserve(processes_.size());
     for (const auto& [id, process] : processes_) ids.push_back(id);
@@ -35,6 +65,7 @@ const StorageArea::Values& StorageArea::seen_by(ProcessId process) const {
 }
 
 std::optional<std::string> StorageArea::get(ProcessId process, std::string_view key) const {
+    note(process, key, Touch::read);
     const auto& values = seen_by(process);
     const auto found = values.find(key);
     if (found == values.end()) return std::nullopt;
@@ -42,6 +73,7 @@ std::optional<std::string> StorageArea::get(ProcessId process, std::string_view 
 }
 
 std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view prefix) const {
+    note_keys(process, Touch::read);
     std::vector<std::string> found;
     const auto& values = seen_by(process);
     for (auto it = values.lower_bound(prefix); it != values.end() && it->first.starts_with(prefix);
@@ -71,6 +103,10 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     const bool equal = old_value == value;
     const bool blind = model_ == StorageModel::cached && equal_writes_ == EqualWrites::sent;
     if (equal && !(value && blind)) return std::nullopt;
+    // What a process waits for is a part of what it sees under the key.
+    note(process, key, Touch::write);
+    if (!value || !old_value || quota_bytes_) note_keys(process, Touch::write);
+    notes_->note(Object::database, 0, Touch::read);
     if (value && !equal) check_quota(seen_by(process), key, *value);
     Write write{process, writer, {std::string(key), std::move(old_value), std::nullopt}};
     if (value) write.change.new_value = std::string(*value);
@@ -85,6 +121,7 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
 }
 
 StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
+    note_everything(process);
     if (model_ == StorageModel::cached) processes_.at(process).copy.clear();
     return {process, writer, {}};
 }
@@ -92,6 +129,7 @@ StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
 /// HTML §12.2.1: an event for a change. Only the area knows whether it is one; where equal writes
 /// are dropped, the writer has decided.
 StorageArea::Write StorageArea::send(Write write) {
+    if (model_ == StorageModel::cached) notes_->note(Object::area, 0, Touch::write);
     auto& [key, old_value, new_value] = write.change;
     if (key && equal_writes_ == EqualWrites::sent) {
         const auto found = values_.find(*key);
@@ -109,6 +147,12 @@ StorageArea::Write StorageArea::send(Write write) {
 
 void StorageArea::receive(ProcessId process, const Write& write) {
     if (model_ != StorageModel::cached) return;
+    if (write.change.key) {
+        note(process, *write.change.key, Touch::write);
+        note_keys(process, Touch::write);
+    } else {
+        note_everything(process);
+    }
     const auto found = processes_.find(process);
     if (found == processes_.end()) return;
     if (write.process != process) return receive_from_other(found->second, write.change);
@@ -131,6 +175,9 @@ void StorageArea::receive_from_other(Process& process, const StorageChange& chan
 }
 
 void StorageArea::wipe() {
+    notes_->note(Object::area, 0, Touch::write);
+    notes_->note(Object::items, 0, Touch::write);
+    for (const auto& [id, process] : processes_) note_everything(id);
     values_.clear();
     before_.clear();
     for (auto& [id, process] : processes_) process = {};
@@ -146,8 +193,15 @@ void StorageArea::forget_latest(std::size_t lost) {
 
 void StorageArea::overwrite(const std::string& key, std::optional<std::string> value) {
     const StorageChange change{key, std::nullopt, std::move(value)};
+    notes_->note(Object::area, 0, Touch::write);
+    notes_->note(Object::item, key, 0, Touch::write);
+    notes_->note(Object::items, 0, Touch::write);
     apply_change(values_, change);
-    for (auto& [id, process] : processes_) apply_change(process.copy, change);
+    for (auto& [id, process] : processes_) {
+        note(id, key, Touch::write);
+        note_keys(id, Touch::write);
+        apply_change(process.copy, change);
+    }
 }
 
 }  // namespace tabacus::lab

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "footprint.hpp"
 #include "tabacus/guarantee.hpp"
 #include "tabacus/world.hpp"
 
@@ -47,13 +48,16 @@ class StorageArea {
         bool changes = true;  // false: the area held that already, and no event tells of it
     };
 
-    explicit StorageArea(StorageModel model, EqualWrites equal_writes = EqualWrites::sent)
-        : model_(model), equal_writes_(equal_writes) {}
+    StorageArea(StorageModel model, Notes& notes, EqualWrites equal_writes = EqualWrites::sent)
+        : model_(model), equal_writes_(equal_writes), notes_(&notes) {}
 
     [[nodiscard]] StorageModel model() const { return model_; }
     /// A process begins with what the area holds.
     void start(ProcessId process);
-    void end(ProcessId process) { processes_.erase(process); }
+    void end(ProcessId process) {
+        notes_->note(Object::processes, 0, Touch::write);
+        processes_.erase(process);
+    }
     [[nodiscard]] std::vector<ProcessId> processes() const;
 
     [[nodiscard]] std::optional<std::string> get(ProcessId process, std::string_view key) const;
@@ -71,7 +75,10 @@ class StorageArea {
     void receive(ProcessId process, const Write& write);
 
     /// Keys and values together, in bytes.
-    void set_quota(std::optional<std::size_t> bytes) { quota_bytes_ = bytes; }
+    void set_quota(std::optional<std::size_t> bytes) {
+        notes_->note(Object::database, 0, Touch::write);
+        quota_bytes_ = bytes;
+    }
     /// Everything gone, in every process: the site's data was cleared.
     void wipe();
     /// What a crash of the browser leaves: the area without its `lost` latest writes.
@@ -98,8 +105,13 @@ class StorageArea {
     [[nodiscard]] const Values& seen_by(ProcessId process) const;
     void check_quota(const Values& values, std::string_view key, std::string_view value) const;
 
+    void note(ProcessId process, std::string_view key, Touch touch) const;
+    void note_keys(ProcessId process, Touch touch) const;
+    void note_everything(ProcessId process) const;
+
     StorageModel model_;
     EqualWrites equal_writes_;
+    Notes* notes_;
     Values values_;
     std::map<ProcessId, Process> processes_;
     std::optional<std::size_t> quota_bytes_;

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,18 +13,27 @@ namespace tabacus::lab {
 
 class VirtualClock {
   public:
-    using Callback = std::function<void()>;
+    using Callback = Action;
     struct Timer {
         double due_ms;
         TabId tab;
         Callback callback;
+        std::uint32_t cause = 0;  // the step that started it
     };
 
-    [[nodiscard]] double now_ms() const { return now_ms_; }
+    explicit VirtualClock(Notes& notes) : notes_(&notes) {}
+
+    [[nodiscard]] double now_ms() const {
+        notes_->note(Object::now, 0, Touch::read);
+        return now_ms_;
+    }
+    void begin_step(std::uint32_t number) { step_ = number; }
     void jump(double delta_ms) { now_ms_ += delta_ms; }
 
     void start(TabId tab, double delay_ms, Callback callback) {
-        timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback)});
+        notes_->note(Object::now, 0, Touch::read);
+        notes_->note(Object::timers, 0, Touch::bump);
+        timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_});
     }
     /// The same, rounded up to the next whole minute, as browsers do for tabs long hidden (HTML
     /// §8.6: "optionally, wait a further implementation-defined length of time").
@@ -36,21 +44,28 @@ class VirtualClock {
     }
 
     [[nodiscard]] bool waiting() const { return !timers_.empty(); }
-    /// Lets time pass until the next timer is due and takes it. Of equals, the one started first.
+    /// Lets time pass until the next timer is due and takes it. Of equals, the lower tab's; of
+    /// those, the one started first.
     Timer take_next() {
         const auto next =
-            std::min_element(timers_.begin(), timers_.end(),
-                             [](const Timer& a, const Timer& b) { return a.due_ms < b.due_ms; });
+            std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
+                return std::tie(a.due_ms, a.tab) < std::tie(b.due_ms, b.tab);
+            });
+        notes_->note(Object::now, 0, Touch::write);
+        notes_->note(Object::timers, 0, Touch::write);
         Timer timer = std::move(*next);
         timers_.erase(next);
         now_ms_ = std::max(now_ms_, timer.due_ms);
         return timer;
     }
     void drop(TabId tab) {
+        notes_->note(Object::timers, 0, Touch::write);
         std::erase_if(timers_, [tab](const Timer& timer) { return timer.tab == tab; });
     }
 
   private:
+    Notes* notes_;
+    std::uint32_t step_ = 0;
     double now_ms_ = 1'700'000'000'000;  // some day of November 2023
     std::vector<Timer> timers_;          // in the order they were started
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tabacus/sync/checked.hpp"
+#include "tabacus/sync/parker.hpp"
 
 namespace tabacus::sync {
 
@@ -15,7 +16,8 @@ namespace tabacus::sync {
 /// thread may bring the counter to its limit with one large add. However wide the margin, the total
 /// would leave its limit and others would see it. Alone on the cell the two cost the same;
 /// bench/threads says what it costs under contention.
-class AtomicCounter {
+template <class Parks = PlatformParker>
+class BasicAtomicCounter {
   public:
     Added add(std::int64_t n, Limit limit = int64_limit) {
         std::int64_t value = value_.load(std::memory_order_relaxed);
@@ -29,7 +31,9 @@ class AtomicCounter {
     [[nodiscard]] std::int64_t value() const { return value_.load(); }
 
   private:
-    std::atomic<std::int64_t> value_{0};
+    typename Parks::template Atomic<std::int64_t> value_{0};
 };
+
+using AtomicCounter = BasicAtomicCounter<>;
 
 }  // namespace tabacus::sync

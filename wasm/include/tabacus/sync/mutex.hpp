@@ -42,7 +42,7 @@ enum class Lock : std::uint32_t {
 
 enum class Unlock : std::uint32_t { released = 0, not_owner = 1 };
 
-/// `Parks` is the platform, or a test's count of it.
+/// `Parks` is the platform, a test's count of it, or the laboratory's model.
 template <class Parks = PlatformParker>
 class BasicMutex {
   public:
@@ -67,7 +67,7 @@ class BasicMutex {
     /// For a thread that may not sleep, around a section that is known to be short: tries for a
     /// bounded time, then gives up with `busy`.
     [[gnu::noinline]] Lock lock_spinning(Owner self) {
-        for (std::uint32_t round = 0; round < spin_rounds_max; ++round) {
+        for (std::uint32_t round = 0; round < Parks::spin_rounds_max; ++round) {
             if (word_.load(std::memory_order_relaxed) == 0 && take(held(self)))
                 return Lock::acquired;
         }
@@ -109,17 +109,6 @@ class BasicMutex {
     [[nodiscard]] Owner owner() const { return word_.load() >> 1; }
 
   private:
-    // A mutex whose holder runs is free again within well under a microsecond, while sleeping costs
-    // two switches, tens of them: so watch the word for about as long as one switch takes. Each
-    // look doubles the pause before the next, which leaves the cache line with the holder: a holder
-    // that unlocks and locks again many times between two looks is what makes a contended mutex
-    // fast. Measured by bench/threads.
-    static constexpr std::uint32_t spin_pause_first = 4096;
-    static constexpr std::uint32_t spin_pause_max = 16384;
-
-    // About a tenth of a second: longer than any time slice that may have interrupted a holder.
-    static constexpr std::uint32_t spin_rounds_max = 1U << 25;
-
     static constexpr std::uint32_t held(Owner owner) { return owner << 1; }
 
     bool take(std::uint32_t mine) {
@@ -137,7 +126,8 @@ class BasicMutex {
     }
 
     bool spin(std::uint32_t mine) {
-        for (std::uint32_t pause = spin_pause_first; pause <= spin_pause_max; pause *= 2) {
+        for (std::uint32_t pause = Parks::spin_pause_first; pause <= Parks::spin_pause_max;
+             pause *= 2) {
             for (std::uint32_t i = 0; i < pause; ++i)
                 std::atomic_signal_fence(std::memory_order_seq_cst);
             if (word_.load(std::memory_order_relaxed) == 0 && take(mine)) return true;
@@ -170,8 +160,9 @@ class BasicMutex {
         }
     }
 
-    Word word_{0};
-    Word async_waiters_{0};
+    using Cell = typename Parks::template Atomic<std::uint32_t>;
+    Cell word_{0};
+    Cell async_waiters_{0};
 };
 
 using Mutex = BasicMutex<>;

@@ -13,7 +13,8 @@ namespace tabacus::sync {
 ///
 /// The cell is a relaxed atomic although only the mutex's holder writes it: so a read needs no lock
 /// (a page's main thread may read), and cannot be torn. Relaxed accesses cost what plain ones do.
-class MutexedCounter {
+template <class Parks = PlatformParker>
+class BasicMutexedCounter {
   public:
     Added add(std::int64_t n, Caller caller, Limit limit = int64_limit) {
         const Held held(mutex_, caller.id, caller.may_sleep);
@@ -26,8 +27,10 @@ class MutexedCounter {
     [[nodiscard]] std::int64_t value() const { return value_.load(); }
 
   private:
-    Mutex mutex_;
-    std::atomic<std::int64_t> value_{0};
+    BasicMutex<Parks> mutex_;
+    typename Parks::template Atomic<std::int64_t> value_{0};
 };
+
+using MutexedCounter = BasicMutexedCounter<>;
 
 }  // namespace tabacus::sync

@@ -34,11 +34,29 @@ enum class Parked : std::uint32_t {
 
 inline constexpr std::int64_t forever_ns = -1;
 
+/// What a platform's parker has besides: the atomic cells themselves, and for how long to look at
+/// one before sleeping. The laboratory's model of a platform has others.
+struct PlatformCells {
+    template <class T>
+    using Atomic = std::atomic<T>;
+
+    // A mutex whose holder runs is free again within well under a microsecond, while sleeping costs
+    // two switches, tens of them: so watch the word for about as long as one switch takes. Each
+    // look doubles the pause before the next, which leaves the cache line with the holder: a holder
+    // that unlocks and locks again many times between two looks is what makes a contended mutex
+    // fast. Measured by bench/threads.
+    static constexpr std::uint32_t spin_pause_first = 4096;
+    static constexpr std::uint32_t spin_pause_max = 16384;
+
+    // About a tenth of a second: longer than any time slice that may have interrupted a holder.
+    static constexpr std::uint32_t spin_rounds_max = 1U << 25;
+};
+
 #if defined(__wasm__)
 
 // The instructions themselves. Emscripten's own futex would bring its runtime into modules that
 // must have none, and libc++'s std::atomic::wait polls with back-off.
-struct PlatformParker {
+struct PlatformParker : PlatformCells {
     static Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
         return static_cast<Parked>(__builtin_wasm_memory_atomic_wait32(
             reinterpret_cast<int*>(&word), static_cast<int>(expected), timeout_ns));
@@ -55,7 +73,7 @@ struct PlatformParker {
 #else
 
 // std::atomic::wait has no timeout, so Linux's futex itself.
-struct PlatformParker {
+struct PlatformParker : PlatformCells {
     static Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
         constexpr std::int64_t second_ns = 1'000'000'000;
         timespec timeout{.tv_sec = timeout_ns / second_ns, .tv_nsec = timeout_ns % second_ns};

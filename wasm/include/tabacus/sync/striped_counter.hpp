@@ -41,11 +41,14 @@ inline constexpr std::size_t line_bytes = 128;
 /// and belongs to the epoch of its parity. Closing marks a cell and leaves its value to be read;
 /// the new base goes where the new epoch will look for it; the epoch moves on, and with it all
 /// cells of the old parity are part of the base; only then they are emptied, into the new parity.
-class StripedCounter {
+///
+/// Sixteen cells: more threads than that are rare in a page, and each cell costs 128 bytes.
+template <class Parks = PlatformParker, std::size_t cells_max = 16>
+class BasicStripedCounter {
   public:
     /// Adds and does not look at the total: the fast way.
     Outcome bump(std::int64_t n, Caller caller, Limit limit = int64_limit) {
-        std::atomic<std::int64_t>& cell = cells_[caller.id % cells_max].word;
+        auto& cell = cells_[caller.id % cells_max].word;
         std::int64_t word = cell.load(std::memory_order_relaxed);
         while ((word & closed_bit) == 0) {
             const Added next = checked_add(value_in(word), n, {cell_most});
@@ -70,9 +73,6 @@ class StripedCounter {
     }
 
   private:
-    // Sixteen: more threads than that are rare in a page, and each cell costs 128 bytes.
-    static constexpr std::size_t cells_max = 16;
-
     // 16 × 2^47 = 2^51, and 2^51 + 2^52 < 2^53: the sum that `open` relies on.
     static constexpr std::int64_t cell_most = std::int64_t{1} << 47;
     static constexpr std::int64_t base_most = std::int64_t{1} << 52;
@@ -82,7 +82,7 @@ class StripedCounter {
     static constexpr std::int64_t parity_bit = 1;
 
     struct alignas(line_bytes) Cell {
-        std::atomic<std::int64_t> word{0};
+        typename Parks::template Atomic<std::int64_t> word{0};
     };
 
     static constexpr std::int64_t value_in(std::int64_t word) { return word >> 2; }
@@ -122,10 +122,12 @@ class StripedCounter {
         for (Cell& cell : cells_) cell.word.store(word);
     }
 
-    Mutex mutex_;
-    Word epoch_{0};
-    std::array<std::atomic<std::int64_t>, 2> bases_{};
+    BasicMutex<Parks> mutex_;
+    typename Parks::template Atomic<std::uint32_t> epoch_{0};
+    std::array<typename Parks::template Atomic<std::int64_t>, 2> bases_{};
     std::array<Cell, cells_max> cells_{};
 };
+
+using StripedCounter = BasicStripedCounter<>;
 
 }  // namespace tabacus::sync

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tabacus/sync/checked.hpp"
+#include "tabacus/sync/parker.hpp"
 
 namespace tabacus::sync {
 
@@ -15,7 +16,8 @@ namespace tabacus::sync {
 /// compiler may keep it in a register for a whole loop, the lesson would hang on its mood, and
 /// ThreadSanitizer would rightly stop the program. What makes this counter wrong is not a torn or a
 /// stale access but what happens between two good ones, and that is left exactly as it is.
-class UnsynchronisedCounter {
+template <class Parks = PlatformParker>
+class BasicUnsynchronisedCounter {
   public:
     Added add(std::int64_t n, Limit limit = int64_limit) {
         const Added next = checked_add(value_.load(std::memory_order_relaxed), n, limit);
@@ -26,7 +28,9 @@ class UnsynchronisedCounter {
     [[nodiscard]] std::int64_t value() const { return value_.load(std::memory_order_relaxed); }
 
   private:
-    std::atomic<std::int64_t> value_{0};
+    typename Parks::template Atomic<std::int64_t> value_{0};
 };
+
+using UnsynchronisedCounter = BasicUnsynchronisedCounter<>;
 
 }  // namespace tabacus::sync

@@ -1,0 +1,124 @@
+/** The matrix: computed by the native explorer, and held against reality and the declared guarantees. */
+
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { STRATEGIES } from '../../js/tab/options.js';
+import { build } from './cmake.js';
+import { buildFolder, logFolder, repository } from './paths.js';
+import { run } from './run.js';
+import { toolchain } from './toolchain.js';
+
+/**
+ * @typedef {object} MatrixPart
+ * @property {'proved' | 'broken' | 'unbroken within the bound'} verdict
+ * @property {number} schedules
+ * @property {number} steps
+ * @property {number} seconds
+ * @property {string} bound how far it was explored; empty when it was broken before
+ * @property {string} complaint
+ * @property {string} seed
+ * @property {number} tabs
+ * @property {number} adds in each tab
+ * @property {number} faults at most, in one run
+ * @property {'any' | 'a value too large'} sought
+ *
+ * @typedef {object} MatrixCell
+ * @property {string} strategy
+ * @property {'mutexed' | 'interleaved' | 'cached'} model
+ * @property {string} fault
+ * @property {boolean} explored
+ * @property {string} declared
+ * @property {'proved' | 'broken' | 'unbroken within the bound' | 'not explored'} verdict
+ * @property {boolean} contradicts
+ * @property {boolean} unfound
+ * @property {MatrixPart[]} parts
+ */
+
+/** In the order of `enum class Fault` in wasm/include/tabacus/guarantee.hpp. */
+const FAULTS = [
+    'none',
+    'kill',
+    'freeze',
+    'throttle',
+    'bfcache',
+    'close-connection',
+    'lose-database',
+    'clear-storage',
+    'quota',
+    'corrupt',
+    'browser-crash',
+];
+
+export const MODELS = /** @type {const} */ (['mutexed', 'interleaved', 'cached']);
+
+/**
+ * @param {{ deep?: boolean }} [options]
+ * @returns {Promise<MatrixCell[]>} in the order of strategies, models and faults
+ */
+export async function computeMatrix({ deep = false } = {}) {
+    await build('native-release', ['tabacus_matrix']);
+    const tools = await toolchain();
+    const log = join(logFolder, 'matrix.jsonl');
+    const file = join(buildFolder, 'native-release/tabacus_matrix');
+    rmSync(log, { force: true });
+    await run(tools.command(file, deep ? ['--deep'] : []), log);
+    return ordered(cellsOf(readFileSync(log, 'utf8')));
+}
+
+/**
+ * @param {string} text a line of JSON for each cell
+ * @returns {MatrixCell[]}
+ */
+export const cellsOf = (text) =>
+    text
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line));
+
+/** @param {MatrixCell[]} cells as they were done */
+function ordered(cells) {
+    const strategies = Object.keys(STRATEGIES);
+    /** @param {MatrixCell} cell */
+    const place = ({ strategy, model, fault }) =>
+        (strategies.indexOf(strategy) * MODELS.length + MODELS.indexOf(model)) *
+            FAULTS.length +
+        FAULTS.indexOf(fault);
+    return [...cells].sort((a, b) => place(a) - place(b));
+}
+
+/** @template T @param {T[]} values */
+export const unique = (values) => [...new Set(values)];
+
+/** @param {MatrixCell[]} cells */
+export const contradictions = (cells) =>
+    cells
+        .filter(({ contradicts }) => contradicts)
+        .map((cell) => {
+            const { complaint, seed } = cell.parts.find(({ verdict }) => verdict === 'broken') ?? {};
+            return `${nameOf(cell)} is declared "${cell.declared}": ${complaint} (${seed})`;
+        });
+
+/** @param {MatrixCell} cell */
+export const nameOf = ({ strategy, model, fault }) => `${strategy}, ${model}, ${fault}`;
+
+/**
+ * What real tabs were seen to lose, and the matrix calls broken nowhere without faults.
+ *
+ * @param {MatrixCell[]} cells
+ * @param {{ runs: { engine: string, rows: { strategy: string, lost: number }[] }[] }} [reality]
+ */
+export function deniedByMatrix(cells, reality = seenInReality()) {
+    const broken = new Set(
+        cells
+            .filter(({ fault, verdict }) => fault === 'none' && verdict === 'broken')
+            .map(({ strategy }) => strategy),
+    );
+    return reality.runs.flatMap(({ engine, rows }) =>
+        rows
+            .filter(({ strategy, lost }) => lost > 0 && !broken.has(strategy))
+            .map(({ strategy }) => `${engine}: ${strategy}`),
+    );
+}
+
+export const seenInReality = () =>
+    JSON.parse(readFileSync(join(repository, 'docs/reality.json'), 'utf8'));

@@ -1,0 +1,32 @@
+/**
+ * npm run matrix -- [--deep] [--json | --markdown]
+ *
+ * Strategy × storage model × fault: proved up to a bound, or broken, with the seed of its trace
+ * (docs/laboratory.md). --deep explores a thousand times further, and takes hours. Exit code 1 when a
+ * strategy does what its declared guarantee says it never does.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Failure, main } from './lib/failure.js';
+import { computeMatrix, contradictions } from './lib/matrix.js';
+import { markdown, summary } from './lib/matrix-table.js';
+import { repository } from './lib/paths.js';
+
+await main(async () => {
+    const { values: options } = parseArgs({
+        options: {
+            deep: { type: 'boolean', default: false },
+            json: { type: 'boolean', default: false },
+            markdown: { type: 'boolean', default: false },
+        },
+    });
+    const cells = await computeMatrix({ deep: options.deep });
+    if (options.markdown) {
+        writeFileSync(join(repository, 'docs/matrix.md'), markdown(cells, options.deep));
+    }
+    console.log(options.json ? JSON.stringify(cells, null, 2) : summary(cells));
+    const wrong = contradictions(cells);
+    if (wrong.length > 0) throw new Failure(wrong.join('\n'));
+});

@@ -1,0 +1,129 @@
+// The strategies under every schedule: what holds is proved up to a bound, what does not is broken.
+#include <catch2/catch_test_macros.hpp>
+
+#include <array>
+#include <set>
+
+#include "lab/explore/counting.hpp"
+#include "lab/explore/search.hpp"
+
+namespace tabacus::lab::test {
+namespace {
+
+struct Case {
+    std::string_view strategy = "naive";
+    StorageModel model = StorageModel::mutexed;
+    Counting counting{};
+    Faults faults{};
+    Bound bound{};
+};
+
+Scenario scenario_of(const Case& one) {
+    return {.origin = {1, one.model},
+            .faults = one.faults,
+            .faults_max = one.faults.empty() ? 0U : 1U,
+            .play = counting(hosts_of(one.strategy), one.counting)};
+}
+
+struct Verdict {
+    bool proved;
+    std::string complaint;
+    Tally tally;
+};
+
+Verdict verdict_of(const Case& one) {
+    Search search(program_of(scenario_of(one)), one.bound);
+    search.explore(3'000'000);
+    UNSCOPED_INFO("schedules " << search.tally().schedules << " asleep " << search.tally().asleep
+                               << " cut " << search.tally().cut << " steps "
+                               << search.tally().steps);
+    return {search.exhausted(), search.failure() ? search.failure()->complaint : "",
+            search.tally()};
+}
+
+}  // namespace
+
+TEST_CASE("naive is exact where a turn is atomic, and loses updates elsewhere") {
+    const auto exact = verdict_of({});
+    CHECK(exact.proved);
+    CHECK(exact.complaint.empty());
+    for (const auto model : {StorageModel::interleaved, StorageModel::cached}) {
+        const auto lost = verdict_of({.model = model});
+        CHECK(lost.complaint.find("lost") != std::string::npos);
+    }
+}
+
+namespace {
+
+/// Another play, of which every end is remembered and none is complained of.
+class Remembered final : public Play {
+  public:
+    Remembered(std::unique_ptr<Play> play, std::set<std::string>& ends)
+        : play_(std::move(play)), ends_(ends) {}
+    void begin(Origin& origin) override { play_->begin(origin); }
+    std::string at_rest(Origin& origin) override {
+        std::string end;
+        for (const auto& [key, value] : origin.storage().values()) end += key + "=" + value + " ";
+        for (std::size_t store = 0; store < store_count; ++store) {
+            for (const auto& [key, value] : origin.database().rows(static_cast<Store>(store))) {
+                end += key + "=" + value.text + " ";
+            }
+        }
+        ends_.insert(end + play_->at_rest(origin));
+        return {};
+    }
+
+  private:
+    std::unique_ptr<Play> play_;
+    std::set<std::string>& ends_;
+};
+
+std::set<std::string> ends_of(const Case& one) {
+    std::set<std::string> ends;
+    auto scenario = scenario_of(one);
+    scenario.play = [&ends, play = scenario.play] {
+        return std::make_unique<Remembered>(play(), ends);
+    };
+    Search search(program_of(scenario), one.bound);
+    search.explore(UINT64_MAX);
+    CHECK(search.exhausted());
+    return ends;
+}
+
+}  // namespace
+
+TEST_CASE("with and without reduction the tabs' schedules have the same ends") {
+    constexpr std::array cases = {
+        Case{.strategy = "naive", .model = StorageModel::mutexed, .faults = {Fault::kill}},
+        Case{.strategy = "naive",
+             .model = StorageModel::interleaved,
+             .counting = {.adds = 1},
+             .faults = {Fault::kill, Fault::freeze}},
+        Case{.strategy = "naive",
+             .model = StorageModel::cached,
+             .counting = {.adds = 1},
+             .faults = {Fault::kill}},
+        Case{.strategy = "naive",
+             .model = StorageModel::mutexed,
+             .counting = {.adds = 1},
+             .faults = {Fault::clear_storage, Fault::corrupt, Fault::bfcache, Fault::throttle}},
+        Case{.strategy = "locked",
+             .model = StorageModel::mutexed,
+             .counting = {.adds = 1},
+             .faults = {}},
+        Case{.strategy = "transactional",
+             .counting = {.adds = 1},
+             .faults = {Fault::lose_database, Fault::close_connection}},
+        Case{.strategy = "transactional",
+             .counting = {.adds = 1},
+             .faults = {Fault::kill, Fault::freeze, Fault::bfcache, Fault::quota}},
+    };
+    for (auto one : cases) {
+        CAPTURE(one.strategy, static_cast<int>(one.model), one.faults.bits());
+        const auto reduced = ends_of(one);
+        one.bound.reduction = false;
+        CHECK(reduced == ends_of(one));
+    }
+}
+
+}  // namespace tabacus::lab::test

@@ -1,0 +1,335 @@
+// The shared-memory primitives under every interleaving of their atomic operations, and the same
+// with planted faults, each of which must be found.
+#include <catch2/catch_test_macros.hpp>
+
+#include "lab/explore/sampling.hpp"
+#include "lab/explore/search.hpp"
+#include "planted/planted_counters.hpp"
+#include "planted/planted_mutex.hpp"
+#include "tabacus/sync/atomic_counter.hpp"
+#include "tabacus/sync/mutexed_counter.hpp"
+#include "tabacus/sync/striped_counter.hpp"
+#include "tabacus/sync/unsynchronised_counter.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::Bound;
+using lab::ModelAtomic;
+using lab::ModelParker;
+using lab::Program;
+using lab::Search;
+using lab::threads_program;
+using lab::ThreadsPlay;
+
+struct Found {
+    std::string complaint;
+    bool exhausted;
+    lab::Tally tally;
+};
+
+Found explore(const Program& program, const Bound& bound = {}) {
+    Search search(program, bound);
+    search.explore(5'000'000);
+    UNSCOPED_INFO("schedules " << search.tally().schedules << ", steps " << search.tally().steps);
+    return {search.failure() ? search.failure()->complaint : "", search.exhausted(),
+            search.tally()};
+}
+
+void check_proved(const Program& program, const Bound& bound = {}) {
+    const auto found = explore(program, bound);
+    CHECK(found.complaint.empty());
+    CHECK(found.exhausted);
+    CHECK(found.tally.schedules > 1);
+}
+
+/// Everybody counts inside a mutex, in a cell that two at a time would spoil.
+template <class Mutex>
+class Section final : public ThreadsPlay {
+  public:
+    Section(std::uint32_t threads, std::uint32_t rounds) : threads_(threads), rounds_(rounds) {}
+    void run(std::uint32_t index) override {
+        for (std::uint32_t i = 0; i < rounds_; ++i) {
+            mutex_.lock(index + 1);
+            inside_.store(inside_.load() + 1);
+            mutex_.unlock(index + 1);
+        }
+    }
+    std::string judge() override {
+        return inside_.peek() == threads_ * rounds_ ? "" : "two were inside at once";
+    }
+
+  private:
+    std::uint32_t threads_;
+    std::uint32_t rounds_;
+    Mutex mutex_;
+    ModelAtomic<std::uint32_t> inside_{0};
+};
+
+template <class Mutex>
+Program sections(std::uint32_t threads, std::uint32_t rounds) {
+    return threads_program(
+        threads, [threads, rounds] { return std::make_unique<Section<Mutex>>(threads, rounds); });
+}
+
+/// The first thread may give up waiting; all others must get in.
+template <class Mutex>
+class Impatient final : public ThreadsPlay {
+  public:
+    void run(std::uint32_t index) override {
+        if (index == 0) {
+            if (!mutex_.lock_timed(1)) return;
+        } else {
+            mutex_.lock(index + 1);
+        }
+        mutex_.unlock(index + 1);
+    }
+
+  private:
+    Mutex mutex_;
+};
+
+template <class Mutex>
+Program impatient(std::uint32_t threads) {
+    return threads_program(threads, [] { return std::make_unique<Impatient<Mutex>>(); });
+}
+
+/// The real mutex, with the name that the planted one has.
+struct RealMutex : sync::BasicMutex<ModelParker> {
+    bool lock_timed(sync::Owner self) {
+        std::int64_t now_ns = 0;
+        return lock_for(self, 10, [&now_ns] { return now_ns += 6; }) == sync::Lock::acquired;
+    }
+};
+
+/// Each adds some; a counter that is exact has them all.
+template <class Counter, class Add>
+class Adding final : public ThreadsPlay {
+  public:
+    Adding(std::uint32_t threads, std::uint32_t rounds, Add add)
+        : threads_(threads), rounds_(rounds), add_(add) {}
+    void run(std::uint32_t index) override {
+        for (std::uint32_t i = 0; i < rounds_; ++i) add_(counter_, index + 1);
+    }
+    std::string judge() override {
+        return counter_.value() == threads_ * rounds_ ? "" : "an add was lost";
+    }
+
+  private:
+    std::uint32_t threads_;
+    std::uint32_t rounds_;
+    Add add_;
+    Counter counter_;
+};
+
+template <class Counter, class Add>
+Program adding(std::uint32_t threads, std::uint32_t rounds, Add add) {
+    return threads_program(threads, [threads, rounds, add] {
+        return std::make_unique<Adding<Counter, Add>>(threads, rounds, add);
+    });
+}
+
+template <class Counter>
+Program adding_as_caller(std::uint32_t threads, std::uint32_t rounds) {
+    return adding<Counter>(threads, rounds, [](Counter& counter, sync::Owner self) {
+        counter.add(1, sync::Caller{self, true});
+    });
+}
+
+/// Adds until the limit refuses: never beyond it, and nothing lost below.
+template <class Counter>
+class Limited final : public ThreadsPlay {
+  public:
+    static constexpr std::int64_t most = 2;  // the planted margin is room for one other
+    explicit Limited(std::uint32_t adds) : adds_(adds) {}
+    void run(std::uint32_t /*index*/) override {
+        for (std::uint32_t i = 0; i < adds_; ++i) {
+            if (counter_.add(most)) ++added_;
+        }
+    }
+    std::string judge() override {
+        if (counter_.peek() > most) return "the counter has left its limit";
+        return counter_.peek() == added_ ? "" : "an add was lost";
+    }
+
+  private:
+    std::uint32_t adds_;
+    std::int64_t added_ = 0;
+    Counter counter_;
+};
+
+template <CounterFault fault>
+Program limited(std::uint32_t threads) {
+    return threads_program(threads,
+                           [] { return std::make_unique<Limited<PlantedCounter<fault>>>(1); });
+}
+
+/// One folds, one reads, the others add.
+template <StripedFault fault>
+class Striped final : public ThreadsPlay {
+  public:
+    explicit Striped(std::uint32_t threads) : threads_(threads) {}
+    void run(std::uint32_t index) override {
+        if (index == 0) {
+            counter_.bump(1);
+            counter_.fold(1, 0);
+        } else if (index == 1) {
+            before_ = counter_.value();
+        } else {
+            counter_.bump(index + 1);
+        }
+    }
+    std::string after_step() override {
+        return before_ > threads_ - 1 ? "a reader saw too much" : "";
+    }
+    std::string judge() override {
+        return counter_.value() == threads_ - 1 ? "" : "an add was lost";
+    }
+
+  private:
+    std::int64_t threads_;
+    std::int64_t before_ = 0;
+    PlantedStripes<fault> counter_;
+};
+
+/// Adds once, then reads twice while another folds: what was added before stays seen.
+template <StripedFault fault>
+class Reading final : public ThreadsPlay {
+  public:
+    void run(std::uint32_t index) override {
+        if (index == 0) {
+            counter_.fold(1, 0);
+        } else {
+            counter_.bump(2);
+            seen_ = counter_.value();
+        }
+    }
+    std::string judge() override { return seen_ == 1 ? "" : "a reader missed an add"; }
+
+  private:
+    std::int64_t seen_ = 0;
+    PlantedStripes<fault> counter_;
+};
+
+template <StripedFault fault>
+Program striped(std::uint32_t threads) {
+    return threads_program(threads,
+                           [threads] { return std::make_unique<Striped<fault>>(threads); });
+}
+template <StripedFault fault>
+Program reading() {
+    return threads_program(2, [] { return std::make_unique<Reading<fault>>(); });
+}
+
+/// Thread 0 releases for everybody else, who acquire once each.
+template <SemaphoreFault fault>
+class Releasing final : public ThreadsPlay {
+  public:
+    explicit Releasing(std::uint32_t threads) : threads_(threads) {}
+    void run(std::uint32_t index) override {
+        if (index > 0) return semaphore_.acquire();
+        for (std::uint32_t i = 1; i < threads_; ++i) semaphore_.release();
+    }
+
+  private:
+    std::uint32_t threads_;
+    PlantedSemaphore<fault> semaphore_;
+};
+
+template <SemaphoreFault fault>
+Program releasing(std::uint32_t threads) {
+    return threads_program(threads,
+                           [threads] { return std::make_unique<Releasing<fault>>(threads); });
+}
+
+void check_killed(const Program& program, const Bound& bound = {}) {
+    CHECK_FALSE(explore(program, bound).complaint.empty());
+}
+
+/// Every schedule of two is right, and three are wrong.
+void check_killed_by_three_alone(const Program& two, const Program& three) {
+    check_proved(two);
+    check_killed(three);
+}
+
+}  // namespace
+
+TEST_CASE("threads: the mutex excludes and loses no wake-up", "[threads]") {
+    check_proved(sections<RealMutex>(2, 2));
+    check_proved(sections<RealMutex>(3, 1), {.switches = 3});
+    check_proved(sections<RealMutex>(4, 1), {.switches = 2});
+    check_proved(impatient<RealMutex>(2));
+    check_proved(impatient<RealMutex>(3), {.switches = 3});
+}
+
+TEST_CASE("threads: reduction finds the same of the mutex as all schedules", "[threads]") {
+    const auto reduced = explore(sections<RealMutex>(2, 1));
+    const auto all = explore(sections<RealMutex>(2, 1), {.reduction = false});
+    CHECK(reduced.exhausted);
+    CHECK(all.exhausted);
+    CHECK(reduced.tally.schedules < all.tally.schedules);
+}
+
+TEST_CASE("threads: the counters are exact", "[threads]") {
+    using Atomic = sync::BasicAtomicCounter<ModelParker>;
+    using Mutexed = sync::BasicMutexedCounter<ModelParker>;
+    using Stripes = sync::BasicStripedCounter<ModelParker, 2>;
+    const auto plain = [](Atomic& counter, sync::Owner) { counter.add(1); };
+    check_proved(adding<Atomic>(2, 2, plain));
+    check_proved(adding<Atomic>(3, 2, plain));
+    check_proved(adding<Atomic>(4, 1, plain));
+    check_proved(adding_as_caller<Mutexed>(2, 2));
+    check_proved(adding_as_caller<Mutexed>(3, 1), {.switches = 3});
+    check_proved(adding_as_caller<Mutexed>(4, 1), {.switches = 2});
+    check_proved(adding_as_caller<Stripes>(2, 2), {.switches = 3});
+    check_proved(adding_as_caller<Stripes>(3, 1), {.switches = 3});
+    check_proved(adding_as_caller<Stripes>(4, 1), {.switches = 2});
+}
+
+TEST_CASE("threads: the unsynchronised counter loses, and all parked is a complaint", "[threads]") {
+    using Unsafe = sync::BasicUnsynchronisedCounter<ModelParker>;
+    check_killed(adding<Unsafe>(2, 1, [](Unsafe& counter, sync::Owner) { counter.add(1); }));
+    const auto hang = explore(releasing<SemaphoreFault::wakes_only_from_zero>(3));
+    CHECK(hang.complaint == "everybody who has not ended sleeps");
+}
+
+TEST_CASE("threads: without a fault the planted primitives are proved", "[threads]") {
+    check_proved(sections<PlantedMutex<MutexFault::none>>(2, 2));
+    check_proved(sections<PlantedMutex<MutexFault::none>>(3, 1), {.switches = 3});
+    check_proved(impatient<PlantedMutex<MutexFault::none>>(3));
+    check_proved(limited<CounterFault::none>(3));
+    check_proved(striped<StripedFault::none>(3), {.switches = 2});
+    check_proved(reading<StripedFault::none>());
+    check_proved(releasing<SemaphoreFault::none>(3));
+}
+
+TEST_CASE("threads: planted faults that two participants show", "[threads]") {
+    check_killed(sections<PlantedMutex<MutexFault::takes_in_two_steps>>(2, 1));
+    check_killed(sections<PlantedMutex<MutexFault::unlock_never_wakes>>(2, 1));
+    check_killed(sections<PlantedMutex<MutexFault::unlock_in_two_steps>>(2, 1));
+    check_killed(sections<PlantedMutex<MutexFault::wakes_before_release>>(2, 2));
+    check_killed(sections<PlantedMutex<MutexFault::sleeps_unmarked>>(2, 1));
+    check_killed(sections<PlantedMutex<MutexFault::sleeps_on_whatever_is_there>>(2, 2));
+    check_killed(sections<PlantedMutex<MutexFault::marks_free_word>>(2, 1));
+    check_killed(sections<PlantedMutex<MutexFault::marks_by_store>>(2, 1));
+    check_killed(limited<CounterFault::in_two_steps>(2));
+    check_killed(limited<CounterFault::ignores_refusal>(2));
+    check_killed(striped<StripedFault::sums_before_closing>(3), {.switches = 2});
+    check_killed(striped<StripedFault::forgets_closed>(3), {.switches = 2});
+    check_killed(reading<StripedFault::empties_before_epoch>());
+    check_killed(reading<StripedFault::reads_once>());
+    check_killed(striped<StripedFault::keeps_parity>(3), {.switches = 2});
+}
+
+TEST_CASE("threads: planted faults that only three participants show", "[threads]") {
+    using Forgets = PlantedMutex<MutexFault::slept_takes_unmarked>;
+    check_killed_by_three_alone(sections<Forgets>(2, 1), sections<Forgets>(3, 1));
+    using Swallows = PlantedMutex<MutexFault::timeout_swallows_wake>;
+    check_killed_by_three_alone(impatient<Swallows>(2), impatient<Swallows>(3));
+    check_killed_by_three_alone(limited<CounterFault::guarded_fetch_add>(2),
+                                limited<CounterFault::guarded_fetch_add>(3));
+    constexpr auto from_zero = SemaphoreFault::wakes_only_from_zero;
+    check_killed_by_three_alone(releasing<from_zero>(2), releasing<from_zero>(3));
+}
+
+}  // namespace tabacus::test

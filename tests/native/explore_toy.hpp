@@ -1,0 +1,142 @@
+// Toy: programs so small that their schedules can be counted by hand.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/explore/run.hpp"
+
+namespace tabacus::test {
+
+/// One step of a thread. A thread that meets `lock` waits until the lock is free; `kill` ends a
+/// thread; `post` lets a thread that meets `wait` go on, once.
+struct Instruction {
+    enum class Kind : std::uint8_t { nothing, load, store, set, lock, unlock, kill, post, wait };
+    Kind kind = Kind::nothing;
+    std::uint32_t which = 0;  // variable, lock or thread
+    std::int64_t value = 0;   // store: added to what was loaded; set: the value
+};
+using Code = std::vector<Instruction>;
+
+struct Toy {
+    std::vector<Code> threads;
+    /// Told the final state; says what is wrong with it.
+    std::function<std::string(const std::vector<std::int64_t>&)> judge;
+};
+
+class ToyRun final : public lab::Run {
+  public:
+    static constexpr std::uint32_t variables = 3;
+    using Kind = Instruction::Kind;
+    using Touch = lab::Touch;
+    using Object = lab::Object;
+
+    explicit ToyRun(const Toy& toy)
+        : toy_(toy), threads_(toy.threads.size()), values_(variables), owners_(variables) {}
+
+    const std::vector<lab::Choice>& choices() override {
+        choices_.clear();
+        const bool stays = last_ < threads_.size() && enabled(last_);
+        if (stays) choices_.push_back({last_, false, false});
+        for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+            if (i != last_ && enabled(i)) choices_.push_back({i, stays, false});
+        }
+        return choices_;
+    }
+
+    Taken take(std::size_t index, lab::Footprint* footprint) override {
+        const auto self = static_cast<std::uint32_t>(choices_.at(index).process);
+        auto& thread = threads_[self];
+        const auto& instruction = toy_.threads[self][thread.at++];
+        ++steps_;
+        last_ = self;
+        const auto note = [&](Object kind, std::uint64_t which, Touch touch) {
+            if (footprint != nullptr) footprint->push_back({lab::object_id(kind, which), touch});
+        };
+        note(Object::pulse, self, Touch::read);
+        Taken taken{};
+        switch (instruction.kind) {
+            case Kind::nothing:
+                break;
+            case Kind::load:
+                note(Object::word, instruction.which, Touch::read);
+                thread.loaded = values_[instruction.which];
+                break;
+            case Kind::store:
+                note(Object::word, instruction.which, Touch::write);
+                values_[instruction.which] = thread.loaded + instruction.value;
+                break;
+            case Kind::set:
+                note(Object::word, instruction.which, Touch::write);
+                values_[instruction.which] = instruction.value;
+                break;
+            case Kind::lock:
+                note(Object::lock, instruction.which, Touch::write);
+                owners_[instruction.which] = self + 1;
+                break;
+            case Kind::unlock:
+                note(Object::lock, instruction.which, Touch::write);
+                owners_[instruction.which] = 0;
+                break;
+            case Kind::kill:
+                note(Object::pulse, instruction.which, Touch::write);
+                threads_[instruction.which].dead = true;
+                break;
+            case Kind::post:
+                note(Object::queue, instruction.which, Touch::write);
+                note(Object::pulse, instruction.which, Touch::read);
+                threads_[instruction.which].posts.push_back(steps_);
+                break;
+            case Kind::wait:
+                taken.cause = thread.posts[thread.heard++];
+                break;
+        }
+        return taken;
+    }
+
+    void finish() override {
+        auto state = values_;
+        for (const auto& thread : threads_) {
+            state.push_back(static_cast<std::int64_t>(thread.at));
+            state.push_back(thread.loaded);
+        }
+        if (toy_.judge) complaint_ = toy_.judge(state);
+    }
+    [[nodiscard]] const std::string& complaint() const override { return complaint_; }
+
+  private:
+    struct Thread {
+        std::size_t at = 0;
+        std::int64_t loaded = 0;
+        bool dead = false;
+        std::vector<std::uint32_t> posts;
+        std::size_t heard = 0;
+    };
+    [[nodiscard]] bool enabled(std::uint32_t self) const {
+        const auto& thread = threads_[self];
+        if (thread.dead || thread.at == toy_.threads[self].size()) return false;
+        const auto& next = toy_.threads[self][thread.at];
+        if (next.kind == Kind::lock) return owners_[next.which] == 0;
+        if (next.kind == Kind::wait) return thread.heard < thread.posts.size();
+        return true;
+    }
+
+    const Toy& toy_;
+    std::vector<Thread> threads_;
+    std::vector<std::int64_t> values_;
+    std::vector<std::uint32_t> owners_;
+    std::vector<lab::Choice> choices_;
+    std::uint32_t last_ = UINT32_MAX;
+    std::uint32_t steps_ = 0;
+    std::string complaint_;
+};
+
+/// `toy` must outlive the program.
+inline lab::Program program_of(const Toy& toy) {
+    return [&toy](lab::Telling) { return std::make_unique<ToyRun>(toy); };
+}
+
+}  // namespace tabacus::test

@@ -1,0 +1,175 @@
+#include "matrix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tabacus::lab {
+namespace {
+
+constexpr std::array<std::string_view, storage_model_count> models = {"mutexed", "interleaved",
+                                                                      "cached"};
+
+/// Nothing for what the explorer cannot let happen.
+std::optional<Fault> explored_as(FaultClass fault) {
+    switch (fault) {
+        case FaultClass::kill:
+            return Fault::kill;
+        case FaultClass::freeze:
+            return Fault::freeze;
+        case FaultClass::throttle:
+            return Fault::throttle;
+        case FaultClass::bfcache:
+            return Fault::bfcache;
+        case FaultClass::connection_closed:
+            return Fault::close_connection;
+        case FaultClass::database_lost:
+            return Fault::lose_database;
+        case FaultClass::storage_cleared:
+            return Fault::clear_storage;
+        case FaultClass::quota:
+            return Fault::quota;
+        case FaultClass::corrupt_record:
+            return Fault::corrupt;
+        case FaultClass::none:
+        case FaultClass::browser_crash:
+            break;
+    }
+    return std::nullopt;
+}
+
+Finding finding_of(const ExploreReport& report) {
+    if (report.verdict != Verdict::broken) return Finding::nothing;
+    if (report.complaint.starts_with("an update is lost")) return Finding::lost;
+    if (report.complaint.starts_with("an update is counted twice")) return Finding::exceeded;
+    return Finding::stuck;
+}
+
+}  // namespace
+
+std::vector<MatrixCell> matrix_cells() {
+    std::vector<MatrixCell> cells;
+    for (const auto strategy : counting_strategies()) {
+        for (std::size_t model = 0; model < storage_model_count; ++model) {
+            for (std::size_t fault = 0; fault < tabacus::fault_count; ++fault) {
+                cells.push_back(
+                    {strategy, static_cast<StorageModel>(model), static_cast<FaultClass>(fault)});
+            }
+        }
+    }
+    return cells;
+}
+
+std::string_view model_name(StorageModel model) {
+    return models.at(static_cast<std::size_t>(model));
+}
+
+std::optional<StorageModel> model_named(std::string_view name) {
+    const auto* const found = std::find(models.begin(), models.end(), name);
+    if (found == models.end()) return std::nullopt;
+    return static_cast<StorageModel>(found - models.begin());
+}
+
+std::string_view fault_class_name(FaultClass fault) {
+    if (const auto explored = explored_as(fault)) return fault_name(*explored);
+    return fault == FaultClass::none ? "none" : "browser-crash";
+}
+
+bool depends_on_model(std::string_view strategy) {
+    return guarantee_of(strategy).needs != "indexeddb";
+}
+
+bool CellReport::found(Finding finding) const {
+    return std::any_of(parts.begin(), parts.end(),
+                       [finding](const MatrixPart& part) { return part.finding == finding; });
+}
+
+/// A later part is another search of what an earlier one has found broken.
+Verdict CellReport::verdict() const {
+    auto verdict = Verdict::proved;
+    for (const auto& part : parts) {
+        if (part.report.verdict == Verdict::broken) return Verdict::broken;
+        if (part.report.verdict != Verdict::proved) verdict = part.report.verdict;
+    }
+    return parts.empty() ? Verdict::open : verdict;
+}
+
+bool CellReport::contradicts() const {
+    return found(Finding::stuck) || (found(Finding::lost) && !may_lose) ||
+           (found(Finding::exceeded) && !may_exceed);
+}
+
+bool CellReport::unfound() const {
+    if (!explored) return false;
+    return (may_lose && !found(Finding::lost)) || (may_exceed && !found(Finding::exceeded));
+}
+
+struct CellExploration::State {
+    State(const MatrixCell& cell, const MatrixBound& bound) : bound(bound) {
+        const auto losses = guarantee_of(cell.strategy).losses;
+        report.cell = cell;
+        report.may_lose = losses.may_lose(cell.model, cell.fault);
+        report.may_exceed = losses.may_exceed(cell.model, cell.fault);
+        report.explored = cell.fault == FaultClass::none || explored_as(cell.fault).has_value();
+        if (!report.explored) return;
+        plan(false);
+        if (report.may_lose) plan(true);
+        begin();
+    }
+
+    void plan(bool may_lose) {
+        for (const auto& [tabs, adds] : {std::pair{2U, 3U}, std::pair{3U, 2U}}) {
+            CountingSetup setup{.strategy = std::string(report.cell.strategy),
+                                .model = report.cell.model,
+                                .counting = {.tabs = tabs, .adds = adds, .may_lose = may_lose},
+                                .faults = {},
+                                .faults_max = 0};
+            if (const auto fault = explored_as(report.cell.fault)) {
+                setup.faults = {*fault};
+                setup.faults_max = 1;
+            }
+            setups.push_back(std::move(setup));
+        }
+    }
+
+    /// The next setup that could say anything more.
+    void begin() {
+        exploration.reset();
+        for (; next < setups.size(); ++next) {
+            const auto& setup = setups[next];
+            const auto sought = setup.counting.may_lose ? Finding::exceeded : Finding::lost;
+            if (report.found(sought)) continue;
+            exploration =
+                std::make_unique<Exploration>(ExploreRequest{.setup = setup,
+                                                             .work_max = bound.work,
+                                                             .switches_max = bound.switches,
+                                                             .seeds = bound.seeds,
+                                                             .steps_max = 500});
+            return;
+        }
+    }
+
+    MatrixBound bound;
+    CellReport report;
+    std::vector<CountingSetup> setups;
+    std::size_t next = 0;
+    std::unique_ptr<Exploration> exploration;
+};
+
+CellExploration::CellExploration(const MatrixCell& cell, const MatrixBound& bound)
+    : state_(std::make_unique<State>(cell, bound)) {}
+CellExploration::~CellExploration() = default;
+
+bool CellExploration::explore(std::uint64_t schedules) {
+    if (!state_->exploration) return false;
+    if (state_->exploration->explore(schedules)) return true;
+    auto report = state_->exploration->report();
+    const auto finding = finding_of(report);
+    state_->report.parts.push_back({state_->setups[state_->next++], std::move(report), finding});
+    state_->begin();
+    return state_->exploration != nullptr;
+}
+
+const CellReport& CellExploration::report() const { return state_->report; }
+
+}  // namespace tabacus::lab

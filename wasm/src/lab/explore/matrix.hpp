@@ -1,0 +1,93 @@
+// Matrix: strategy × storage model × fault, each proved up to a bound or broken with a seed, and
+// held against what the strategy declares (tabacus/guarantee.hpp).
+//
+// A cell is explored with two tabs of three increments and with three tabs of two, and with at most
+// one fault of its class in a run. Where the strategy declares that it may lose, the search for a
+// loss is followed by one for a value that is too large.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explorer.hpp"
+#include "tabacus/guarantee.hpp"
+
+namespace tabacus::lab {
+
+using FaultClass = tabacus::Fault;
+
+struct MatrixCell {
+    std::string_view strategy;
+    StorageModel model = StorageModel::mutexed;
+    FaultClass fault = FaultClass::none;
+};
+
+/// Row by row: strategies in the order of counting_strategies(), in each the models, in each the
+/// classes of faults in the order of their enumeration.
+std::vector<MatrixCell> matrix_cells();
+
+std::string_view model_name(StorageModel model);
+/// Nothing for a name that is no model.
+std::optional<StorageModel> model_named(std::string_view name);
+/// "none", or as fault_name() has it; "browser-crash" is the one that is not explored.
+std::string_view fault_class_name(FaultClass fault);
+
+/// False for a strategy that keeps all in the database: its runs are equal in every model.
+bool depends_on_model(std::string_view strategy);
+
+struct MatrixBound {
+    std::uint64_t work = 0;   // steps of each search
+    std::uint64_t seeds = 0;  // of each setup that is not exhausted
+    std::uint32_t switches = 3;
+};
+constexpr MatrixBound ci_bound{.work = 150'000, .seeds = 1'000};
+constexpr MatrixBound deep_bound{.work = 500'000'000, .seeds = 1'000'000};
+
+enum class Finding : std::uint8_t { nothing, lost, exceeded, stuck };
+
+/// One exploration of a cell.
+struct MatrixPart {
+    CountingSetup setup;
+    ExploreReport report;
+    Finding finding = Finding::nothing;
+};
+
+struct CellReport {
+    MatrixCell cell;
+    bool explored = true;  // false: there is no such fault in the laboratory
+    bool may_lose = false;
+    bool may_exceed = false;
+    std::vector<MatrixPart> parts;
+
+    [[nodiscard]] bool found(Finding finding) const;
+    [[nodiscard]] Verdict verdict() const;
+    /// A loss, an excess or a tab that never finishes, where the strategy declares that there is
+    /// none.
+    [[nodiscard]] bool contradicts() const;
+    /// What it declares to be possible was not seen.
+    [[nodiscard]] bool unfound() const;
+};
+
+/// One cell, in slices.
+class CellExploration {
+  public:
+    CellExploration(const MatrixCell& cell, const MatrixBound& bound);
+    ~CellExploration();
+    CellExploration(const CellExploration&) = delete;
+    CellExploration& operator=(const CellExploration&) = delete;
+    CellExploration(CellExploration&&) = delete;
+    CellExploration& operator=(CellExploration&&) = delete;
+
+    /// Explores up to `schedules` more. False when the report is complete.
+    bool explore(std::uint64_t schedules);
+    [[nodiscard]] const CellReport& report() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace tabacus::lab

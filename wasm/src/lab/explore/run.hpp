@@ -1,0 +1,64 @@
+// Run: one execution of a program whose schedule somebody else chooses.
+//
+// The explorer knows nothing else of what it explores: tabs of a simulated origin, threads over
+// modelled atomics and a test's toy are all programs that make runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/footprint.hpp"
+
+namespace tabacus::lab {
+
+/// One thing that may happen next.
+struct Choice {
+    std::uint64_t process = 0;  // whose step it is: steps of one happen in their order
+    bool switches = false;      // it takes the turn from somebody who could have gone on
+    bool fault = false;
+};
+
+/// What reduction asks of a run: a step becomes possible by another one, its cause, and remains so
+/// until it is taken or until a step that touches what it touches takes the possibility away. So
+/// nobody waits for a condition: what he waits for is given to him by somebody's step, and a step
+/// that would give it, were he alive, touches what his death touches.
+class Run {
+  public:
+    Run() = default;
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+    Run(Run&&) = delete;
+    Run& operator=(Run&&) = delete;
+    virtual ~Run() = default;
+
+    /// What may happen next, in an order that depends only on what has happened. The first is the
+    /// calmest: whoever went last goes on. Valid until the next step.
+    virtual const std::vector<Choice>& choices() = 0;
+
+    struct Taken {
+        /// The earlier step, counted from 1, without which this one could not have been taken; 0
+        /// for none. Earlier steps of its own process need no saying.
+        std::uint32_t cause = 0;
+    };
+    /// Lets choices()[index] happen. What it touches is added to `footprint` unless that is null.
+    virtual Taken take(std::size_t index, Footprint* footprint) = 0;
+
+    /// Called once, when there are no choices any more: judges what has come of it.
+    virtual void finish() {}
+    /// What is wrong, in one sentence; empty while nothing is. Looked at after every step.
+    [[nodiscard]] virtual const std::string& complaint() const = 0;
+
+    /// Those of the last step, and then forgotten. Only of a run that was made to tell.
+    virtual std::vector<Line> lines() { return {}; }
+};
+
+enum class Telling : std::uint8_t { silent, aloud };
+
+/// Begins a fresh run. Equal choices make equal runs.
+using Program = std::function<std::unique_ptr<Run>(Telling)>;
+
+}  // namespace tabacus::lab

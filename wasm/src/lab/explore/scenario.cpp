@@ -1,0 +1,369 @@
+#include "scenario.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "lab/lab_tab.hpp"
+
+namespace tabacus::lab {
+namespace {
+
+constexpr std::array<std::string_view, fault_count> names = {
+    "kill",  "freeze",        "throttle", "bfcache", "lose-database", "close-connection",
+    "quota", "clear-storage", "corrupt"};
+
+/// What a fault, or its end, does: beside the kinds of Source, in the same keys.
+enum class Happening : std::uint8_t {
+    kill = 32,  // its peer: writes kept · 2 + commits kept
+    freeze,
+    throttle,
+    bfcache,
+    close_connection,
+    lose_database,
+    quota,
+    clear_storage,
+    corrupt,  // its peer: a number of the record's name
+    thaw,
+    show,
+    page_show,
+    quota_lifted,
+};
+
+std::uint64_t key_of_action(Happening action, TabId tab, std::uint64_t peer = 0) {
+    return key_of({static_cast<Source::Kind>(action), tab, peer});
+}
+
+Fault fault_of(Happening action) {
+    switch (action) {
+        case Happening::kill:
+            return Fault::kill;
+        case Happening::freeze:
+            return Fault::freeze;
+        case Happening::throttle:
+            return Fault::throttle;
+        case Happening::bfcache:
+            return Fault::bfcache;
+        case Happening::close_connection:
+            return Fault::close_connection;
+        case Happening::lose_database:
+            return Fault::lose_database;
+        case Happening::quota:
+            return Fault::quota;
+        case Happening::clear_storage:
+            return Fault::clear_storage;
+        default:
+            return Fault::corrupt;
+    }
+}
+
+Source source_of(std::uint64_t key) {
+    return {static_cast<Source::Kind>(key >> 56U), static_cast<TabId>(key >> 44U & 0xfffU),
+            key & ((std::uint64_t{1} << 44U) - 1)};
+}
+
+/// What is on its way when a connection or the database is lost never arrives: that it did is
+/// another schedule, in which it was faster.
+constexpr bool commits_happen = false;
+
+/// 44 bits of a record's name.
+std::uint64_t number_of_record(std::size_t place, std::string_view key) {
+    return object_id(Object::item, key, place) & ((std::uint64_t{1} << 44U) - 1);
+}
+
+/// Calls `use(place, key)` for each record: place 0 is localStorage, then the stores.
+template <typename Use>
+void for_each_record(Origin& origin, Use use) {
+    for (const auto& [key, value] : origin.storage().values()) use(std::size_t{0}, key);
+    for (std::size_t store = 0; store < store_count; ++store) {
+        for (const auto& [key, value] : origin.database().rows(static_cast<Store>(store))) {
+            use(store + 1, key);
+        }
+    }
+}
+
+/// Choices in the order: who went last, then the others in turn, then faults that end, then time,
+/// then faults.
+class OriginRun final : public Run {
+  public:
+    OriginRun(const Scenario& scenario, Telling telling)
+        : scenario_(scenario), play_(scenario.play()), origin_(scenario.origin) {
+        if (telling == Telling::aloud) origin_.notes().tell_in(&lines_);
+        play_->begin(origin_);
+        first_step_ = origin_.steps();
+        tabs_ = static_cast<TabId>(origin_.tab_count());
+        states_.resize(tabs_ + 1);
+        lines_.clear();
+    }
+
+    const std::vector<Choice>& choices() override;
+    Taken take(std::size_t index, Footprint* footprint) override;
+    void finish() override { complaint_ = play_->at_rest(origin_); }
+    [[nodiscard]] const std::string& complaint() const override { return complaint_; }
+    std::vector<Line> lines() override { return std::exchange(lines_, {}); }
+
+  private:
+    /// What was done to a tab and can be undone.
+    struct State {
+        bool frozen = false;
+        bool hidden = false;
+        bool cached = false;
+    };
+
+    void add_of(TabId tab, const std::vector<Source>& sources);
+    void add_ends();
+    void add_faults();
+    void add_faults_of(TabId tab);
+    void add_shared_faults();
+    void add(std::uint64_t process, bool fault) { choices_.push_back({process, stays_, fault}); }
+    void add_fault(Happening action, TabId tab, std::uint64_t peer = 0) {
+        add(key_of_action(action, tab, peer), true);
+    }
+    [[nodiscard]] bool offers(Fault fault) const { return scenario_.faults.contains(fault); }
+    void happen(const Source& what);
+    void happen_to(LabTab& tab, Happening action, std::uint64_t peer);
+    void happen_to_all(Happening action, std::uint64_t peer);
+    void corrupt(std::uint64_t number);
+
+    const Scenario& scenario_;
+    std::unique_ptr<Play> play_;
+    Origin origin_;
+    TabId tabs_ = 0;
+    std::uint64_t first_step_ = 0;
+    std::vector<State> states_;
+    bool quota_ = false;
+    std::uint32_t faults_ = 0;
+    TabId last_ = 1;
+    bool stays_ = false;
+    std::vector<Choice> choices_;
+    std::vector<Line> lines_;
+    std::string complaint_;
+};
+
+void OriginRun::add_of(TabId tab, const std::vector<Source>& sources) {
+    bool first = true;
+    for (const auto& source : sources) {
+        if (source.tab != tab || source.kind == Source::Kind::clock) continue;
+        choices_.push_back({key_of(source), stays_ || !first, false});
+        first = false;
+    }
+    if (tab == last_ && !first) stays_ = true;
+}
+
+const std::vector<Choice>& OriginRun::choices() {
+    choices_.clear();
+    stays_ = false;
+    const auto& sources = origin_.choices();
+    add_of(last_, sources);
+    for (TabId i = 1; i < tabs_; ++i) add_of((last_ - 1 + i) % tabs_ + 1, sources);
+    if (last_ != 0) add_of(0, sources);
+    stays_ = !choices_.empty();
+    add_ends();
+    stays_ = !choices_.empty();
+    if (!sources.empty() && sources.back().kind == Source::Kind::clock) {
+        add(key_of(sources.back()), false);
+    }
+    // Faults do not count as switches: they have a budget of their own.
+    stays_ = false;
+    if (faults_ < scenario_.faults_max) add_faults();
+    return choices_;
+}
+
+/// A fault that ends does so some time, so that a run comes to rest with everybody there.
+void OriginRun::add_ends() {
+    for (TabId id = 1; id <= tabs_; ++id) {
+        const auto& state = states_[id];
+        if (!origin_.tab(id).alive()) continue;
+        if (state.frozen) add(key_of_action(Happening::thaw, id), false);
+        if (state.hidden) add(key_of_action(Happening::show, id), false);
+        if (state.cached) add(key_of_action(Happening::page_show, id), false);
+    }
+    if (quota_) add(key_of_action(Happening::quota_lifted, 0), false);
+}
+
+void OriginRun::add_faults() {
+    for (TabId id = 1; id <= tabs_; ++id) add_faults_of(id);
+    add_shared_faults();
+}
+
+void OriginRun::add_faults_of(TabId id) {
+    const auto& tab = origin_.tab(id);
+    if (!tab.alive()) return;
+    if (offers(Fault::kill)) {
+        const bool commits = origin_.commits_under_way(tab);
+        const auto writes = origin_.writes_under_way(tab);
+        for (std::size_t kept = 0; kept <= writes; ++kept) {
+            add_fault(Happening::kill, id, kept * 2);
+            if (commits) add_fault(Happening::kill, id, kept * 2 + 1);
+        }
+    }
+    if (tab.active() && offers(Fault::freeze)) add_fault(Happening::freeze, id);
+    if (tab.active() && !states_[id].hidden && offers(Fault::throttle)) {
+        add_fault(Happening::throttle, id);
+    }
+    if (tab.active() && offers(Fault::bfcache)) add_fault(Happening::bfcache, id);
+    if (offers(Fault::close_connection) && origin_.connected(tab)) {
+        add_fault(Happening::close_connection, id);
+    }
+}
+
+void OriginRun::add_shared_faults() {
+    if (offers(Fault::lose_database)) add_fault(Happening::lose_database, 0);
+    if (offers(Fault::quota) && !quota_) add_fault(Happening::quota, 0);
+    if (offers(Fault::clear_storage)) add_fault(Happening::clear_storage, 0);
+    if (!offers(Fault::corrupt)) return;
+    for_each_record(origin_, [this](std::size_t place, const std::string& key) {
+        add_fault(Happening::corrupt, 0, number_of_record(place, key));
+    });
+}
+
+Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
+    const auto choice = choices_.at(index);
+    const auto source = source_of(choice.process);
+    origin_.notes().note_in(footprint);
+    Taken taken;
+    if (static_cast<std::uint8_t>(source.kind) < static_cast<std::uint8_t>(Happening::kill)) {
+        const auto cause = origin_.take(source);
+        taken.cause = cause > first_step_ ? static_cast<std::uint32_t>(cause - first_step_) : 0;
+    } else {
+        origin_.begin_step();
+        happen(source);
+    }
+    if (source.tab != 0 && !choice.fault) last_ = source.tab;
+    complaint_ = play_->after_step();
+    origin_.notes().note_in(nullptr);
+    return taken;
+}
+
+void OriginRun::happen(const Source& what) {
+    const auto action = static_cast<Happening>(what.kind);
+    auto& notes = origin_.notes();
+    notes.note(Object::faults, 0, Touch::write);
+    if (action < Happening::thaw) {
+        ++faults_;
+        if (scenario_.tally != nullptr) {
+            ++(*scenario_.tally)[static_cast<std::size_t>(fault_of(action))];
+        }
+    }
+    if (what.tab == 0) {
+        happen_to_all(action, what.peer);
+    } else {
+        happen_to(origin_.tab(what.tab), action, what.peer);
+    }
+}
+
+void OriginRun::happen_to(LabTab& tab, Happening action, std::uint64_t peer) {
+    auto& state = states_[tab.id()];
+    switch (action) {
+        case Happening::kill:
+            return origin_.kill(tab, static_cast<std::size_t>(peer / 2), peer % 2 != 0);
+        case Happening::freeze:
+            state.frozen = true;
+            return origin_.freeze(tab);
+        case Happening::throttle:
+            state.hidden = true;
+            return origin_.hide(tab);
+        case Happening::bfcache:
+            state.cached = origin_.page_hide(tab);
+            return;
+        case Happening::close_connection:
+            return origin_.close_connection(tab, commits_happen);
+        case Happening::thaw:
+            state.frozen = false;
+            return origin_.thaw(tab);
+        case Happening::show:
+            state.hidden = false;
+            return origin_.show(tab);
+        case Happening::page_show:
+            state.cached = false;
+            return origin_.page_show(tab);
+        default:
+            return;
+    }
+}
+
+void OriginRun::happen_to_all(Happening action, std::uint64_t peer) {
+    const auto say = [&](const char* text) {
+        origin_.notes().tell(0, Object::faults, [&] { return std::string(text); });
+    };
+    switch (action) {
+        case Happening::lose_database:
+            return origin_.lose_database(commits_happen);
+        case Happening::quota:
+            quota_ = true;
+            say("the quota is used up");
+            origin_.database().set_quota(0);
+            return origin_.storage().set_quota(0);
+        case Happening::clear_storage:
+            say("the site's data is cleared");
+            return origin_.clear_site_data(commits_happen);
+        case Happening::corrupt:
+            return corrupt(peer);
+        case Happening::quota_lifted:
+            quota_ = false;
+            say("there is room again");
+            origin_.database().set_quota(std::nullopt);
+            return origin_.storage().set_quota(std::nullopt);
+        default:
+            return;
+    }
+}
+
+/// No format of ours, nor a number.
+void OriginRun::corrupt(std::uint64_t number) {
+    constexpr const char* nonsense = "~";
+    std::size_t found_in = 0;
+    std::string found;
+    for_each_record(origin_, [&](std::size_t place, const std::string& key) {
+        if (number_of_record(place, key) != number) return;
+        found_in = place;
+        found = key;
+    });
+    origin_.notes().tell(0, Object::faults, [&] { return "what is under " + found + " spoils"; });
+    if (found_in == 0) {
+        origin_.storage().overwrite(found, nonsense);
+    } else {
+        origin_.database().overwrite(static_cast<Store>(found_in - 1), found,
+                                     StoredValue{nonsense, false});
+    }
+}
+
+}  // namespace
+
+std::string_view fault_name(Fault fault) { return names.at(static_cast<std::size_t>(fault)); }
+
+std::optional<Fault> fault_named(std::string_view name) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names.at(i) == name) return static_cast<Fault>(i);
+    }
+    return std::nullopt;
+}
+
+Program program_of(Scenario scenario) {
+    return [scenario = std::make_shared<Scenario>(std::move(scenario))](
+               Telling telling) -> std::unique_ptr<Run> {
+        return std::make_unique<OriginRun>(*scenario, telling);
+    };
+}
+
+std::string describe_process(std::uint64_t process) {
+    constexpr std::array<std::string_view, 13> actions = {"dies",
+                                                          "freezes",
+                                                          "is hidden",
+                                                          "goes into the back/forward cache",
+                                                          "loses its connection",
+                                                          "the database is lost",
+                                                          "the quota is used up",
+                                                          "site data is cleared",
+                                                          "a record spoils",
+                                                          "thaws",
+                                                          "is shown",
+                                                          "comes back",
+                                                          "there is room again"};
+    const auto source = source_of(process);
+    const auto kind = static_cast<std::size_t>(source.kind);
+    if (kind < static_cast<std::size_t>(Happening::kill)) return describe(source);
+    const std::string who = source.tab == 0 ? "" : "tab " + std::to_string(source.tab) + " ";
+    return who + std::string(actions.at(kind - static_cast<std::size_t>(Happening::kill)));
+}
+
+}  // namespace tabacus::lab

@@ -1,0 +1,99 @@
+#include "schedule.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace tabacus::lab {
+namespace {
+
+template <typename Body>
+std::string guarded(Run& run, Body body) {
+    try {
+        body();
+    } catch (const std::exception& error) {
+        return std::string("it threw: ") + error.what();
+    }
+    return run.complaint();
+}
+
+/// FNV-1a, by words.
+std::uint64_t hashed(std::uint64_t hash, std::uint64_t word) {
+    return (hash ^ word ^ word >> 32U) * 0x100000001b3U;
+}
+
+}  // namespace
+
+std::string take_guarded(Run& run, std::size_t index, Footprint* footprint, Run::Taken* taken) {
+    return guarded(run, [&] {
+        const auto told = run.take(index, footprint);
+        if (taken != nullptr) *taken = told;
+    });
+}
+
+std::string finish_guarded(Run& run) {
+    return guarded(run, [&] { run.finish(); });
+}
+
+Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& choose) {
+    Outcome outcome;
+    outcome.hash = 0xcbf29ce484222325U;
+    std::size_t said = 0;  // entries that are not the calmest
+    const auto run = program(Telling::silent);
+    while (outcome.complaint.empty()) {
+        const auto& choices = run->choices();
+        const auto index = choices.empty() ? 0 : choose(choices, outcome.steps);
+        if (index >= choices.size()) {
+            outcome.complaint = finish_guarded(*run);
+            break;
+        }
+        if (outcome.steps == steps_max) {
+            outcome.cut = true;
+            break;
+        }
+        outcome.schedule.push_back(static_cast<std::uint32_t>(index));
+        if (index != 0 || choices[0].fault) said = outcome.schedule.size();
+        outcome.hash = hashed(outcome.hash, choices[index].process);
+        ++outcome.steps;
+        outcome.complaint = take_guarded(*run, index, nullptr, nullptr);
+    }
+    outcome.schedule.resize(said);
+    return outcome;
+}
+
+namespace {
+
+/// What the schedule says, and else the calmest: nothing, where that is a fault.
+std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices,
+                  std::uint64_t step) {
+    std::size_t index = step < schedule.size() ? schedule[static_cast<std::size_t>(step)] : 0;
+    if (index >= choices.size()) index = 0;
+    return choices[index].fault && step >= schedule.size() ? choices.size() : index;
+}
+
+}  // namespace
+
+Outcome replay(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
+    return run_by(program, steps_max, [&](const std::vector<Choice>& choices, std::uint64_t step) {
+        return entry(schedule, choices, step);
+    });
+}
+
+Trace tell(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
+    Trace trace;
+    const auto run = program(Telling::aloud);
+    while (trace.complaint.empty() && trace.steps.size() < steps_max) {
+        const auto& choices = run->choices();
+        const auto index = choices.empty() ? 0 : entry(schedule, choices, trace.steps.size());
+        if (index >= choices.size()) {
+            trace.complaint = finish_guarded(*run);
+            break;
+        }
+        Step step{choices[index].process, choices[index].fault, {}};
+        trace.complaint = take_guarded(*run, index, nullptr, nullptr);
+        step.lines = run->lines();
+        trace.steps.push_back(std::move(step));
+    }
+    return trace;
+}
+
+}  // namespace tabacus::lab

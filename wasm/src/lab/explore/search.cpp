@@ -1,0 +1,278 @@
+#include "search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tabacus::lab {
+namespace {
+
+/// A set of steps, by their number.
+class Steps {
+  public:
+    void clear() { words_.clear(); }
+    void insert(std::size_t step) {
+        if (words_.size() <= step / 64) words_.resize(step / 64 + 1);
+        words_[step / 64] |= std::uint64_t{1} << step % 64;
+    }
+    void insert(const Steps& others) {
+        if (words_.size() < others.words_.size()) words_.resize(others.words_.size());
+        for (std::size_t i = 0; i < others.words_.size(); ++i) words_[i] |= others.words_[i];
+    }
+    [[nodiscard]] bool contains(std::size_t step) const {
+        return step / 64 < words_.size() && (words_[step / 64] >> step % 64 & 1U) != 0;
+    }
+
+  private:
+    std::vector<std::uint64_t> words_;
+};
+
+struct Sleeper {
+    std::uint64_t process;
+    Footprint footprint;
+};
+
+enum class Plan : std::uint8_t { not_needed, to_do, done };
+
+}  // namespace
+
+/// A state on the path, what there was to choose in it, and the step that was chosen.
+struct Search::Frame {
+    std::vector<Choice> choices;
+    std::vector<Plan> plans;     // of the choices
+    std::vector<Sleeper> sleep;  // explored elsewhere; grows with what has been done here
+    std::uint32_t switches = 0;  // on the way here
+
+    std::size_t chosen = 0;
+    Footprint footprint;
+    Steps enabled_by;  // what must come before the step whatever it touches
+    Steps past;        // what comes before it
+
+    [[nodiscard]] std::uint64_t process() const { return choices[chosen].process; }
+    [[nodiscard]] bool sleeps(std::uint64_t process) const {
+        return std::any_of(sleep.begin(), sleep.end(),
+                           [&](const Sleeper& sleeper) { return sleeper.process == process; });
+    }
+    [[nodiscard]] std::optional<std::size_t> find(std::uint64_t process) const {
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            if (choices[i].process == process) return i;
+        }
+        return std::nullopt;
+    }
+    void plan(std::size_t choice) {
+        if (plans[choice] == Plan::not_needed) plans[choice] = Plan::to_do;
+    }
+};
+
+Search::Search(Program program, Bound bound) : program_(std::move(program)), bound_(bound) {
+    if (bound_.switches) bound_.reduction = false;
+}
+Search::~Search() = default;
+
+bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
+    for (; runs > 0 && !done_ && tally_.steps < steps_max; --runs) {
+        run_once();
+        if (failure_ || !backtrack()) done_ = true;
+    }
+    return !done_;
+}
+
+/// One schedule: the choices that are fixed, then on.
+void Search::run_once() {
+    const auto run = program_(Telling::silent);
+    for (std::size_t step = 0; step < fixed_; ++step) {
+        auto& frame = *path_[step];
+        const bool last = step + 1 == fixed_;
+        run->choices();
+        Run::Taken taken;
+        ++tally_.steps;
+        // All but the last have been here before, and nobody complained.
+        if (last) frame.footprint.clear();
+        const bool note = last && bound_.reduction;
+        auto complaint =
+            take_guarded(*run, frame.chosen, note ? &frame.footprint : nullptr, &taken);
+        if (!complaint.empty()) return fail(std::move(complaint));
+        if (note) note_step(step, taken.cause);
+    }
+    depth_ = fixed_;
+    while (descend(*run)) {
+    }
+}
+
+/// One step further. False at the end of the run.
+bool Search::descend(Run& run) {
+    const auto& choices = run.choices();
+    if (depth_ > 0 && bound_.reduction) wake_disabled(*path_[depth_ - 1], choices);
+    if (choices.empty()) {
+        ++tally_.schedules;
+        if (auto complaint = finish_guarded(run); !complaint.empty()) fail(std::move(complaint));
+        return false;
+    }
+    if (depth_ == bound_.steps) {
+        ++tally_.cut;
+        return false;
+    }
+    push_frame(choices);
+    auto& frame = *path_[depth_ - 1];
+    const auto choice = pick(frame);
+    if (choice == frame.choices.size()) {
+        --depth_;
+        ++tally_.asleep;
+        return false;
+    }
+    frame.chosen = choice;
+    frame.plans[choice] = Plan::done;
+    Run::Taken taken;
+    ++tally_.steps;
+    auto complaint =
+        take_guarded(run, choice, bound_.reduction ? &frame.footprint : nullptr, &taken);
+    if (!complaint.empty()) {
+        fail(std::move(complaint));
+        return false;
+    }
+    if (bound_.reduction) note_step(depth_ - 1, taken.cause);
+    return true;
+}
+
+void Search::push_frame(const std::vector<Choice>& choices) {
+    if (path_.size() == depth_) path_.push_back(std::make_unique<Frame>());
+    auto& frame = *path_[depth_];
+    frame.choices = choices;
+    frame.plans.assign(choices.size(), bound_.reduction ? Plan::not_needed : Plan::to_do);
+    frame.sleep.clear();
+    frame.footprint.clear();
+    frame.switches = 0;
+    if (depth_ > 0) {
+        const auto& before = *path_[depth_ - 1];
+        frame.switches =
+            before.switches + (before.choices[before.chosen].switches ? std::uint32_t{1} : 0);
+        for (const auto& sleeper : before.sleep) {
+            if (sleeper.process == before.process()) continue;
+            if (meeting(sleeper.footprint, before.footprint) == Meeting::none) {
+                frame.sleep.push_back(sleeper);
+            }
+        }
+    }
+    if (bound_.switches && frame.switches >= *bound_.switches) {
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            if (choices[i].switches) frame.plans[i] = Plan::not_needed;
+        }
+    }
+    ++depth_;
+}
+
+/// The calmest that is not explored elsewhere; as many as there are choices for none.
+std::size_t Search::pick(const Frame& frame) const {
+    for (std::size_t i = 0; i < frame.choices.size(); ++i) {
+        if (!bound_.reduction ? frame.plans[i] == Plan::to_do
+                              : !frame.sleeps(frame.choices[i].process)) {
+            return i;
+        }
+    }
+    return frame.choices.size();
+}
+
+/// Places the step among those that come before it, and plans what it calls for.
+void Search::note_step(std::size_t depth, std::uint32_t cause) {
+    auto& frame = *path_[depth];
+    frame.enabled_by.clear();
+    const auto after = [&](std::size_t step) {
+        frame.enabled_by.insert(path_[step]->past);
+        frame.enabled_by.insert(step);
+    };
+    if (cause > 0) after(cause - 1);
+    for (std::size_t step = depth; step > 0; --step) {
+        if (path_[step - 1]->process() != frame.process()) continue;
+        after(step - 1);
+        break;
+    }
+    find_races(depth);
+}
+
+void Search::find_races(std::size_t depth) {
+    auto& frame = *path_[depth];
+    frame.past = frame.enabled_by;
+    std::vector<std::size_t> races;
+    Steps covered;  // earlier than a race that was found: exchanged after that one was
+    for (std::size_t step = depth; step-- > 0;) {
+        const auto& earlier = *path_[step];
+        if (frame.enabled_by.contains(step)) continue;
+        const auto met = meeting(earlier.footprint, frame.footprint);
+        if (met == Meeting::none) continue;
+        frame.past.insert(earlier.past);
+        frame.past.insert(step);
+        if (met != Meeting::race || covered.contains(step)) continue;
+        races.push_back(step);
+        covered.insert(earlier.past);
+    }
+    for (const auto step : races) add_backtrack(step, depth);
+}
+
+/// Where step `at` was chosen, something must be tried that leads to step `later` without it.
+void Search::add_backtrack(std::size_t at, std::size_t later) {
+    auto& frame = *path_[at];
+    const auto& target = *path_[later];
+    std::vector<std::size_t> initials;
+    std::vector<std::size_t> between;
+    for (std::size_t step = at + 1; step <= later; ++step) {
+        const auto& candidate = *path_[step];
+        if (step < later && (!target.past.contains(step) || candidate.past.contains(at))) continue;
+        const bool first = std::none_of(between.begin(), between.end(), [&](std::size_t earlier) {
+            return candidate.past.contains(earlier);
+        });
+        between.push_back(step);
+        if (!first) continue;
+        if (const auto choice = frame.find(candidate.process())) initials.push_back(*choice);
+    }
+    if (initials.empty()) {
+        for (std::size_t i = 0; i < frame.choices.size(); ++i) frame.plan(i);
+        return;
+    }
+    const bool planned = std::any_of(initials.begin(), initials.end(), [&](std::size_t choice) {
+        return frame.plans[choice] != Plan::not_needed;
+    });
+    if (!planned) frame.plan(initials.front());
+}
+
+/// What could have happened, and cannot any more, must be tried before. Also if it sleeps: what
+/// races with it is seen only where it happens, and below this step it never will.
+void Search::wake_disabled(const Frame& before, const std::vector<Choice>& after) {
+    auto& frame = *path_[depth_ - 1];
+    for (std::size_t i = 0; i < before.choices.size(); ++i) {
+        if (i == before.chosen) continue;
+        const auto process = before.choices[i].process;
+        const bool still = std::any_of(after.begin(), after.end(), [&](const Choice& choice) {
+            return choice.process == process;
+        });
+        if (still) continue;
+        frame.plan(i);
+        std::erase_if(frame.sleep, [&](const Sleeper& one) { return one.process == process; });
+    }
+}
+
+/// To the deepest state in which something is still to be tried. False when there is none.
+bool Search::backtrack() {
+    for (; depth_ > 0; --depth_) {
+        auto& frame = *path_[depth_ - 1];
+        if (bound_.reduction) frame.sleep.push_back({frame.process(), frame.footprint});
+        for (std::size_t i = 0; i < frame.choices.size(); ++i) {
+            if (frame.plans[i] != Plan::to_do) continue;
+            frame.plans[i] = Plan::done;
+            if (bound_.reduction && frame.sleeps(frame.choices[i].process)) continue;
+            frame.chosen = i;
+            fixed_ = depth_;
+            return true;
+        }
+    }
+    return false;
+}
+
+void Search::fail(std::string complaint) {
+    Schedule schedule;
+    for (std::size_t i = 0; i < std::max(depth_, fixed_); ++i) {
+        schedule.push_back(static_cast<std::uint32_t>(path_[i]->chosen));
+    }
+    failure_ = replay(program_, schedule);
+    if (failure_->complaint.empty()) failure_->complaint = std::move(complaint);
+}
+
+}  // namespace tabacus::lab

@@ -1,0 +1,85 @@
+// Search: every schedule of a program up to a bound, by depth-first re-execution.
+//
+// Nothing is remembered but the path: a run cannot be copied, so each schedule begins a fresh run
+// and repeats the choices that it shares with the one before (Godefroid, "Model Checking for
+// Programming Languages using VeriSoft", 1997).
+//
+// Reduction leaves out schedules that differ from an explored one only in the order of steps that
+// commute, by what the steps were seen to touch: dynamic partial-order reduction (Flanagan and
+// Godefroid, POPL 2005: after each step, the last earlier one that it races with gets a
+// backtracking point, for an initial of what led to the later one: Abdulla et al., "Optimal Dynamic
+// Partial Order Reduction", POPL 2014, source sets) and sleep sets (Godefroid 1996). A step that
+// disables another counts as a race with it. Within a bound of switches there is no reduction: two
+// schedules that are equal but for commuting steps need not have equally many switches, and the one
+// left out might be the only one within the bound.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run.hpp"
+#include "schedule.hpp"
+
+namespace tabacus::lab {
+
+struct Bound {
+    std::optional<std::uint32_t> switches =
+        std::nullopt;             // at most so many steps that take another's turn
+    std::uint64_t steps = 2'000;  // longer runs are cut, and counted as `cut`
+    bool reduction = true;
+};
+
+struct Tally {
+    std::uint64_t schedules = 0;  // complete runs
+    std::uint64_t asleep = 0;     // runs given up since an equal one was explored
+    std::uint64_t cut = 0;        // runs longer than the bound
+    std::uint64_t steps = 0;      // with those repeated
+};
+
+class Search {
+  public:
+    Search(Program program, Bound bound);
+    ~Search();
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+    Search(Search&&) = delete;
+    Search& operator=(Search&&) = delete;
+
+    /// Explores up to `runs` more, and begins none once the search has taken `steps_max` steps.
+    /// False when there is nothing more to do: everything within the bound was explored, or a
+    /// complaint was heard.
+    bool explore(std::uint64_t runs, std::uint64_t steps_max = UINT64_MAX);
+
+    [[nodiscard]] const Tally& tally() const { return tally_; }
+    /// True when every schedule within the bound was explored and none was cut.
+    [[nodiscard]] bool exhausted() const { return done_ && !failure_ && tally_.cut == 0; }
+    /// The first run that somebody complained of.
+    [[nodiscard]] const std::optional<Outcome>& failure() const { return failure_; }
+
+  private:
+    struct Frame;
+    void run_once();
+    bool descend(Run& run);
+    void push_frame(const std::vector<Choice>& choices);
+    [[nodiscard]] std::size_t pick(const Frame& frame) const;
+    void note_step(std::size_t depth, std::uint32_t cause);
+    void find_races(std::size_t depth);
+    void add_backtrack(std::size_t at, std::size_t later);
+    void wake_disabled(const Frame& before, const std::vector<Choice>& after);
+    bool backtrack();
+    void fail(std::string complaint);
+
+    Program program_;
+    Bound bound_;
+    Tally tally_;
+    std::vector<std::unique_ptr<Frame>> path_;
+    std::size_t depth_ = 0;  // frames of path_ in use; the others are room
+    std::size_t fixed_ = 0;  // of these, how many the next run repeats
+    bool done_ = false;
+    std::optional<Outcome> failure_;
+};
+
+}  // namespace tabacus::lab

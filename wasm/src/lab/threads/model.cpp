@@ -1,0 +1,244 @@
+#include "model.hpp"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+namespace tabacus::lab {
+namespace {
+
+/// A primitive's calls are a few frames deep.
+constexpr std::size_t stack_bytes = std::size_t{64} * 1024;
+using Stack = std::array<std::byte, stack_bytes>;
+
+/// The process of a thread's timeout.
+constexpr std::uint64_t timeout_bit = std::uint64_t{1} << 32U;
+
+enum class State : std::uint8_t { ready, parked, ended };
+
+struct Thread {
+    ucontext_t context{};
+    std::unique_ptr<Stack> stack;
+    State state = State::ready;
+    std::uint32_t word = 0;   // parked: on which
+    std::uint64_t since = 0;  // parked: the longest asleep is woken first
+    bool times_out = false;   // parked: it may
+    bool timed_out = false;
+    bool at_once = true;         // its next operation is the one that it was given its turn for
+    std::uint32_t woken_by = 0;  // a step
+};
+
+class ThreadsRun;
+thread_local ThreadsRun* running = nullptr;  // inside one of its threads
+thread_local std::uint32_t cells_made = 0;   // by the play that is being made
+thread_local std::vector<std::unique_ptr<Stack>>
+    spare_stacks;  // mapping memory costs more than a run
+
+class ThreadsRun final : public Run {
+  public:
+    ThreadsRun(std::uint32_t threads, const std::function<std::unique_ptr<ThreadsPlay>()>& make,
+               Telling telling)
+        : threads_(threads), telling_(telling) {
+        cells_made = 0;
+        play_ = make();
+        for (std::uint32_t i = 0; i < threads; ++i) begin(i);
+    }
+    ThreadsRun(const ThreadsRun&) = delete;
+    ThreadsRun& operator=(const ThreadsRun&) = delete;
+    ThreadsRun(ThreadsRun&&) = delete;
+    ThreadsRun& operator=(ThreadsRun&&) = delete;
+    ~ThreadsRun() override {
+        for (auto& thread : threads_) spare_stacks.push_back(std::move(thread.stack));
+    }
+
+    const std::vector<Choice>& choices() override {
+        choices_.clear();
+        const bool stays = last_ < threads_.size() && threads_[last_].state == State::ready;
+        if (stays) choices_.push_back({last_, false, false});
+        for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+            if (i != last_ && threads_[i].state == State::ready) {
+                choices_.push_back({i, stays, false});
+            }
+        }
+        for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+            if (threads_[i].state != State::parked || !threads_[i].times_out) continue;
+            choices_.push_back({i | timeout_bit, !choices_.empty(), false});
+        }
+        return choices_;
+    }
+
+    Taken take(std::size_t index, Footprint* footprint) override {
+        const auto process = choices_.at(index).process;
+        const auto self = static_cast<std::uint32_t>(process);
+        auto& thread = threads_[self];
+        footprint_ = footprint;
+        ++steps_;
+        Taken taken;
+        if ((process & timeout_bit) != 0) {
+            taken.cause = parked_by_[self];
+            note(thread.word * 2 + 1, Touch::write);
+            wake(thread, true);
+        } else {
+            taken.cause = std::exchange(thread.woken_by, 0);
+            thread.at_once = true;
+            last_ = current_ = self;
+            running = this;
+            swapcontext(&home_, &thread.context);
+            running = nullptr;
+        }
+        footprint_ = nullptr;
+        if (complaint_.empty()) complaint_ = play_->after_step();
+        return taken;
+    }
+
+    void finish() override {
+        for (const auto& thread : threads_) {
+            if (thread.state == State::parked) {
+                complaint_ = "everybody who has not ended sleeps";
+                return;
+            }
+        }
+        complaint_ = play_->judge();
+    }
+    [[nodiscard]] const std::string& complaint() const override { return complaint_; }
+    std::vector<Line> lines() override { return std::exchange(lines_, {}); }
+
+    // Inside a thread.
+    void point() {
+        auto& thread = threads_[current_];
+        if (std::exchange(thread.at_once, false)) return;
+        swapcontext(&thread.context, &home_);
+        thread.at_once = false;
+    }
+    void note(std::uint32_t object, Touch touch) {
+        if (footprint_ != nullptr) {
+            footprint_->push_back({object_id(Object::word, std::uint64_t{object}), touch});
+        }
+    }
+    void tell(std::string text) {
+        if (telling_ == Telling::aloud) {
+            lines_.push_back({current_ + 1, Object::word, std::move(text)});
+        }
+    }
+    [[nodiscard]] bool tells() const { return telling_ == Telling::aloud; }
+
+    sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged,
+                      bool times_out) {
+        point();
+        note(number * 2, Touch::read);
+        if (!unchanged()) {
+            tell("does not sleep: the cell has changed");
+            return sync::Parked::changed;
+        }
+        note(number * 2 + 1, Touch::write);
+        tell("sleeps");
+        auto& thread = threads_[current_];
+        thread.state = State::parked;
+        thread.word = number;
+        thread.since = steps_;
+        thread.times_out = times_out;
+        parked_by_[current_] = steps_;
+        swapcontext(&thread.context, &home_);
+        return std::exchange(thread.timed_out, false) ? sync::Parked::timed_out
+                                                      : sync::Parked::notified;
+    }
+    void unpark(std::uint32_t number, bool all) {
+        point();
+        note(number * 2 + 1, Touch::write);
+        tell(all ? "wakes all" : "wakes one");
+        do {
+            Thread* longest = nullptr;
+            for (auto& thread : threads_) {
+                if (thread.state != State::parked || thread.word != number) continue;
+                if (longest == nullptr || thread.since < longest->since) longest = &thread;
+            }
+            if (longest == nullptr) return;
+            wake(*longest, false);
+        } while (all);
+    }
+
+  private:
+    void begin(std::uint32_t index) {
+        auto& thread = threads_[index];
+        if (spare_stacks.empty()) {
+            thread.stack = std::make_unique<Stack>();
+        } else {
+            thread.stack = std::move(spare_stacks.back());
+            spare_stacks.pop_back();
+        }
+        getcontext(&thread.context);
+        thread.context.uc_stack.ss_sp = thread.stack->data();
+        thread.context.uc_stack.ss_size = stack_bytes;
+        thread.context.uc_link = &home_;
+        makecontext(&thread.context, &ThreadsRun::body, 0);
+    }
+    static void body() {
+        auto& run = *running;
+        const auto self = run.current_;
+        try {
+            run.play_->run(self);
+        } catch (const std::exception& error) {
+            run.complaint_ = std::string("it threw: ") + error.what();
+        }
+        run.threads_[self].state = State::ended;
+    }
+    void wake(Thread& thread, bool timed_out) {
+        thread.state = State::ready;
+        thread.timed_out = timed_out;
+        thread.woken_by = steps_;
+    }
+
+    std::vector<Thread> threads_;
+    Telling telling_;
+    std::unique_ptr<ThreadsPlay> play_;
+    ucontext_t home_{};
+    std::uint32_t current_ = 0;
+    std::uint32_t last_ = UINT32_MAX;
+    std::uint32_t steps_ = 0;
+    std::vector<std::uint32_t> parked_by_ = std::vector<std::uint32_t>(threads_.size());
+    Footprint* footprint_ = nullptr;
+    std::vector<Choice> choices_;
+    std::vector<Line> lines_;
+    std::string complaint_;
+};
+
+}  // namespace
+
+namespace model {
+
+void point() {
+    if (running != nullptr) running->point();
+}
+
+void touched(std::uint32_t number, Touch touch, const char* what, std::int64_t value) {
+    if (running == nullptr) return;
+    running->note(number * 2, touch);
+    if (running->tells()) {
+        running->tell(std::string(what) + " " + std::to_string(value) + " (cell " +
+                      std::to_string(number) + ")");
+    }
+}
+
+std::uint32_t next_cell() { return cells_made++; }
+
+sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged, bool times_out) {
+    return running->park(number, unchanged, times_out);
+}
+
+void unpark(std::uint32_t number, bool all) {
+    if (running != nullptr) running->unpark(number, all);
+}
+
+}  // namespace model
+
+Program threads_program(std::uint32_t threads, std::function<std::unique_ptr<ThreadsPlay>()> make) {
+    return [threads, make = std::move(make)](Telling telling) -> std::unique_ptr<Run> {
+        return std::make_unique<ThreadsRun>(threads, make, telling);
+    };
+}
+
+}  // namespace tabacus::lab
