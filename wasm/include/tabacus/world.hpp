@@ -54,6 +54,8 @@ enum class Store : std::uint8_t {
     rows,      // replicated totals
     counters,  // one row per transactional counter
     aside,     // records set aside because they could not be read
+    locks,     // the epoch of each lock: its newest token, and who holds it
+    data,      // what applications keep under a lock's fence
 };
 
 struct Row {

@@ -21,6 +21,7 @@ void LockManager::request(Request request) {
     const std::string name = request.name;
     if (request.steal) {
         // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
+        ++steals_;
         take_from_holders(name);
         queue_.push_front(std::move(request));
     } else {

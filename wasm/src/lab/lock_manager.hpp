@@ -54,6 +54,8 @@ class LockManager {
     /// §4.5 "Snapshot the lock state".
     [[nodiscard]] LockSnapshot snapshot() const;
     [[nodiscard]] bool holds_any(std::uint32_t client) const;
+    /// How many requests asked to steal.
+    [[nodiscard]] int steals() const { return steals_; }
 
   private:
     [[nodiscard]] bool held_against(const Request& request) const;
@@ -62,6 +64,7 @@ class LockManager {
     void take_from_holders(std::string_view name);
 
     LockListener& listener_;
+    int steals_ = 0;
     std::vector<Request> held_;  // in the order they were granted
     std::deque<Request> queue_;  // of all names; the order matters within one
 };

@@ -161,6 +161,12 @@ void Origin::thaw(LabTab& tab) {
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::resumed); });
 }
 
+void Origin::suspend(LabTab& tab) { tab.frozen_ = true; }
+
+void Origin::wake(LabTab& tab) { tab.frozen_ = false; }
+
+void Origin::deafen(LabTab& tab) { tab.deaf_ = true; }
+
 void Origin::hide(LabTab& tab) {
     tab.hidden_ = true;
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::hidden); });
@@ -259,7 +265,7 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
 void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,
                        std::string_view message) {
     for (const auto& [receiver, id] : channels_.receivers(name, endpoint)) {
-        if (tab(receiver).cached_) continue;
+        if (tab(receiver).cached_ || tab(receiver).deaf_) continue;
         tab(receiver).in_tab(
             Source::Kind::message,
             [this, id = id, text = std::string(message)] { channels_.deliver(id, text); }, sender);

@@ -97,6 +97,11 @@ class Origin : private LockListener {
     void kill(LabTab& tab);
     void freeze(LabTab& tab);
     void thaw(LabTab& tab);
+    /// Stops without a word, as a stopped process, a debugger or an endless loop does: no event tells.
+    void suspend(LabTab& tab);
+    void wake(LabTab& tab);
+    /// It hears no message of any channel from here on.
+    void deafen(LabTab& tab);
     void hide(LabTab& tab);
     void show(LabTab& tab);
     /// Into the back/forward cache. False, and the tab dies, when it still holds a lock once its
