@@ -19,6 +19,7 @@ auto with_id(Requests& requests, RequestId id) {
 
 void LockManager::request(Request request) {
     const std::string name = request.name;
+    ++requests_;
     if (request.steal) {
         // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
         ++steals_;
@@ -87,7 +88,7 @@ void LockManager::abort(RequestId id) {
     if (found == queue_.end()) return;
     const std::string name = found->name;
     queue_.erase(found);
-    process(name);
+    if (wakes_after_abort_) process(name);
 }
 
 void LockManager::end(std::uint32_t client) {

@@ -31,7 +31,10 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
                           [this, id] { database_.execute(id); });
       }) {}
 
-Origin::~Origin() = default;
+/// What a dying program lets go of must still be there.
+Origin::~Origin() {
+    for (const auto& tab : tabs_) tab->die();
+}
 
 LabTab& Origin::open_tab(Platform platform) {
     const auto id = static_cast<TabId>(tabs_.size() + 1);
@@ -161,7 +164,12 @@ void Origin::thaw(LabTab& tab) {
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::resumed); });
 }
 
-void Origin::suspend(LabTab& tab) { tab.frozen_ = true; }
+/// Its transactions end: a browser aborts those that stand still while others wait (Chromium after a
+/// minute).
+void Origin::suspend(LabTab& tab) {
+    tab.frozen_ = true;
+    tab.database_->abort_uncommitted();
+}
 
 void Origin::wake(LabTab& tab) { tab.frozen_ = false; }
 

@@ -27,9 +27,9 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim) {
     }
     for (int attempt = 1;; ++attempt) {
         try {
-            constexpr std::array scope{Store::locks, Store::aside};
+            const std::vector scope{Store::locks, Store::aside};
             const auto transaction =
-                co_await world_.database().begin(scope, Access::write, Durability::relaxed);
+                co_await transactions().begin(scope, Access::write, Durability::relaxed);
             const auto tokens = co_await raise_in(*transaction, key, claim);
             co_await transaction->commit();
             co_await mirror(key, tokens.last);
@@ -68,11 +68,11 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
         tokens.last = seen_[key] += count;
         co_return;
     }
-    constexpr std::array scope{Store::locks};
+    const std::vector scope{Store::locks};
     std::int64_t last = 0;
     {
         const auto transaction =
-            co_await world_.database().begin(scope, Access::write, Durability::relaxed);
+            co_await transactions().begin(scope, Access::write, Durability::relaxed);
         auto row = co_await check(*transaction, key, tokens.grant);
         if (row.last > token_max - count) {
             throw Error(ErrorCode::store_failed, "the tokens of this lock are exhausted");
@@ -88,9 +88,9 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
 
 Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
     if (!fenced()) co_return std::nullopt;
-    constexpr std::array scope{Store::locks};
+    const std::vector scope{Store::locks};
     const auto transaction =
-        co_await world_.database().begin(scope, Access::read, Durability::relaxed);
+        co_await transactions().begin(scope, Access::read, Durability::relaxed);
     const auto row = co_await transaction->get(Store::locks, key);
     co_return row ? parse_lock_row(row->value) : std::nullopt;
 }

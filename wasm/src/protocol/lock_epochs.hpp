@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "lock_record.hpp"
+#include "lock_transactions.hpp"
 #include "names.hpp"
 #include "tabacus/counter.hpp"
 #include "tabacus/world.hpp"
@@ -44,11 +45,12 @@ struct LockTokens {
 class LockEpochs {
   public:
     LockEpochs(World& world, const Names& names, std::string tab, NoticeHandler on_notice)
-        : world_(world), names_(names), tab_(std::move(tab)), on_notice_(std::move(on_notice)) {}
+        : world_(world), names_(names), tab_(std::move(tab)), on_notice_(std::move(on_notice)), transactions_(world) {}
 
     /// False: no IndexedDB, so that tokens rise in this page only and nothing is fenced.
     [[nodiscard]] bool fenced() const { return world_.database().available(); }
     [[nodiscard]] const std::string& tab() const { return tab_; }
+    [[nodiscard]] AbortableTransactions& transactions() { return transactions_; }
 
     /// Begins a new epoch, which ends the former holder's.
     Task<LockTokens> raise(const std::string& key, LockClaim claim);
@@ -71,6 +73,7 @@ class LockEpochs {
     const Names& names_;
     std::string tab_;
     NoticeHandler on_notice_;
+    AbortableTransactions transactions_;
     std::map<std::string, std::int64_t> seen_;
 };
 

@@ -62,12 +62,12 @@ Task<bool> LeaseTurnstile::wait(double delay_ms) {
 
 /// One transaction. Nothing when another holds it; `seen` then says what was found.
 Task<std::shared_ptr<Possession>> LeaseTurnstile::attempt(Wish wish, Seen& seen) {
-    constexpr std::array scope{Store::locks, Store::aside};
+    const std::vector scope{Store::locks, Store::aside};
     auto possession = std::make_shared<Possession>();
     possession->mode = wish.mode;
     {
         const auto transaction =
-            co_await context_.world.database().begin(scope, Access::write, Durability::relaxed);
+            co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
         const auto row = co_await context_.epochs.read_in(*transaction, key_);
         if (row && row->beat > 0 && !wish.steal && state_of(*row) != stale_) {
             seen = {state_of(*row), static_cast<double>(std::clamp(
@@ -91,8 +91,8 @@ Task<void> LeaseTurnstile::renew(std::weak_ptr<Possession> weak) {
         if (!possession || possession->lost) co_return;
         bool fenced = false;
         try {
-            constexpr std::array scope{Store::locks};
-            const auto transaction = co_await context_.world.database().begin(
+            const std::vector scope{Store::locks};
+            const auto transaction = co_await context_.epochs.transactions().begin(
                 scope, Access::write, Durability::relaxed);
             auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
             ++row.beat;
@@ -118,9 +118,9 @@ void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
 
 Task<void> LeaseTurnstile::give_back(std::string grant) {
     try {
-        constexpr std::array scope{Store::locks};
+        const std::vector scope{Store::locks};
         const auto transaction =
-            co_await context_.world.database().begin(scope, Access::write, Durability::relaxed);
+            co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
         auto row = co_await context_.epochs.check(*transaction, key_, grant);
         row.beat = 0;
         transaction->put(Store::locks, key_, format_lock_row(row));

@@ -206,8 +206,8 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
     const auto possession = grant->possession;
     std::exception_ptr failure;
     try {
-        constexpr std::array scope{Store::locks, Store::data};
-        auto transaction = co_await context_.world.database().begin(scope, Access::write,
+        const std::vector scope{Store::locks, Store::data};
+        auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
                                                                     Durability::strict);
         co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
         require_held();

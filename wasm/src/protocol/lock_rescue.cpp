@@ -132,10 +132,10 @@ Task<bool> LockQueue::hears() {
 
 /// True when evicting what is seen is this tab's.
 Task<bool> LockQueue::claim_rescue(std::string state) {
-    constexpr std::array scope{Store::locks};
+    const std::vector scope{Store::locks};
     const auto where = key_ + "/rescue";
     const auto transaction =
-        co_await context_.world.database().begin(scope, Access::write, Durability::relaxed);
+        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
     const auto stored = co_await transaction->get(Store::locks, where);
     const auto former = stored ? parse_rescue_row(stored->value) : std::nullopt;
     RescueRow claim{1, context_.epochs.tab(), state};

@@ -84,6 +84,7 @@ void LockTable::Parts::on_lifecycle(LifecycleEvent event) {
 void LockTable::Parts::fall_asleep(std::string_view reason) {
     context.asleep = true;
     for (const auto& queue : all()) queue->fall_asleep(reason);
+    context.epochs.transactions().abort_all();
 }
 
 void LockTable::Parts::wake_up() {
