@@ -76,6 +76,10 @@ if(binding_sources)
     tabacus_core(node node)
 endif()
 
+if(NOT TABACUS_THREADS)
+    include(cmake/locks.cmake)
+endif()
+
 if(TABACUS_THREADS)
     include(cmake/attach.cmake)
     include(cmake/bench.cmake)

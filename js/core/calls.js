@@ -83,4 +83,6 @@ export const calls = [
         const [message = '', previous = '', ...subject] = second.split('\0');
         owner.notice({ lost: object > 0, code: first, message, previous, subject: subject.join('\0'), healed: number });
     },
+    ({ owner }, { object, first }) => owner.lost?.(object, first),
+    ({ owner }, { object }) => owner.unlocked?.(object),
 ];

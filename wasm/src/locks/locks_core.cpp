@@ -1,0 +1,231 @@
+#include "locks/locks_core.hpp"
+
+namespace tabacus::browser {
+namespace {
+
+struct Resolve {
+    PromiseId promise;
+    void operator()() const { call(Call::promise_resolve, {.object = promise}); }
+    void operator()(double value) const {
+        call(Call::promise_resolve, {.object = promise, .number = value});
+    }
+    /// Texts parted by zero bytes. None at all arrives as the number 0.
+    void operator()(const std::string& texts) const {
+        call(Call::promise_resolve, {.object = promise, .first = texts});
+    }
+};
+
+struct Reject {
+    PromiseId promise;
+    void operator()(const std::exception_ptr& error) const {
+        try {
+            std::rethrow_exception(error);
+        } catch (const Error& known) {
+            reject(code_name(known.code()), known.what());
+        } catch (const std::exception& unknown) {
+            reject("store-failed", unknown.what());
+        }
+    }
+    void reject(std::string_view code, std::string_view message) const {
+        call(Call::promise_reject, {.object = promise, .first = code, .second = message});
+    }
+};
+
+template <typename T>
+void settle(Scope& scope, Task<T> task, PromiseId promise) {
+    run_in(scope, std::move(task), Resolve{promise}, Reject{promise});
+}
+
+void notify(const Notice& notice) {
+    const auto rest = notice.message + '\0' + notice.previous + '\0' + notice.subject;
+    call(Call::notice, {.object = 0, .first = notice.code, .second = rest});
+}
+
+void add(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
+
+Error ended() { return {ErrorCode::closed, "the transaction has ended"}; }
+
+}  // namespace
+
+LocksCore::LocksCore(const std::string& name_space) : table_(world_, name_space, notify) {}
+
+void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int request,
+                        PromiseId promise) {
+    const AbortSignal signal;
+    requests_[request] = signal;
+    options.signal = signal;
+    options.label = texts[0].value_or("");
+    if (const auto outer = held_.find(within); outer != held_.end()) {
+        options.within = outer->second.grant();
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < texts.size(); ++i) names.push_back(texts[i].value_or(""));
+    run_in(
+        scope_, take(std::move(names), std::move(options), texts.size() > 2),
+        [this, request, promise](const std::string& numbers) {
+            requests_.erase(request);
+            Resolve{promise}(numbers);
+        },
+        [this, request, promise](const std::exception_ptr& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+Task<std::string> LocksCore::take(std::vector<std::string> names, LockOptions options, bool all) {
+    std::vector<Held> taken;
+    if (all) {
+        taken = co_await table_.acquire_all(std::move(names), std::move(options));
+    } else {
+        taken.push_back(co_await table_.acquire(names.front(), std::move(options)));
+        if (!taken.front()) taken.clear();
+    }
+    std::string numbers;
+    for (auto& held : taken) {
+        const int number = ++last_;
+        held.on_lost([number](std::string_view reason) {
+            call(Call::lock_lost, {.object = number, .first = reason});
+        });
+        held_[number] = std::move(held);
+        add(numbers, std::to_string(number));
+    }
+    co_return numbers;
+}
+
+void LocksCore::abort(int request) {
+    const auto found = requests_.find(request);
+    if (found == requests_.end()) return;
+    const auto signal = found->second;
+    signal.abort();
+}
+
+double LocksCore::token(int held) const {
+    const auto found = held_.find(held);
+    const auto token = found == held_.end() ? std::nullopt : found->second.token();
+    return token ? static_cast<double>(*token) : __builtin_nan("");
+}
+
+void LocksCore::release(int held) {
+    // Out of the table first: what the release lets run may release others.
+    const auto released = held_.extract(held);
+}
+
+void LocksCore::query(const std::string& name, PromiseId promise) {
+    run_in(
+        scope_, table_.query(name),
+        [promise](const std::vector<LockRequestInfo>& infos) {
+            std::string texts;
+            for (const auto& info : infos) {
+                add(texts, info.held ? "held" : "waiting");
+                add(texts, info.mode == LockMode::exclusive ? "exclusive" : "shared");
+                add(texts, info.label);
+                add(texts, std::to_string(static_cast<std::int64_t>(info.since_ms)));
+                add(texts, info.tab);
+            }
+            Resolve{promise}(texts);
+        },
+        Reject{promise});
+}
+
+void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int request,
+                                PromiseId promise) {
+    const AbortSignal signal;
+    requests_[request] = signal;
+    const auto timeout =
+        timeout_ms >= 0 ? std::optional<double>(timeout_ms) : std::optional<double>();
+    run_in(
+        scope_, table_.wait_for_unlock(name, signal, timeout),
+        [this, request, promise] {
+            requests_.erase(request);
+            Resolve{promise}();
+        },
+        [this, request, promise](const std::exception_ptr& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+void LocksCore::watch(const std::string& name, int watch) {
+    watches_[watch] =
+        table_.on_change(name, [watch] { call(Call::lock_changed, {.object = watch}); });
+}
+
+void LocksCore::capabilities(PromiseId promise) const {
+    std::string texts;
+    const auto exclusion = table_.exclusion();
+    add(texts, exclusion == Exclusion::web_locks ? "web-locks"
+               : exclusion == Exclusion::lease   ? "lease"
+                                                 : "page");
+    add(texts, table_.fenced() ? "fenced" : "");
+    add(texts, table_.tab());
+    Resolve{promise}(texts);
+}
+
+// --- Fenced transactions ------------------------------------------------------------------------
+
+void LocksCore::begin(int held, PromiseId promise) { settle(scope_, open(held), promise); }
+
+Task<double> LocksCore::open(int held) {
+    const auto found = held_.find(held);
+    if (found == held_.end()) {
+        throw Error(ErrorCode::lock_lost, "the lock was released before");
+    }
+    auto transaction = co_await found->second.begin();
+    const int number = ++last_;
+    transactions_[number] = std::make_shared<FencedTransaction>(std::move(transaction));
+    co_return static_cast<double>(number);
+}
+
+void LocksCore::get(int transaction, const std::string& store, const std::string& key,
+                    PromiseId promise) {
+    const auto found = transactions_.find(transaction);
+    if (found == transactions_.end()) return Reject{promise}(std::make_exception_ptr(ended()));
+    run_in(
+        scope_,
+        [](std::shared_ptr<FencedTransaction> of, std::string from,
+           std::string what) -> Task<std::string> {
+            auto value = co_await of->get(std::move(from), std::move(what));
+            co_return value.value_or("");
+        }(found->second, store, key),
+        Resolve{promise}, Reject{promise});
+}
+
+void LocksCore::list(int transaction, const std::string& store, const std::string& prefix,
+                     PromiseId promise) {
+    const auto found = transactions_.find(transaction);
+    if (found == transactions_.end()) return Reject{promise}(std::make_exception_ptr(ended()));
+    run_in(
+        scope_,
+        [](std::shared_ptr<FencedTransaction> of, std::string from,
+           std::string start) -> Task<std::string> {
+            std::string texts;
+            for (const auto& row : co_await of->list(std::move(from), std::move(start))) {
+                add(texts, row.key);
+                add(texts, row.value);
+            }
+            co_return texts;
+        }(found->second, store, prefix),
+        Resolve{promise}, Reject{promise});
+}
+
+void LocksCore::commit(int transaction, const Texts& texts, PromiseId promise) {
+    settle(scope_, write(transaction, texts), promise);
+}
+
+Task<void> LocksCore::write(int transaction, Texts texts) {
+    const auto found = transactions_.extract(transaction);
+    if (found.empty()) throw ended();
+    auto& writing = *found.mapped();
+    for (std::size_t i = 0; i + 2 < texts.size(); i += 3) {
+        const auto store = texts[i].value_or("");
+        const auto key = texts[i + 1].value_or("");
+        if (texts[i + 2]) {
+            writing.put(store, key, *texts[i + 2]);
+        } else {
+            writing.remove(store, key);
+        }
+    }
+    co_await writing.commit();
+}
+
+}  // namespace tabacus::browser
