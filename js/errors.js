@@ -16,6 +16,9 @@
  * - `weaker-guarantee`: this place can only promise less than was asked for.
  * - `unavailable`: this place lacks what the call needs at all.
  * - `quota-exceeded`, `store-failed`, `unknown-commit`: what the store said.
+ * - `lock-lost`: the lock was released, or lost (stolen, maxHold, the page frozen or hidden).
+ * - `fenced`: the lock was granted to another since; nothing was written.
+ * - `deadlock`: a cycle of waits, ended by refusing this one.
  * - `not-owner`: an unlock of a mutex that the caller does not hold.
  * - `would-block`: a blocking call on a main thread, which must not block.
  * - `would-deadlock`: a blocking lock of a mutex that the caller already holds.
@@ -24,7 +27,7 @@
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
  *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'not-owner' | 'would-block'
- *   | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
+ *   | 'lock-lost' | 'fenced' | 'deadlock' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
  */
 
 /**
@@ -87,6 +90,15 @@ export class TabacusError extends Error {
         super(message, causeOf(details));
         this.name = 'TabacusError';
         describe(this, code, details);
+    }
+}
+
+/** A cycle of waits over locks, tabs or both; the message names labels and locks. This request ended it. */
+export class DeadlockError extends TabacusError {
+    /** @param {string} message */
+    constructor(message) {
+        super('deadlock', message);
+        this.name = 'DeadlockError';
     }
 }
 

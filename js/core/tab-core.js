@@ -40,10 +40,21 @@ import { compileBeside, loadGlue } from './load.web.js';
  * @returns {Promise<Glue>}
  */
 export async function loadCore(build, wasm) {
-    const [{ default: start }, module] = await Promise.all([
+    return instantiate(
+        build,
         loadGlue(build),
         wasm ? compile(wasm) : compileBeside(build).catch(() => undefined),
-    ]);
+    );
+}
+
+/**
+ * @param {string} build
+ * @param {Promise<{ default: (options: object) => Promise<any> }>} glue
+ * @param {Promise<WebAssembly.Module | undefined>} wasm
+ * @returns {Promise<Glue>}
+ */
+export async function instantiate(build, glue, wasm) {
+    const [{ default: start }, module] = await Promise.all([glue, wasm]);
     try {
         return await (module ? instantiated(start, module) : start({}));
     } catch (cause) {

@@ -4,6 +4,7 @@ import { attempt } from './failure.js';
 export class LocksHost {
     #manager;
     #report;
+    #disposed = false;
 
     /**
      * Ends a request: lets its lock go, or withdraws it from the queue.
@@ -34,7 +35,8 @@ export class LocksHost {
         let granted = false;
         /** @param {Lock | null} lock */
         const grant = (lock) => {
-            if (!lock) {
+            // A grant that was on its way when everything was let go is let go too.
+            if (!lock || this.#disposed) {
                 this.#requests.delete(id);
                 this.#report('settled', id);
                 return undefined;
@@ -81,6 +83,7 @@ export class LocksHost {
     }
 
     dispose() {
+        this.#disposed = true;
         for (const request of this.#requests.values()) {
             request.abort();
             request.release();

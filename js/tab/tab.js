@@ -1,6 +1,7 @@
 import { Border } from '../core/border.js';
-import { TabacusError } from '../errors.js';
+import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
+import { Lock } from '../lock/lock.js';
 import { checkName } from '../shared/check.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
@@ -53,6 +54,11 @@ export class Tab extends EventTarget {
     /** @type {Promise<void> | undefined} */
     #closing;
 
+    #namespace;
+
+    /** The locks, once one is used. @type {Promise<import('../lock/locks.js').Locks> | undefined} */
+    #locks;
+
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
      * that came too early to be heard.
@@ -83,6 +89,7 @@ export class Tab extends EventTarget {
             notice: (notice) => this.#notice(notice),
         });
         this.#border.start(namespace);
+        this.#namespace = namespace;
         this.#build = build;
     }
 
@@ -127,6 +134,37 @@ export class Tab extends EventTarget {
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
         this.#counters.set(key, counter);
         return /** @type {any} */ (counter);
+    }
+
+    /**
+     * The lock of that name, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @returns {Lock}
+     * @throws {TabacusError} `invalid-argument`
+     * @example
+     * const answer = await tab.lock('refresh').run(async (held) => fetch('/refresh', { signal: held.signal }));
+     */
+    lock(name) {
+        return new Lock(checkName(name), () => this.#loadLocks());
+    }
+
+    /**
+     * Several locks at once: all or none, in one order for everybody, so that no two lockAll() wait for
+     * each other.
+     *
+     * @template T
+     * @param {string[]} names different ones
+     * @param {(held: import('../lock/held.js').Held[]) => T | Promise<T>} use in the order of `names`
+     * @param {import('../lock/options.js').LockOptions} [options]
+     * @returns {Promise<T>}
+     */
+    async lockAll(names, use, options) {
+        for (const name of names) checkName(name, 'names');
+        if (names.length === 0 || new Set(names).size < names.length) {
+            throw invalid('names', names, 'an array of different names');
+        }
+        return (await this.#loadLocks()).run([...names], use, options, true);
     }
 
     /**
@@ -194,7 +232,24 @@ export class Tab extends EventTarget {
         });
     }
 
+    #loadLocks() {
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#locks ??= import('../lock/locks.js').then(({ Locks }) =>
+            Locks.load({
+                namespace: this.#namespace,
+                platform: this.#platform,
+                allowWeaker: this.#allowWeaker,
+                warn: (notice) => this.#notice(notice),
+            }),
+        );
+        return this.#locks;
+    }
+
     async #close() {
+        void this.#locks?.then(
+            (locks) => locks.close(),
+            () => {}, // told to who used a lock
+        );
         try {
             const committed = this.#border.close();
             for (const counter of this.#counters.values()) counter._close();

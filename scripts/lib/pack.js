@@ -35,7 +35,8 @@ export async function pack() {
     await nodeModules();
     await withLock(join(buildFolder, 'dist.lock'), async () => {
         for (const platform of PLATFORMS) {
-            for (const core of CORES) await packCore(platform, core);
+            for (const core of CORES) await packCore(platform, core, `wasm-${core}`);
+            await packCore(platform, 'locks', 'wasm-single');
             packAttach(platform);
             await packFacades(platform);
         }
@@ -45,9 +46,10 @@ export async function pack() {
 /**
  * @param {Platform} platform
  * @param {string} core
+ * @param {string} build the folder that it is built in
  */
-async function packCore(platform, core) {
-    const from = join(buildFolder, `wasm-${core}`, platform, core);
+async function packCore(platform, core, build) {
+    const from = join(buildFolder, build, platform, core);
     const to = join(distFolder, platform, core);
     if (!existsSync(`${from}.js`)) return;
     const product = {
@@ -142,7 +144,7 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|locks)\.js$/ }, ({ importer, path }) =>
             /^load\.(web|node)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,

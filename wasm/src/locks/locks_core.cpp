@@ -184,7 +184,8 @@ void LocksCore::get(int transaction, const std::string& store, const std::string
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
            std::string what) -> Task<std::string> {
-            auto value = co_await of->get(std::move(from), std::move(what));
+            const auto read = std::move(of);  // a parameter would live as long as the frame
+            auto value = co_await read->get(std::move(from), std::move(what));
             co_return value.value_or("");
         }(found->second, store, key),
         Resolve{promise}, Reject{promise});
@@ -198,8 +199,10 @@ void LocksCore::list(int transaction, const std::string& store, const std::strin
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
            std::string start) -> Task<std::string> {
+            const auto listed = std::move(of);
             std::string texts;
-            for (const auto& row : co_await of->list(std::move(from), std::move(start))) {
+            const auto rows = co_await listed->list(std::move(from), std::move(start));
+            for (const auto& row : rows) {
                 add(texts, row.key);
                 add(texts, row.value);
             }
