@@ -140,12 +140,7 @@ export class Locks {
     async query(name) {
         this.#assertOpen();
         const words = await this.#border.promises.make((id) => this.#border.invoke('_lock_query', [name], id));
-        const infos = [];
-        for (let at = 0; words && at + 5 < words.length; at += 5) {
-            const [state, mode, label, since, tab] = words.slice(at, at + 5);
-            infos.push({ state, mode, label, since: Number(since), tab });
-        }
-        return infos;
+        return requestsFrom(words ? words.slice(0, -1) : []);
     }
 
     /**
@@ -296,6 +291,17 @@ function platformError(error, signal) {
  */
 const whenLost = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+
+/**
+ * @param {string[]} words five for each, as LocksCore::query says them
+ * @returns {LockRequestInfo[]}
+ */
+const requestsFrom = (words) =>
+    words.flatMap((state, at) => {
+        if (at % 5) return [];
+        const [mode, label, since, tab] = words.slice(at + 1, at + 5);
+        return [/** @type {LockRequestInfo} */ ({ state, mode, label, since: Number(since), tab })];
+    });
 
 /**
  * @param {string[]} texts

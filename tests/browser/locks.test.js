@@ -17,7 +17,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks over tabs', (engine) => {
 
     /**
      * @param {string} namespace
-     * @param {object} [options]
+     * @param {{ withoutLocks?: boolean }} [options]
      */
     const openLocks = async (namespace, options = {}) => {
         const tab = await browser.openTab();
@@ -60,6 +60,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks over tabs', (engine) => {
     const count = (tab, times) =>
         tab.evaluate(async (rounds) => {
             const { tab: locks } = /** @type {any} */ (globalThis);
+            /** @type {number[]} */
             const tokens = [];
             for (let i = 0; i < rounds; i++) {
                 await locks.lock('l').run(async (/** @type {any} */ held) => {
@@ -115,10 +116,9 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks over tabs', (engine) => {
         const namespace = browser.namespace();
         const waiter = await openLocks(namespace);
         const times = [];
-        let last = 0;
         for (let death = 0; death < 5; death++) {
             const victim = await openLocks(namespace);
-            last = Number(await take(victim, 'it'));
+            const last = Number(await take(victim, 'it'));
             const next = take(waiter, 'it');
             // It waits in the queue.
             await waiter.evaluate(async () => {

@@ -99,8 +99,8 @@ TEST_CASE("lock: every request ends once, by grant, timeout or abort, and nothin
         std::vector<LockPage::RequestPtr> requests;
         for (int i = 0; i < 9; ++i) {
             const auto& member = scene.members[scene.random.below(3)];
-            LockOptions options{
-                .mode = scene.random.coin() ? LockMode::exclusive : LockMode::shared};
+            LockOptions options{.mode =
+                                    scene.random.coin() ? LockMode::exclusive : LockMode::shared};
             const AbortSignal signal;
             if (scene.random.coin()) options.signal = signal;
             if (scene.random.coin()) options.timeout_ms = scene.random.below(8);

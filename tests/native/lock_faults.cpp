@@ -18,8 +18,8 @@ void count_through(LockScene& scene, int tabs, Fault fault, Platform platform = 
     for (int round = 0; round < 4; ++round) {
         for (const auto& member : scene.members) {
             if (!member.tab->active()) continue;
-            requests.push_back(member.page->count({.max_hold_ms = 1'000}, 1,
-                                                  scene.random.coin() ? 1 : 0));
+            requests.push_back(
+                member.page->count({.max_hold_ms = 1'000}, 1, scene.random.coin() ? 1 : 0));
             scene.steps(scene.random.below(40));
         }
         fault(round);
@@ -366,7 +366,8 @@ TEST_CASE("lease: tabs increment a row under the lease, exactly, also when holde
         count_through(
             scene, 3,
             [&](int round) {
-                if (deadly && round < 2) scene.origin.kill(*scene.members[static_cast<std::size_t>(round)].tab);
+                if (deadly && round < 2)
+                    scene.origin.kill(*scene.members[static_cast<std::size_t>(round)].tab);
             },
             without);
         scene.origin.run();

@@ -42,7 +42,8 @@ struct LockJudge {
         order.push_back(request);
     }
     void leave(int request) {
-        std::erase_if(inside, [request](const Holder& holder) { return holder.request == request; });
+        std::erase_if(inside,
+                      [request](const Holder& holder) { return holder.request == request; });
     }
     void complain(int request, const std::string& what) {
         complaints.push_back("request " + std::to_string(request) + " " + what);
@@ -222,6 +223,8 @@ class LockScene {
     std::vector<Member> members;
 };
 
-inline StorageModel model_of_seed(std::uint64_t seed) { return static_cast<StorageModel>(seed % 3); }
+inline StorageModel model_of_seed(std::uint64_t seed) {
+    return static_cast<StorageModel>(seed % 3);
+}
 
 }  // namespace tabacus::test

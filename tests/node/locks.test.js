@@ -6,6 +6,8 @@ import { DeadlockError, open, TabacusError } from 'tabacus';
 import { details, FakeOrigin, until } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 
+/** @typedef {import('tabacus').Tab} Tab */
+
 const build = 'single';
 
 /** @param {string} code */
@@ -26,7 +28,9 @@ async function tabs(count, without = {}, options = {}) {
         origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
     );
     const opened = await Promise.all(windows.map((window) => open({ build, window, ...options })));
-    return { origin, locks, windows, tabs: opened, close: () => Promise.all(opened.map((tab) => tab.close())) };
+    // As many as were asked for.
+    const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
+    return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
 }
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 1));

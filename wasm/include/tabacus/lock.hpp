@@ -37,15 +37,15 @@ struct LockOptions {
     bool steal = false;         // take it from its holders; exclusive only
     std::optional<AbortSignal> signal = std::nullopt;
     std::optional<double> timeout_ms = std::nullopt;
-    /// The lock is lost after so long, also if its holder is frozen or hung. An agreement of all who
-    /// use the lock: what the holder or what a waiter passed counts, whichever is less.
+    /// The lock is lost after so long, also if its holder is frozen or hung. An agreement of all
+    /// who use the lock: what the holder or what a waiter passed counts, whichever is less.
     std::optional<double> max_hold_ms = std::nullopt;
-    std::string label = {};                  // NOLINT(readability-redundant-member-init)
-    std::shared_ptr<Grant> within = nullptr; // Held::grant() under which this is asked
+    std::string label = {};                   // NOLINT(readability-redundant-member-init)
+    std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
 };
 
-/// Writes under a lock's fence, whole or not at all: one IndexedDB transaction over the lock's epoch
-/// and Store::data, whose keys are "<store>/<key>". Await nothing but this between its calls.
+/// Writes under a lock's fence, whole or not at all: one IndexedDB transaction over the lock's
+/// epoch and Store::data, whose keys are "<store>/<key>". Await nothing but this between its calls.
 class FencedTransaction {
   public:
     FencedTransaction(std::shared_ptr<Grant> grant, std::unique_ptr<Transaction> transaction);
@@ -95,8 +95,8 @@ class Held {
     void on_lost(std::function<void(std::string_view reason)> callback) const;
     /// Once the commits under way have ended. Nothing, if it is not held.
     void release();
-    /// lock_lost: no longer held. fenced: a newer grant exists, and the lock is lost. unavailable: a
-    /// shared grant, or no IndexedDB.
+    /// lock_lost: no longer held. fenced: a newer grant exists, and the lock is lost. unavailable:
+    /// a shared grant, or no IndexedDB.
     Task<FencedTransaction> begin();
 
   private:

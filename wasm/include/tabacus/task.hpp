@@ -274,8 +274,8 @@ class Scope {
     }
 
   private:
-    /// Finished frames are freed at some later spawn, never from inside themselves; when they may be
-    /// half of all, so that many tasks cost no more each than few.
+    /// Finished frames are freed at some later spawn, never from inside themselves; when they may
+    /// be half of all, so that many tasks cost no more each than few.
     static constexpr std::size_t reap_at_first = 16;
     void reap() {
         std::erase_if(running_, [](const Task<void>& task) { return task.handle_.done(); });

@@ -57,8 +57,8 @@ class LockManager {
     /// How many requests there were, and how many of them to steal.
     [[nodiscard]] int requests() const { return requests_; }
     [[nodiscard]] int steals() const { return steals_; }
-    /// False: as Chromium 156, which looks at no one behind an aborted or ended waiter until a holder
-    /// releases, although §4.3 says to.
+    /// False: as Chromium 156, which looks at no one behind an aborted or ended waiter until a
+    /// holder releases, although §4.3 says to.
     void wake_after_abort(bool wakes) { wakes_after_abort_ = wakes; }
 
   private:

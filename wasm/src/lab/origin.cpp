@@ -164,8 +164,8 @@ void Origin::thaw(LabTab& tab) {
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::resumed); });
 }
 
-/// Its transactions end: a browser aborts those that stand still while others wait (Chromium after a
-/// minute).
+/// Its transactions end: a browser aborts those that stand still while others wait (Chromium after
+/// a minute).
 void Origin::suspend(LabTab& tab) {
     tab.frozen_ = true;
     tab.database_->abort_uncommitted();

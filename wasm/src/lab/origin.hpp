@@ -97,7 +97,8 @@ class Origin : private LockListener {
     void kill(LabTab& tab);
     void freeze(LabTab& tab);
     void thaw(LabTab& tab);
-    /// Stops without a word, as a stopped process, a debugger or an endless loop does: no event tells.
+    /// Stops without a word, as a stopped process, a debugger or an endless loop does: no event
+    /// tells.
     void suspend(LabTab& tab);
     void wake(LabTab& tab);
     /// It hears no message of any channel from here on.

@@ -2,11 +2,12 @@
 // 1983), for requests that wait for all holders of a lock.
 //
 // Who waits is known only where it is said: a request made within a held lock. Such a request, when
-// it has waited for a moment, sends a probe after the lock it waits for; every tab that has a holder
-// of that lock, which itself waits within it, sends the probe on. A probe that comes home has gone
-// round a cycle. Of a cycle the request with the greatest id is the victim, whoever found it; it
-// probes twice before it gives up, since a request on the way may have ended by a timeout meanwhile.
-// Not seen: a wait for those ahead in the queue, rather than for holders; timeouts end that.
+// it has waited for a moment, sends a probe after the lock it waits for; every tab that has a
+// holder of that lock, which itself waits within it, sends the probe on. A probe that comes home
+// has gone round a cycle. Of a cycle the request with the greatest id is the victim, whoever found
+// it; it probes twice before it gives up, since a request on the way may have ended by a timeout
+// meanwhile. Not seen: a wait for those ahead in the queue, rather than for holders; timeouts end
+// that.
 #include <algorithm>
 
 #include "lock_queue.hpp"

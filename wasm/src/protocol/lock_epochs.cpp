@@ -120,8 +120,8 @@ Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const
 }
 
 Task<std::int64_t> LockEpochs::floor(const std::string& key) {
-    auto base = static_cast<std::int64_t>(std::clamp(world_.clock().now_ms() * 1000.0, 0.0,
-                                                     static_cast<double>(token_max / 2)));
+    auto base = static_cast<std::int64_t>(
+        std::clamp(world_.clock().now_ms() * 1000.0, 0.0, static_cast<double>(token_max / 2)));
     if (world_.storage().available()) {
         try {
             const auto text = co_await world_.storage().get(names_.lock(key));

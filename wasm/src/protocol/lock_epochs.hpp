@@ -45,7 +45,11 @@ struct LockTokens {
 class LockEpochs {
   public:
     LockEpochs(World& world, const Names& names, std::string tab, NoticeHandler on_notice)
-        : world_(world), names_(names), tab_(std::move(tab)), on_notice_(std::move(on_notice)), transactions_(world) {}
+        : world_(world),
+          names_(names),
+          tab_(std::move(tab)),
+          on_notice_(std::move(on_notice)),
+          transactions_(world) {}
 
     /// False: no IndexedDB, so that tokens rise in this page only and nothing is fenced.
     [[nodiscard]] bool fenced() const { return world_.database().available(); }

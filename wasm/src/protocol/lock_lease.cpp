@@ -66,12 +66,12 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::attempt(Wish wish, Seen& seen)
     auto possession = std::make_shared<Possession>();
     possession->mode = wish.mode;
     {
-        const auto transaction =
-            co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+        const auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
+                                                                               Durability::relaxed);
         const auto row = co_await context_.epochs.read_in(*transaction, key_);
         if (row && row->beat > 0 && !wish.steal && state_of(*row) != stale_) {
-            seen = {state_of(*row), static_cast<double>(std::clamp(
-                                        row->lease_ms, std::int64_t{1}, lease_hidden_ms))};
+            seen = {state_of(*row), static_cast<double>(std::clamp(row->lease_ms, std::int64_t{1},
+                                                                   lease_hidden_ms))};
             co_return nullptr;
         }
         auto claim = wish.claim;
@@ -119,8 +119,8 @@ void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
 Task<void> LeaseTurnstile::give_back(std::string grant) {
     try {
         const std::vector scope{Store::locks};
-        const auto transaction =
-            co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+        const auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
+                                                                               Durability::relaxed);
         auto row = co_await context_.epochs.check(*transaction, key_, grant);
         row.beat = 0;
         transaction->put(Store::locks, key_, format_lock_row(row));

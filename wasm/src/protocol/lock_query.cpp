@@ -58,9 +58,8 @@ void LockQueue::answer(const LockMessage& message) {
         context_.post(LockMessage::Kind::tell, key_, std::move(detail));
         return;
     }
-    const auto asked =
-        std::find_if(questions_.begin(), questions_.end(),
-                     [&](const auto& question) { return question->nonce == nonce; });
+    const auto asked = std::find_if(questions_.begin(), questions_.end(),
+                                    [&](const auto& question) { return question->nonce == nonce; });
     if (asked == questions_.end()) return;
     const auto question = *asked;
     auto& tabs = question->tabs;
@@ -114,8 +113,8 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
     const bool silent =
         row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
     if (held_exclusively && silent) {
-        infos.push_back({true, LockMode::exclusive, row->label,
-                         static_cast<double>(row->since_ms), row->tab});
+        infos.push_back(
+            {true, LockMode::exclusive, row->label, static_cast<double>(row->since_ms), row->tab});
     }
     std::stable_sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) {
         return a.held != b.held ? a.held : a.since_ms < b.since_ms;
@@ -130,8 +129,9 @@ Subscription LockQueue::on_change(std::function<void()> callback) {
 }
 
 /// The living tell what they do. A holder that dies says nothing, so that while somebody watches, a
-/// shared request waits behind an exclusive holder, and is let go as soon as it is granted. It stands
-/// at no gate and holds up nobody but for an instant. A shared holder's death is seen by looking.
+/// shared request waits behind an exclusive holder, and is let go as soon as it is granted. It
+/// stands at no gate and holds up nobody but for an instant. A shared holder's death is seen by
+/// looking.
 Task<void> LockQueue::mourn() {
     auto& locks = context_.world.locks();
     if (!locks.available()) co_return;

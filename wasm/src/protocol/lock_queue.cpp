@@ -207,8 +207,8 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
     std::exception_ptr failure;
     try {
         const std::vector scope{Store::locks, Store::data};
-        auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
-                                                                    Durability::strict);
+        auto transaction =
+            co_await context_.epochs.transactions().begin(scope, Access::write, Durability::strict);
         co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
         require_held();
         co_return FencedTransaction(grant, std::move(transaction));
@@ -245,9 +245,7 @@ void LockQueue::close() {
 
 bool Held::held() const { return grant_ && grant_->held; }
 
-std::optional<std::int64_t> Held::token() const {
-    return grant_ ? grant_->token : std::nullopt;
-}
+std::optional<std::int64_t> Held::token() const { return grant_ ? grant_->token : std::nullopt; }
 
 std::string_view Held::loss() const { return grant_ ? std::string_view(grant_->loss) : ""; }
 

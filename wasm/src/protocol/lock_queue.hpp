@@ -46,7 +46,8 @@ struct LockContext {
 
     void post(LockMessage::Kind kind, const std::string& key,
               std::vector<std::string> detail = {}) const {
-        if (channel) channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
+        if (channel)
+            channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
     }
 };
 
@@ -212,15 +213,15 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     bool driving_ = false;
     bool taking_ = false;
     LockMode taking_mode_ = LockMode::exclusive;
-    bool contended_ = false;               // another tab began to wait
-    std::uint64_t contended_after_ = 0;    // own requests up to this one came first
+    bool contended_ = false;             // another tab began to wait
+    std::uint64_t contended_after_ = 0;  // own requests up to this one came first
     bool rung_ = false;
     Completer<Unit> bell_;
     bool busy_heard_ = false;
     Completer<Unit> answer_bell_;
 
     bool watching_ = false;
-    std::string claimed_state_;   // another's rescue that was seen under way
+    std::string claimed_state_;  // another's rescue that was seen under way
     std::int64_t claimed_attempt_ = 0;
 
     struct Question {

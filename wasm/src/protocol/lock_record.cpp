@@ -98,7 +98,8 @@ std::optional<LockMessage> parse_lock_message(std::string_view text) {
         return std::nullopt;
     }
     if (!unescaped(fields[2]) || !is_identifier(fields[3])) return std::nullopt;
-    LockMessage message{static_cast<LockMessage::Kind>(fields[1][0]), std::string(fields[2]),
+    LockMessage message{static_cast<LockMessage::Kind>(fields[1][0]),
+                        std::string(fields[2]),
                         std::string(fields[3]),
                         {}};
     for (std::size_t i = 4; i < fields.size(); ++i) {

@@ -17,10 +17,10 @@ constexpr std::int64_t token_max = value_max;
 /// The epoch of a lock, Store::locks under its escaped name:
 /// "1;last;grant;tab;since;max_hold;lease;beat;label".
 struct LockRow {
-    std::int64_t last = 0;         // the newest token reserved: every later grant's is larger
-    std::string grant;             // the possession that may commit: an identifier, never used twice
-    std::string tab;               // whose, an identifier
-    std::int64_t since_ms = 0;     // since the Unix epoch, for people only
+    std::int64_t last = 0;      // the newest token reserved: every later grant's is larger
+    std::string grant;          // the possession that may commit: an identifier, never used twice
+    std::string tab;            // whose, an identifier
+    std::int64_t since_ms = 0;  // since the Unix epoch, for people only
     std::int64_t max_hold_ms = 0;  // 0: none was declared
     std::int64_t lease_ms = 0;     // of a lease: taken as dead when unchanged for so long; else 0
     std::int64_t beat = 0;         // of a lease: counts its renewals; 0 when nobody holds it

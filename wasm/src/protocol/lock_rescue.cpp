@@ -1,11 +1,12 @@
 // Eviction: how a lock comes free again whose holder is frozen or hung and cannot let it go.
 //
 // Only under maxHold. A waiter that has seen nothing move for longer than that, by its own timer,
-// steals the lock, begins a new epoch (so that the hung holder can write nothing any more), and lets
-// it go at once: the queue goes on in its order, and nobody profits from robbing. Four things keep
-// it from becoming a storm:
+// steals the lock, begins a new epoch (so that the hung holder can write nothing any more), and
+// lets it go at once: the queue goes on in its order, and nobody profits from robbing. Four things
+// keep it from becoming a storm:
 //  - Each thing seen without movement is one tab's to evict: the claim is a row in IndexedDB. Who
-//    finds another's claim leaves it alone, and takes over only what stays unmoved for longer still.
+//    finds another's claim leaves it alone, and takes over only what stays unmoved for longer
+//    still.
 //  - The first in line looks after one maxHold, those behind it after two.
 //  - Only a tab that hears itself on the channel: a deaf or barely thawed one proves nothing.
 //  - A holder that lives keeps the time itself (LockQueue::limit) and is gone before that.
@@ -123,8 +124,8 @@ Task<bool> LockQueue::hears() {
         co_await context.world.clock().sleep(hear_within_ms);
         bell.complete({});
     }(context_, heard));
-    voice->post(format_lock_message(
-        {LockMessage::Kind::hear, key_, context_.epochs.tab(), {nonce}}));
+    voice->post(
+        format_lock_message({LockMessage::Kind::hear, key_, context_.epochs.tab(), {nonce}}));
     co_await heard.async();
     // A word that came back took its nonce away.
     co_return context_.hearing.erase(nonce) == 0;

@@ -6,8 +6,8 @@
 namespace tabacus {
 namespace {
 
-/// A tab that grants again and again reserves tokens in growing blocks, one transaction each. At the
-/// largest a block takes longer to use up than its microseconds (LockEpochs).
+/// A tab that grants again and again reserves tokens in growing blocks, one transaction each. At
+/// the largest a block takes longer to use up than its microseconds (LockEpochs).
 constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
 
@@ -84,8 +84,8 @@ Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish w
 
 void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
     possession->taken_ms = context_.world.clock().now_ms();
-    possession->on_lost = [weak = weak_from_this(), of = std::weak_ptr(possession)](
-                              std::string_view reason) {
+    possession->on_lost = [weak = weak_from_this(),
+                           of = std::weak_ptr(possession)](std::string_view reason) {
         const auto queue = weak.lock();
         const auto robbed = of.lock();
         if (queue && robbed) queue->lose(robbed, reason);

@@ -1,17 +1,17 @@
 // WebTurnstile: Web Locks, in two steps, so that nobody is stranded behind one who gives up.
 //
 // Chromium does not wake the requests queued behind a waiting one that is aborted, or whose tab is
-// closed, until the holder releases (DESIGN §1), although Web Locks §4.3 says it must. It shows where
-// holders share: readers behind a writer that gave up wait for a reader who holds. So a request
-// waits at the *gate* first, and only who has the gate in its mode waits for the lock itself, and
-// then lets the gate go. Therefore the lock's own queue has either readers only or one writer alone,
-// and nobody is behind a writer there; and whoever is behind somebody at the gate waits for the
-// gate's holder in any case:
+// closed, until the holder releases (DESIGN §1), although Web Locks §4.3 says it must. It shows
+// where holders share: readers behind a writer that gave up wait for a reader who holds. So a
+// request waits at the *gate* first, and only who has the gate in its mode waits for the lock
+// itself, and then lets the gate go. Therefore the lock's own queue has either readers only or one
+// writer alone, and nobody is behind a writer there; and whoever is behind somebody at the gate
+// waits for the gate's holder in any case:
 //
 //   gate held by     lock's queue           behind it at the gate
-//   readers          those readers          a writer, then anybody: they wait for a writer who holds
-//   one writer       that writer, alone     anybody: first its turn, then theirs
-//   nobody           nobody                 nobody
+//   readers          those readers          a writer, then anybody: they wait for a writer who
+//   holds one writer       that writer, alone     anybody: first its turn, then theirs nobody
+//   nobody                 nobody
 #pragma once
 
 #include <memory>
@@ -22,8 +22,7 @@ namespace tabacus {
 
 class WebTurnstile final : public Turnstile {
   public:
-    WebTurnstile(LockContext& context, std::string key)
-        : context_(context), key_(std::move(key)) {}
+    WebTurnstile(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
 
     Task<std::shared_ptr<Possession>> take(Wish wish) override;
     void cancel() override;
