@@ -1,5 +1,5 @@
 import { invalid, TabacusError } from '../errors.js';
-import { checkKey } from './options.js';
+import { checkKey, checkStore } from './options.js';
 
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
@@ -84,7 +84,7 @@ export class Held {
     async commit(stores, write) {
         const names = typeof stores === 'string' ? [stores] : stores;
         if (!Array.isArray(names) || names.length === 0) throw invalid('stores', stores, 'a name or an array of names');
-        for (const name of names) checkKey('stores', name);
+        for (const name of names) checkStore(name);
         if (typeof write !== 'function') throw invalid('write', write, 'a function');
         this.assertHeld();
         return this.#locks._commit(this.#id, names, write);

@@ -8,7 +8,7 @@ import { Host } from '../host/host.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
 import { compileBeside, loadGlue } from './load.web.js';
-import { checkLockOptions } from './options.js';
+import { checkLockOptions, checkOnceOptions } from './options.js';
 
 /**
  * @typedef {object} LockRequestInfo
@@ -120,17 +120,68 @@ export class Locks {
             this.#border.invoke('_lock_acquire', [label, ...names], bits, timeout, maxHold, within, request, id),
         );
         if (!answer) return [];
-        return answer.slice(0, -1).map((/** @type {string} */ number, /** @type {number} */ index) => {
-            const token = this.#border.invoke('_lock_token', [], Number(number));
-            const held = new Held(this, Number(number), {
-                name: /** @type {string} */ (names[index]),
-                mode: options.mode,
-                label,
-                token: Number.isNaN(token) ? null : token,
-            });
-            this.#held.set(held._id, held);
-            return held;
-        });
+        return answer
+            .slice(0, -1)
+            .map((/** @type {string} */ number, /** @type {number} */ index) =>
+                this.#hold(Number(number), { name: /** @type {string} */ (names[index]), mode: options.mode, label }),
+            );
+    }
+
+    /**
+     * @template T
+     * @param {string} key
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
+     * @param {unknown} given
+     * @returns {Promise<T>}
+     */
+    async once(key, make, given) {
+        const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
+        this.#assertOpen();
+        const [kind, text] = await this.#wait(signal, (request, id) =>
+            this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
+        );
+        if (kind !== 'h') return valueOf(kind === 's', JSON.parse(text));
+        const held = this.#hold(Number(text), { name: key, mode: 'exclusive', label: '' });
+        /** @type {{ succeeded: boolean, said: any }} */
+        let outcome;
+        try {
+            const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
+            outcome = { succeeded: true, said: { value: await Promise.race([make(run), whenLost(held)]) } };
+        } catch (error) {
+            if (!held.held) {
+                held.release();
+                throw error;
+            }
+            const { name = 'Error', message = String(error) } = Object(error);
+            outcome = { succeeded: false, said: { name, message } };
+            await this.#settle(key, held, outcome);
+            throw error;
+        }
+        await this.#settle(key, held, outcome);
+        return outcome.said.value;
+    }
+
+    /**
+     * @param {string} key
+     * @param {Held} held
+     * @param {{ succeeded: boolean, said: object }} outcome
+     */
+    async #settle(key, held, { succeeded, said }) {
+        this.#held.delete(held._id);
+        await this.#border.promises.make((id) =>
+            this.#border.invoke('_once_settle', [key, JSON.stringify(said)], held._id, succeeded ? 1 : 0, id),
+        );
+    }
+
+    /**
+     * @param {number} id
+     * @param {{ name: string, mode: 'exclusive' | 'shared', label: string }} what
+     */
+    #hold(id, what) {
+        const token = this.#border.invoke('_lock_token', [], id);
+        const held = new Held(this, id, { ...what, token: Number.isNaN(token) ? null : token });
+        this.#held.set(id, held);
+        return held;
     }
 
     /**
@@ -282,6 +333,17 @@ function platformError(error, signal) {
     if (code === 'timed-out') return new DOMException(message, 'TimeoutError');
     if (code === 'deadlock') return new DeadlockError(message);
     return error;
+}
+
+/**
+ * What a run of once() said: its value, or an error of its error's name and message.
+ *
+ * @param {boolean} succeeded
+ * @param {any} said
+ */
+function valueOf(succeeded, { value, name, message }) {
+    if (succeeded) return value;
+    throw Object.assign(new Error(message), { name });
 }
 
 /**

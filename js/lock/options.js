@@ -69,6 +69,23 @@ export function checkLockOptions(given = {}) {
     };
 }
 
+/** @param {unknown} given */
+export function checkOnceOptions(given = {}) {
+    const options = checkOptions(given, ['ttl', 'signal', 'timeout', 'maxHold']);
+    const { ttl = 0, ...rest } = options;
+    if (typeof ttl !== 'number' || !(ttl >= 0)) throw invalid('ttl', ttl, 'a number of milliseconds from 0');
+    return { ttl, ...checkLockOptions(rest) };
+}
+
+/** Stores of our own. */
+const reserved = 'tabacus/';
+
+/** @param {unknown} store */
+export function checkStore(store) {
+    if (checkKey('stores', store).startsWith(reserved)) throw invalid('stores', store, `a name that does not begin with ${reserved}`);
+    return store;
+}
+
 /**
  * @param {string} argument
  * @param {unknown} value

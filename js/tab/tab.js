@@ -150,6 +150,25 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Single flight over all tabs: of those who call while none has finished, one runs `make`, and all
+     * get its value, or an error of its error's name and message. If the runner dies, another runs.
+     *
+     * @template T
+     * @param {string} key a well-formed string of 1 to 128 UTF-16 units
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make its value must be what
+     *   JSON keeps. `signal` aborts when another may run in its stead
+     * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] `ttl`:
+     *   a value not older than so many milliseconds will do; `signal` and `timeout` end the wait
+     * @returns {Promise<T>}
+     * @example
+     * const token = await tab.once('token', async ({ signal }) => (await fetch('/refresh', { signal })).json());
+     */
+    async once(key, make, options) {
+        checkName(key, 'key');
+        return (await this.#loadLocks()).once(key, make, options);
+    }
+
+    /**
      * Several locks at once: all or none, in one order for everybody, so that no two lockAll() wait for
      * each other.
      *

@@ -277,3 +277,31 @@ test('closing the tab refuses what waits, loses what is held, and leaves nothing
     await until(() => locks.held.length === 0 && locks.queue.length === 0);
     await close();
 });
+
+test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead runner is replaced', async () => {
+    const { tabs: [a, b, c], close } = await tabs(3);
+    let runs = 0;
+    const make = async () => {
+        await tick();
+        return { run: ++runs };
+    };
+    // All call before the first has finished.
+    const held = await c.lock('once/k').acquire();
+    const calls = [a, b, c, a, b, c].map((tab) => tab.once('k', make));
+    await until(() => true);
+    for (let i = 0; i < 20; i++) await tick();
+    held?.release();
+    assert.deepEqual(await Promise.all(calls), Array(6).fill({ run: 1 }));
+    assert.deepEqual(await b.once('k', make), { run: 2 });
+    assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 2 });
+    await assert.rejects(a.once('k', () => Promise.reject(new RangeError('mine'))), RangeError);
+    assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 3 });
+
+    const stuck = assert.rejects(a.once('dead', () => new Promise(() => {})), failsWith('lock-lost'));
+    for (let i = 0; i < 20; i++) await tick();
+    const next = b.once('dead', () => 'other');
+    await a.close();
+    await stuck;
+    assert.equal(await next, 'other');
+    await close();
+});

@@ -53,6 +53,21 @@ EMSCRIPTEN_KEEPALIVE void lock_acquire(LocksCore* core, unsigned bits, double ti
     core->acquire(texts(), std::move(options), within, request, promise);
 }
 
+// The text in the room: the key.
+EMSCRIPTEN_KEEPALIVE void once_enter(LocksCore* core, double timeout_ms, double max_hold_ms,
+                                     double ttl_ms, int request, PromiseId promise) {
+    LockOptions options;
+    options.timeout_ms = said(timeout_ms);
+    options.max_hold_ms = said(max_hold_ms);
+    core->enter(text(0), std::move(options), ttl_ms, request, promise);
+}
+
+// The texts in the room: the key, the outcome.
+EMSCRIPTEN_KEEPALIVE void once_settle(LocksCore* core, int held, bool succeeded,
+                                      PromiseId promise) {
+    core->settle_once(text(0), held, succeeded, text(1), promise);
+}
+
 EMSCRIPTEN_KEEPALIVE void lock_abort(LocksCore* core, int request) { core->abort(request); }
 
 EMSCRIPTEN_KEEPALIVE double lock_token(LocksCore* core, int held) { return core->token(held); }

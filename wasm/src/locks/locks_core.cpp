@@ -81,15 +81,50 @@ Task<std::string> LocksCore::take(std::vector<std::string> names, LockOptions op
         if (!taken.front()) taken.clear();
     }
     std::string numbers;
-    for (auto& held : taken) {
-        const int number = ++last_;
-        held.on_lost([number](std::string_view reason) {
-            call(Call::lock_lost, {.object = number, .first = reason});
-        });
-        held_[number] = std::move(held);
-        add(numbers, std::to_string(number));
-    }
+    for (auto& held : taken) add(numbers, std::to_string(keep(std::move(held))));
     co_return numbers;
+}
+
+int LocksCore::keep(Held held) {
+    const int number = ++last_;
+    held.on_lost([number](std::string_view reason) {
+        call(Call::lock_lost, {.object = number, .first = reason});
+    });
+    held_[number] = std::move(held);
+    return number;
+}
+
+void LocksCore::enter(const std::string& key, LockOptions options, double ttl_ms, int request,
+                      PromiseId promise) {
+    const AbortSignal signal;
+    requests_[request] = signal;
+    options.signal = signal;
+    run_in(
+        scope_, once_.enter(key, std::move(options), ttl_ms),
+        [this, request, promise](OnceTurn turn) {
+            requests_.erase(request);
+            std::string texts;
+            if (turn.outcome) {
+                add(texts, turn.outcome->succeeded ? "s" : "f");
+                add(texts, turn.outcome->text);
+            } else {
+                add(texts, "h");
+                add(texts, std::to_string(keep(std::move(turn.held))));
+            }
+            Resolve{promise}(texts);
+        },
+        [this, request, promise](const std::exception_ptr& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+void LocksCore::settle_once(const std::string& key, int held, bool succeeded,
+                            const std::string& text, PromiseId promise) {
+    auto found = held_.extract(held);
+    settle(scope_,
+           once_.settle(key, found.empty() ? Held() : std::move(found.mapped()), {succeeded, text}),
+           promise);
 }
 
 void LocksCore::abort(int request) {

@@ -8,6 +8,7 @@
 
 #include "browser/world.hpp"
 #include "tabacus/lock.hpp"
+#include "tabacus/once.hpp"
 
 namespace tabacus::browser {
 
@@ -34,6 +35,13 @@ class LocksCore {
     void capabilities(PromiseId promise) const;
     void close() { table_.close(); }
 
+    // Single flight. Resolves with an outcome ("s" or "f", text), or with the lock to run under ("h",
+    // its number).
+    void enter(const std::string& key, LockOptions options, double ttl_ms, int request,
+               PromiseId promise);
+    void settle_once(const std::string& key, int held, bool succeeded, const std::string& text,
+                     PromiseId promise);
+
     // A fenced transaction. Resolves with its number.
     void begin(int held, PromiseId promise);
     void get(int transaction, const std::string& store, const std::string& key, PromiseId promise);
@@ -47,11 +55,13 @@ class LocksCore {
 
   private:
     Task<std::string> take(std::vector<std::string> names, LockOptions options, bool all);
+    int keep(Held held);
     Task<double> open(int held);
     Task<void> write(int transaction, Texts texts);
 
     BrowserWorld world_;
     LockTable table_;
+    Once once_{world_, table_};
     int last_ = 0;
     std::map<int, Held> held_;
     std::map<int, std::shared_ptr<FencedTransaction>> transactions_;
