@@ -201,22 +201,26 @@ test('re-entry is through the held lock, and a cycle over tabs ends in one Deadl
         inner?.release();
         assert.equal(outer.held, true);
     });
-    const both = (/** @type {any} */ tab, /** @type {string[]} */ [first, second]) =>
-        tab.lock(first).run(
-            async (/** @type {any} */ held) => {
-                await tick();
-                await tick();
-                await tab.lock(second).run(() => {}, { within: held, label: `${first} then ${second}` });
-            },
-            { label: first },
-        );
-    const outcomes = await Promise.allSettled([both(a, ['x', 'y']), both(b, ['y', 'x'])]);
+    const x = await a.lock('x').acquire();
+    const y = await b.lock('y').acquire();
+    assert.ok(x && y);
+    /**
+     * @param {Tab} tab
+     * @param {string} wanted
+     * @param {import('tabacus').Held} within
+     */
+    const nest = async (tab, wanted, within) => {
+        try {
+            await tab.lock(wanted).run(() => {}, { within, label: `${within.name} then ${wanted}` });
+        } finally {
+            within.release();
+        }
+    };
+    const outcomes = await Promise.allSettled([nest(a, 'y', x), nest(b, 'x', y)]);
     const refused = outcomes.filter(({ status }) => status === 'rejected');
-    if (refused.length > 0) {
-        const { reason } = /** @type {PromiseRejectedResult} */ (refused[0]);
-        assert.ok(reason instanceof DeadlockError && reason instanceof TabacusError);
-        assert.match(reason.message, /'x then y' waits for 'y'/);
-    }
+    const { reason } = /** @type {PromiseRejectedResult} */ (refused[0]);
+    assert.ok(reason instanceof DeadlockError && reason instanceof TabacusError);
+    assert.match(reason.message, /'x then y' waits for 'y'/);
     assert.equal(refused.length, 1);
     assert.deepEqual(await b.lockAll(['y', 'x'], (held) => held.map(({ name }) => name)), ['y', 'x']);
     await close();
