@@ -14,7 +14,7 @@ const PUBLISHED = [
     /^package\.json$/,
     /^README\.md$/,
     /^LICENSE$/,
-    /^dist\/(web|node)\/(single|threads)\.(js|wasm)$/,
+    /^dist\/(web|node)\/(single|threads|locks)\.(js|wasm)$/,
     /^dist\/(web|node)\/attach\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,

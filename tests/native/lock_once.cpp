@@ -28,20 +28,20 @@ class Client {
 
     /// A request whose token has expired: refresh, or use the refreshed one.
     void expire(std::function<void(std::optional<int>)> done) {
-        page_.scope().spawn([](Client& self, std::function<void(std::optional<int>)> tell)
-                                -> Task<void> {
-            std::optional<int> token;
-            try {
-                token = co_await self.refresh();
-            } catch (const Error&) {
-            }
-            tell(token);
-        }(*this, std::move(done)));
+        page_.scope().spawn(
+            [](Client& self, std::function<void(std::optional<int>)> tell) -> Task<void> {
+                std::optional<int> token;
+                try {
+                    token = co_await self.refresh();
+                } catch (const Error&) {
+                }
+                tell(token);
+            }(*this, std::move(done)));
     }
 
   private:
     Task<int> refresh() {
-        auto turn = co_await once_.enter("token", {.max_hold_ms = 1'000}, 0);
+        auto turn = co_await once_.enter("token", {}, 0);
         if (turn.outcome) co_return std::stoi(turn.outcome->text);
         co_await page_.world().clock().sleep(1);
         const int token = provider_.refresh(provider_.newest);

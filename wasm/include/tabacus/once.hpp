@@ -1,8 +1,9 @@
-// Single flight: of all callers of a key, in all tabs, that come while nobody has finished, one runs
-// and the others get its outcome.
+// Single flight: of all callers of a key, in all tabs, that come while nobody has finished, one
+// runs and the others get its outcome.
 //
 // It promises:
-//  - Between the call and the return of enter(), if it returns an outcome, a run finished: no caller
+//  - Between the call and the return of enter(), if it returns an outcome, a run finished: no
+//  caller
 //    gets what was finished before it called, unless it allowed an age (`ttl_ms`).
 //  - At most one runs at a time, of those that can still settle: an outcome is kept only under the
 //    fence of the lock that its runner holds.
@@ -33,7 +34,8 @@ class Once {
     /// `world` and `table` must outlive it.
     Once(World& world, LockTable& table) : world_(world), table_(table) {}
 
-    /// As LockTable::acquire() of an exclusive lock. `ttl_ms`: a success not older than that will do.
+    /// As LockTable::acquire() of an exclusive lock. `ttl_ms`: a success not older than that will
+    /// do.
     Task<OnceTurn> enter(std::string key, LockOptions options, double ttl_ms);
     /// Keeps the outcome for those who wait, and releases. Fails as Held::begin() and commit() do.
     Task<void> settle(std::string key, Held held, OnceOutcome outcome);

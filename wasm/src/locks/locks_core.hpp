@@ -35,8 +35,8 @@ class LocksCore {
     void capabilities(PromiseId promise) const;
     void close() { table_.close(); }
 
-    // Single flight. Resolves with an outcome ("s" or "f", text), or with the lock to run under ("h",
-    // its number).
+    // Single flight. Resolves with an outcome ("s" or "f", text), or with the lock to run under
+    // ("h", its number).
     void enter(const std::string& key, LockOptions options, double ttl_ms, int request,
                PromiseId promise);
     void settle_once(const std::string& key, int held, bool succeeded, const std::string& text,
