@@ -23,7 +23,8 @@ const ROWS = { add, throughput, latency, contention, payload, open };
 const { values: options } = parseArgs({
     options: {
         only: { type: 'string', multiple: true, default: Object.keys(ROWS) },
-        json: { type: 'boolean', default: false },
+        // npm takes `npm run bench --json` for an option of its own.
+        json: { type: 'boolean', default: process.env.npm_config_json === 'true' },
         strict: { type: 'boolean', default: false },
     },
 });

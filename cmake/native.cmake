@@ -34,6 +34,18 @@ if(test_sources)
     add_executable(tabacus_tests ${test_sources})
     target_link_libraries(tabacus_tests PRIVATE tabacus Catch2::Catch2WithMain)
     catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
+
+    # The protocols once more as the core in a browser runs them: a failure destroys the frames that it
+    # passes instead of being thrown through them (task.hpp).
+    tabacus_sources(unwound_sources wasm/src/protocol wasm/src/lab)
+    set(unwound_tests ${test_sources})
+    list(FILTER unwound_tests INCLUDE REGEX "/(task_coroutines|protocol_[a-z]+|lock_[a-z]+)[.]cpp$")
+    add_executable(tabacus_tests_unwound ${unwound_sources} ${unwound_tests})
+    target_include_directories(tabacus_tests_unwound PRIVATE wasm/include wasm/src)
+    target_compile_definitions(tabacus_tests_unwound PRIVATE TABACUS_UNWIND_BY_DESTRUCTION)
+    target_link_libraries(tabacus_tests_unwound PRIVATE Threads::Threads Catch2::Catch2WithMain)
+    catch_discover_tests(
+        tabacus_tests_unwound TEST_PREFIX "unwound: " DISCOVERY_MODE PRE_TEST)
 endif()
 
 # What strangers write is parsed under libFuzzer too, where the compiler has it: a short run of fixed

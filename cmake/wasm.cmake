@@ -1,5 +1,6 @@
-# One WebAssembly core, with threads or without. It is linked twice, for browsers and for Node,
-# because one glue file for both is refused by webpack, esbuild and Vite.
+# One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
+# and the locks, which serve pages of both. Each is linked twice, for browsers and for Node, because one glue file
+# for both is refused by webpack, esbuild and Vite.
 
 option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
 if(TABACUS_THREADS)
@@ -8,10 +9,10 @@ else()
     set(core single)
 endif()
 
-# Exceptions are WebAssembly's own: smaller and faster than Emscripten's emulation. Link-time
-# optimisation lets an export inline what it calls and drop what nobody does.
-add_compile_options(-fwasm-exceptions -flto)
-add_link_options(-fwasm-exceptions -flto)
+# Without exceptions the core is a fifth smaller: task.hpp carries failures. Link-time optimisation
+# lets an export inline what it calls and drop what nobody does.
+add_compile_options(-fno-exceptions -flto)
+add_link_options(-fno-exceptions -flto)
 if(TABACUS_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
@@ -20,12 +21,17 @@ endif()
 tabacus_sources(hot_sources wasm/src/sync)
 tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser)
 tabacus_sources(binding_sources wasm/src/bindings)
+tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
+tabacus_sources(locks_sources wasm/src/bindings/locks)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
 set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
-# They ask for no type at run time, and the names of their types are a twentieth of the module.
-set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Oz;-fno-rtti")
+# They ask for no type at run time, and the names of their types are a twentieth of the module. There
+# is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
+# is sound only while every file that calls a World, a Counter or a part of them is compiled so.
+set_source_files_properties(${cold_sources} ${catalogue_sources} ${locks_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS
+    "-Oz;-fno-rtti;-fvisibility=hidden;-fwhole-program-vtables;-fvirtual-function-elimination")
 
 set(core_link_options
     -Oz
@@ -54,31 +60,39 @@ else()
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()
 
-# tabacus_core(<platform> <environments>): <build>/<platform>/<core>.js and .wasm.
-function(tabacus_core platform environments)
-    set(target ${core}-${platform})
-    add_executable(${target} $<TARGET_OBJECTS:tabacus_objects>)
+# tabacus_module(<name> <platform> <environments> <objects>...): <build>/<platform>/<name>.js and .wasm.
+function(tabacus_module name platform environments)
+    set(target ${name}-${platform})
+    set(objects "")
+    foreach(library IN LISTS ARGN)
+        list(APPEND objects $<TARGET_OBJECTS:${library}>)
+    endforeach()
+    add_executable(${target} ${objects})
     target_link_options(${target} PRIVATE ${core_link_options} -sENVIRONMENT=${environments})
     set_target_properties(${target} PROPERTIES
-        OUTPUT_NAME ${core}
+        OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${platform})
 endfunction()
 
-set(core_sources ${hot_sources} ${cold_sources} ${binding_sources})
-if(core_sources)
-    add_library(tabacus_objects OBJECT ${core_sources})
-    target_include_directories(tabacus_objects PRIVATE wasm/include wasm/src)
-endif()
+# tabacus_objects(<name> <source>...): compiled once, for every module that has them.
+function(tabacus_objects name)
+    add_library(${name} OBJECT ${ARGN})
+    target_include_directories(${name} PRIVATE wasm/include wasm/src)
+endfunction()
 
-# A core without bindings has no way in, and EMBIND_AOT refuses to link it.
-if(binding_sources)
-    tabacus_core(web web,worker)
-    tabacus_core(node node)
-endif()
-
-if(NOT TABACUS_THREADS)
-    include(cmake/locks.cmake)
-endif()
+tabacus_objects(tabacus_protocols ${cold_sources})
+tabacus_objects(tabacus_core ${hot_sources} ${binding_sources})
+tabacus_objects(tabacus_catalogue ${catalogue_sources})
+tabacus_objects(tabacus_locks ${locks_sources})
+foreach(pair "web;web,worker" "node;node")
+    list(GET pair 0 platform)
+    list(GET pair 1 environments)
+    tabacus_module(${core} ${platform} ${environments} tabacus_protocols tabacus_core)
+    if(NOT TABACUS_THREADS)
+        tabacus_module(catalogue ${platform} ${environments} tabacus_protocols tabacus_catalogue)
+        tabacus_module(locks ${platform} ${environments} tabacus_protocols tabacus_locks)
+    endif()
+endforeach()
 
 if(TABACUS_THREADS)
     include(cmake/attach.cmake)

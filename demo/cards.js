@@ -23,6 +23,8 @@ function card({ name, tag, what }, counters, report) {
     const counter = counters[name];
     const element = one('.card', stamp('card'));
     element.setAttribute('data-strategy', name);
+    // A style set by script is the CSSOM's, which the content security policy lets pass.
+    /** @type {HTMLElement} */ (element).style.setProperty('--colour', `var(--${name})`);
     one('h3', element).textContent = name;
     one('.tag', element).textContent = tag;
     one('.what', element).textContent = what;
@@ -111,7 +113,6 @@ export function showOutcome({ strategy, attempted, counted, lost, rate }) {
     showNumber(role(element, 'counted'), counted, integer);
     showNumber(role(element, 'lost'), lost, integer);
     showNumber(role(element, 'rate'), rate, compact);
-    // A style set by script is the CSSOM's, which the content security policy lets pass.
     const kept = Math.min(1, Math.max(0, 1 - share));
     /** @type {HTMLElement} */ (one('.bar span', element)).style.setProperty('--kept', String(kept));
 }

@@ -11,31 +11,62 @@ const TURN_ms = 16;
 /** So many synchronous increments between two looks at the clock, which costs more than they do. */
 const BURST = 1000;
 
+/**
+ * How long after its time a strategy may still be busy with an increment. A lock that a dead tab left
+ * behind costs some seconds; a race must not stand still for it.
+ */
+const PATIENCE_ms = 8000;
+
 /** @typedef {{ attempted: number, elapsed_ms: number }} Progress */
 
 /**
  * @param {import('./strategies.js').Counter} counter
  * @param {number} duration_ms
+ * @param {number} adds_max  it stops earlier after so many
  * @param {(progress: Progress) => void} onTurn
  * @returns {Promise<{ attempted: number, error?: string }>} resolves when all of it is flushed;
  *     an increment that was refused with an error was told of, so it is none that got lost
  */
-export async function hammer(counter, duration_ms, onTurn) {
+export async function hammer(counter, duration_ms, adds_max, onTurn) {
     const start_ms = performance.now();
     const elapsed = () => performance.now() - start_ms;
     let attempted = 0;
-    try {
-        while (elapsed() < duration_ms) {
+    let over = false;
+    const work = async () => {
+        const busy = () => !over && attempted < adds_max && elapsed() < duration_ms;
+        while (busy()) {
             const until_ms = elapsed() + TURN_ms;
-            while (elapsed() < until_ms) attempted += await burst(counter);
+            while (busy() && elapsed() < until_ms) attempted += await burst(counter);
             onTurn({ attempted, elapsed_ms: elapsed() });
             await eventLoopTurn();
         }
         onTurn({ attempted, elapsed_ms: elapsed() });
         await counter.flush();
+    };
+    try {
+        await within(duration_ms + PATIENCE_ms, work());
         return { attempted };
     } catch (error) {
         return { attempted, error: String(error) };
+    } finally {
+        over = true;
+    }
+}
+
+/**
+ * @param {number} patience_ms
+ * @param {Promise<void>} work
+ */
+async function within(patience_ms, work) {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error('an increment took too long')), patience_ms);
+    });
+    try {
+        await Promise.race([work, late]);
+    } finally {
+        clearTimeout(timer);
     }
 }
 

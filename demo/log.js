@@ -23,11 +23,10 @@ export function report(error) {
     log(code ? `${message} (${code})` : message);
 }
 
-/** @param {EventTarget} tab */
+/** @param {import('../js/index.js').Tab} tab */
 export function followEvents(tab) {
-    tab.addEventListener('warning', (event) => report(/** @type {any} */ (event).detail));
-    tab.addEventListener('storelost', (event) => {
-        const { reason, healed } = /** @type {any} */ (event).detail;
+    tab.addEventListener('warning', (event) => report(event.detail));
+    tab.addEventListener('storelost', ({ detail: { reason, healed } }) => {
         log(`The store was lost. ${reason} ${plural(healed, 'row')} brought back from the mirror.`);
     });
 }

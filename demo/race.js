@@ -12,7 +12,7 @@
  */
 
 import { hammer } from './hammer.js';
-import { STRATEGIES } from './strategies.js';
+import { addsMaxOf, STRATEGIES } from './strategies.js';
 
 /** One race at a time: the leader holds this lock. */
 const LEADER = 'tabacus-demo/race';
@@ -55,7 +55,7 @@ export function takePart(channel, { me }, counters) {
     channel.on('go', async ({ round, strategy, duration_ms, tabs }) => {
         if (!tabs.includes(me.id)) return;
         const counter = counters[/** @type {StrategyName} */ (strategy)];
-        const ran = await run(counter, duration_ms, (progress) =>
+        const ran = await run(counter, duration_ms, addsMaxOf(strategy), (progress) =>
             channel.send({ type: 'progress', strategy, tab: me.id, ...progress }),
         );
         channel.send({ type: 'ran', round, tab: me.id, ...ran });
@@ -79,12 +79,13 @@ async function settled(counter) {
 /**
  * @param {import('./strategies.js').Counter} counter
  * @param {number} duration_ms
+ * @param {number} adds_max
  * @param {(progress: import('./hammer.js').Progress) => void} report
  */
-async function run(counter, duration_ms, report) {
+async function run(counter, duration_ms, adds_max, report) {
     const start_ms = performance.now();
     let reported_ms = 0;
-    const ran = await hammer(counter, duration_ms, (progress) => {
+    const ran = await hammer(counter, duration_ms, adds_max, (progress) => {
         const due_ms = Math.min(reported_ms + REPORT_ms, duration_ms);
         if (progress.elapsed_ms < due_ms) return;
         reported_ms = Math.floor(progress.elapsed_ms / REPORT_ms) * REPORT_ms;

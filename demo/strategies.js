@@ -1,10 +1,16 @@
 /**
- * The four ways of counting that race here. The package does the counting; here are their words.
+ * The ways of counting that race here. The package does the counting; here are their words.
  */
 
 /**
- * @typedef {'replicated' | 'transactional' | 'locked' | 'naive'} StrategyName
- * @typedef {{ name: StrategyName, tag: string, what: string }} Strategy
+ * @typedef {'replicated' | 'batched' | 'transactional' | 'optimistic' | 'deltas' | 'log' | 'eventual'
+ *   | 'lamport' | 'locked' | 'naive'} StrategyName
+ * @typedef {object} Strategy
+ * @property {StrategyName} name
+ * @property {string} tag
+ * @property {string} what
+ * @property {Partial<import('../js/index.js').CounterOptions>} [options]
+ * @property {number} [adds_max]  how often a tab adds in one race, at most
  */
 
 /** @type {readonly Strategy[]} */
@@ -15,9 +21,44 @@ export const STRATEGIES = Object.freeze([
         what: 'Each tab adds to a total of its own at once, and saves it in a row of its own. The value is the sum of the rows.',
     },
     {
+        name: 'batched',
+        tag: 'exact once flushed',
+        what: 'Increments gather in memory, and are written as one delta four times a second. A tab that dies takes the last of them with it.',
+        options: { interval: 250 },
+    },
+    {
         name: 'transactional',
         tag: 'exact, slow',
         what: 'One IndexedDB transaction for every increment. The store itself puts them in a row.',
+    },
+    {
+        name: 'optimistic',
+        tag: 'exact, slow',
+        what: 'Value and version are read, and written only if the version still is the one read. Who loses tries again, with all that has gathered.',
+    },
+    {
+        name: 'deltas',
+        tag: 'exact, slow',
+        what: 'Every increment is a row of its own. A reader sums them, now and then, and folds them into one.',
+        options: { threshold: 100 },
+    },
+    {
+        name: 'log',
+        tag: 'exact, bulky',
+        what: 'Every increment is a key of its own in localStorage, so that nothing is overwritten. It fills up: a tab adds a thousand here, and stops.',
+        // localStorage has room for some 50,000 such keys, and living tabs keep theirs.
+        adds_max: 1000,
+    },
+    {
+        name: 'eventual',
+        tag: 'nearly',
+        what: 'Each tab adds what it hears from the others in storage events to what it read once, and writes the larger total back.',
+    },
+    {
+        name: 'lamport',
+        tag: 'a textbook lock',
+        what: 'Lamport’s fast mutex, over two keys of localStorage. It presumes that all see a write at once; a process of a browser reads its own copy.',
+        options: { delay: 20, backOff: 5, forceAfter: 2000 },
     },
     {
         name: 'locked',
@@ -32,8 +73,11 @@ export const STRATEGIES = Object.freeze([
 ]);
 
 /** @typedef {Awaited<ReturnType<typeof import('../js/index.js').open>>} Tab */
-/** @typedef {ReturnType<Tab['counter']>} Counter */
+/** @typedef {import('../js/index.js').Counter} Counter */
 /** @typedef {Record<StrategyName, Counter>} Counters */
+
+/** @param {string} name */
+export const addsMaxOf = (name) => STRATEGIES.find((one) => one.name === name)?.adds_max ?? Infinity;
 
 /**
  * The same counter by every strategy, so each has a name of its own.
@@ -42,6 +86,6 @@ export const STRATEGIES = Object.freeze([
  * @returns {Counters}
  */
 export function openCounters(tab) {
-    const pairs = STRATEGIES.map(({ name }) => [name, tab.counter(name, { strategy: name })]);
+    const pairs = STRATEGIES.map(({ name, options }) => [name, tab.counter(name, { strategy: name, ...options })]);
     return /** @type {Counters} */ (Object.fromEntries(pairs));
 }

@@ -33,7 +33,9 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./tab/tab.js').Capabilities} Capabilities */
 /** @typedef {import('./tab/counter.js').ReplicatedCounter} ReplicatedCounter */
 /** @typedef {import('./tab/counter.js').StoredCounter} StoredCounter */
-/** @typedef {import('./tab/counter.js').Guarantee} Guarantee */
+/** @typedef {import('./tab/guarantee.js').Guarantee} Guarantee */
+/** @typedef {import('./tab/guarantee.js').LossCause} LossCause */
+/** @typedef {import('./tab/guarantee.js').StorageModel} StorageModel */
 /** @typedef {import('./lock/lock.js').Lock} Lock */
 /** @typedef {import('./lock/held.js').Held} Held */
 /** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */

@@ -9,11 +9,14 @@
  */
 
 import { loadGlue } from './core/load.web.js';
+import { checkWasm, compile, instantiated } from './core/module.js';
+import { unavailable } from './core/tab-core.js';
 import { invalid, TabacusError } from './errors.js';
 import { attachModule } from './shared/attach-wasm.web.js';
 import { checkOptions } from './shared/check.js';
 import { Core, opsFrom } from './shared/core.js';
 import { hammer } from './shared/hammer.js';
+import { isAttachModule } from './shared/handle.js';
 import { arenaVersion } from './shared/layout.js';
 import { SharedMemory } from './shared/shared.js';
 
@@ -25,7 +28,7 @@ export { TabacusError, TabacusRangeError } from './errors.js';
 /** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
 /** @typedef {import('./shared/layout.js').CounterKind} CounterKind */
 
-/** Where a module is to be had: an address, its bytes, or itself. @typedef {string | URL | BufferSource | WebAssembly.Module} WasmSource */
+/** @typedef {import('./core/module.js').WasmSource} WasmSource */
 
 /** The memory that `threads()` made, with C++ threads beside the workers. */
 export class ThreadsMemory extends SharedMemory {
@@ -66,58 +69,30 @@ function assertIsolated() {
     }
 }
 
-/**
- * @param {string} argument
- * @param {unknown} source
- * @returns {Promise<WebAssembly.Module>}
- */
-async function compile(argument, source) {
-    if (source instanceof WebAssembly.Module) return source;
-    try {
-        if (typeof source === 'string' || source instanceof URL) {
-            return await WebAssembly.compileStreaming(fetch(source));
-        }
-        return await WebAssembly.compile(/** @type {BufferSource} */ (source));
-    } catch (cause) {
-        throw Object.assign(invalid(argument, source, 'the address, the bytes or the module of its wasm'), { cause });
-    }
-}
-
-/**
- * What the glue is to be started with. Without `module` it finds its own wasm beside itself.
- *
- * @param {WebAssembly.Memory} memory
- * @param {WebAssembly.Module | undefined} module
- */
-const glueOptions = (memory, module) => ({
-    wasmMemory: memory,
-    ...(module && {
-        /**
-         * @param {WebAssembly.Imports} imports
-         * @param {(instance: WebAssembly.Instance, module: WebAssembly.Module) => void} receive
-         */
-        instantiateWasm(imports, receive) {
-            void WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module));
-        },
-    }),
-});
-
 /** The 16 MiB that the module is linked for: it cannot grow, since views of shared memory go stale. */
 const memoryPages = 256;
 
 /**
- * @param {unknown} wasm
+ * @param {import('./core/module.js').WasmSource | undefined} wasm
  * @param {WebAssembly.Memory} memory
  */
 async function startCore(wasm, memory) {
-    const module = wasm === undefined ? undefined : await compile('wasm', wasm);
-    const { default: start } = await loadGlue('threads');
-    return start(glueOptions(memory, module));
+    const module = wasm === undefined ? undefined : await compile(wasm, 'wasm');
+    try {
+        const { default: start } = await loadGlue('threads');
+        return await (module ? instantiated(start, module, { wasmMemory: memory }) : start({ wasmMemory: memory }));
+    } catch (cause) {
+        return unavailable('threads')(cause);
+    }
 }
 
-/** @param {unknown} source */
+/** @param {import('./core/module.js').WasmSource | undefined} source */
 async function compileAttach(source) {
-    if (source !== undefined) return compile('attachWasm', source);
+    if (source !== undefined) {
+        const module = await compile(source, 'attachWasm');
+        if (!isAttachModule(module)) throw invalid('attachWasm', source, 'the attach.wasm of this package');
+        return module;
+    }
     try {
         return await attachModule();
     } catch (cause) {
@@ -138,7 +113,9 @@ async function compileAttach(source) {
  * @returns {Promise<ThreadsMemory>}
  */
 export async function threads(options = {}) {
-    const { wasm, attachWasm } = checkOptions(options, ['wasm', 'attachWasm']);
+    const given = checkOptions(options, ['wasm', 'attachWasm']);
+    const wasm = given.wasm === undefined ? undefined : checkWasm(given.wasm, 'wasm');
+    const attachWasm = given.attachWasm === undefined ? undefined : checkWasm(given.attachWasm, 'attachWasm');
     assertIsolated();
     const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
     const [glue, module] = await Promise.all([startCore(wasm, memory), compileAttach(attachWasm)]);

@@ -12,7 +12,7 @@
 
 import { invalid } from './errors.js';
 import { Core, opsFrom } from './shared/core.js';
-import { checkHandle } from './shared/handle.js';
+import { checkHandle, isAttachModule } from './shared/handle.js';
 import { agentFields } from './shared/layout.js';
 import { SharedMemory } from './shared/shared.js';
 
@@ -29,8 +29,7 @@ export { TabacusError, TabacusRangeError } from './errors.js';
  */
 async function instantiate({ memory, module }) {
     const wrong = () => invalid('handle.module', module, 'the attach.wasm of this package');
-    // Looked at before it is run: a stranger's start function would run on our memory.
-    if (!WebAssembly.Module.exports(module).some(({ name }) => name === 'agent_enter')) throw wrong();
+    if (!isAttachModule(module)) throw wrong();
     try {
         return (await WebAssembly.instantiate(module, { env: { memory } })).exports;
     } catch (cause) {
@@ -40,7 +39,8 @@ async function instantiate({ memory, module }) {
 
 /**
  * Attaches this thread to the memory behind `shared.handle`. `close()` what it resolves to when the
- * thread needs it no more and lives on; each attachment has 4 KiB of the memory.
+ * thread needs it no more, and before it ends: each attachment has 4 KiB of the memory, there is room
+ * for 254 at a time, and nobody can tell that a thread was terminated.
  *
  * @param {SharedHandle} handle
  * @returns {Promise<AttachedMemory>}

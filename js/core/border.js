@@ -50,7 +50,8 @@ const decoder = new TextDecoder();
 export class Border {
     promises = new Promises();
 
-    #glue;
+    /** @type {import('./tab-core.js').Glue} */
+    glue;
     #tab = 0;
 
     /**
@@ -59,7 +60,7 @@ export class Border {
      * @param {Owner} owner
      */
     constructor(glue, host, owner) {
-        this.#glue = glue;
+        this.glue = glue;
         this.host = host;
         this.owner = owner;
         this.report = host.report;
@@ -81,10 +82,10 @@ export class Border {
      */
     start(namespace) {
         this.#pack([namespace]);
-        this.#tab = this.#glue._tab_new();
+        this.#tab = this.glue._tab_new();
         this.host.connect((event, number, texts = []) => {
             this.#pack(texts);
-            this.#glue._tab_event(this.#tab, events.indexOf(event), number);
+            this.glue._tab_event(this.#tab, events.indexOf(event), number);
         });
     }
 
@@ -98,36 +99,45 @@ export class Border {
      */
     invoke(name, texts, ...numbers) {
         this.#pack(texts);
-        return /** @type {any} */ (this.#glue)[name](this.#tab, ...numbers);
+        return /** @type {any} */ (this.glue)[name](this.#tab, ...numbers);
     }
 
     /** @returns {Promise<unknown>} */
     open() {
-        return this.promises.make((id) => this.#glue._tab_open(this.#tab, id));
+        return this.promises.make((id) => this.glue._tab_open(this.#tab, id));
     }
 
     /** @returns {Promise<unknown>} */
     close() {
-        return this.promises.make((id) => this.#glue._tab_close(this.#tab, id));
+        return this.promises.make((id) => this.glue._tab_close(this.#tab, id));
+    }
+
+    /**
+     * What the core says of a counter, field by field.
+     *
+     * @param {number} address
+     * @returns {string[]}
+     */
+    guarantee(address) {
+        return this.promises.now((id) => this.glue._tally_guarantee(address, id));
     }
 
     /** @returns {string[]} */
     capabilities() {
-        return this.promises.now((id) => this.#glue._tab_capabilities(this.#tab, id));
+        return this.promises.now((id) => this.glue._tab_capabilities(this.#tab, id));
     }
 
     /**
      * The counter's address in the core.
      *
-     * @param {string} name
-     * @param {string} strategy
+     * @param {string[]} words its name; for the catalogue also its strategy, and its times
      * @param {boolean} strict
      * @returns {number}
      */
-    counter(name, strategy, strict) {
-        this.#pack([name, strategy]);
+    counter(words, strict) {
+        this.#pack(words);
         let address = 0;
-        this.promises.now((id) => (address = this.#glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
+        this.promises.now((id) => (address = this.glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
         return address;
     }
 
@@ -138,8 +148,8 @@ export class Border {
     #pack(texts) {
         const encoded = texts.map((text) => (text === null ? null : encoder.encode(text)));
         const size = encoded.reduce((sum, bytes) => sum + 4 + (bytes?.length ?? 0), 0);
-        const room = this.#glue._tab_room(size);
-        const heap = this.#glue.HEAPU8; // only here: making room may have grown the memory
+        const room = this.glue._tab_room(size);
+        const heap = this.glue.HEAPU8; // only here: making room may have grown the memory
         const view = new DataView(heap.buffer);
         let at = room;
         for (const bytes of encoded) {
@@ -155,6 +165,6 @@ export class Border {
      */
     #text(at, size) {
         // A copy: browsers refuse to decode from memory that is shared.
-        return size === 0 ? '' : decoder.decode(this.#glue.HEAPU8.slice(at, at + size));
+        return size === 0 ? '' : decoder.decode(this.glue.HEAPU8.slice(at, at + size));
     }
 }

@@ -1,27 +1,54 @@
 /**
- * The glue of one core, from beside the bundled modules: a page loads the core that it uses, and no
- * other. The literal imports are what bundlers look for.
+ * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
+ * literal imports are what bundlers look for.
  *
- * @param {'threads' | 'single'} build
+ * @param {import('./tab-core.js').ModuleName} name
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
-export function loadGlue(build) {
-    // @ts-ignore: made by the build, and not there when types are checked
-    return build === 'threads' ? import('./threads.js') : import('./single.js');
+export function loadGlue(name) {
+    switch (name) {
+        case 'threads':
+            // @ts-ignore: made by the build, and not there when types are checked
+            return import('./threads.js');
+        case 'single':
+            // @ts-ignore: as above
+            return import('./single.js');
+        case 'locks':
+            // @ts-ignore: as above
+            return import('./locks.js');
+        default:
+            // @ts-ignore: as above
+            return import('./catalogue.js');
+    }
 }
 
 /**
  * The wasm beside the bundled modules, fetched while its glue still is on its way.
  *
- * @param {'threads' | 'single'} build
+ * @param {import('./tab-core.js').ModuleName} name
  * @returns {Promise<WebAssembly.Module | undefined>} rejected where the glue, which knows more ways, may still succeed
  */
-export function compileBeside(build) {
-    return WebAssembly.compileStreaming(
-        fetch(
-            build === 'threads'
-                ? new URL('./threads.wasm', import.meta.url)
-                : new URL('./single.wasm', import.meta.url),
-        ),
-    );
+export function compileBeside(name) {
+    return WebAssembly.compileStreaming(fetch(wasmBeside(name)));
+}
+
+/** @param {import('./tab-core.js').ModuleName} name */
+function wasmBeside(name) {
+    switch (name) {
+        case 'threads':
+            return new URL('./threads.wasm', import.meta.url);
+        case 'single':
+            return new URL('./single.wasm', import.meta.url);
+        case 'locks':
+            return new URL('./locks.wasm', import.meta.url);
+        default:
+            return new URL('./catalogue.wasm', import.meta.url);
+    }
+}
+
+/** @param {string | URL} address */
+export async function fetchBytes(address) {
+    const response = await fetch(address);
+    if (!response.ok) throw new Error(`${response.status} ${response.url}`);
+    return response.arrayBuffer();
 }

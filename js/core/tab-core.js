@@ -1,17 +1,17 @@
-/** The C++ core of a tab: which build, from where, and its methods as types. */
+/** The C++ modules of a tab: which, from where, and their functions as types. */
 
-import { invalid, TabacusError } from '../errors.js';
+import { TabacusError } from '../errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
+import { compile, instantiated } from './module.js';
 
-/** @typedef {'threads' | 'single'} Build */
+/** @typedef {'threads' | 'single'} Build the core's */
 
-/**
- * Where a core's wasm is to be had: an address, its bytes, or itself.
- * @typedef {string | URL | BufferSource | WebAssembly.Module} WasmSource
- */
+/** @typedef {Build | 'catalogue' | 'locks'} ModuleName */
 
 /**
- * An instance of the core: its exports (wasm/src/bindings/tab.cpp), and its one import.
+ * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
+ * but _tally_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
+ * _tally_increment. The locks (wasm/src/bindings/locks) have names of their own, which Border.invoke() calls.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
@@ -33,74 +33,27 @@ import { compileBeside, loadGlue } from './load.web.js';
  */
 
 /**
- * A core of its own for each tab: what a tab leaves behind goes with it.
+ * An instance of its own for each tab: what a tab leaves behind goes with it.
  *
- * @param {Build} build
- * @param {WasmSource | undefined} wasm nothing: beside the package's modules
+ * @param {ModuleName} name
+ * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules
  * @returns {Promise<Glue>}
  */
-export async function loadCore(build, wasm) {
-    return instantiate(
-        build,
-        loadGlue(build),
-        wasm ? compile(wasm) : compileBeside(build).catch(() => undefined),
-    );
+export async function loadCore(name, wasm) {
+    const given = wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
+    const [glue, module] = await Promise.all([loadGlue(name).catch(unavailable(name)), given]);
+    const starting = module ? instantiated(glue.default, module) : glue.default({});
+    return starting.catch(unavailable(name));
 }
 
 /**
- * @param {string} build
- * @param {Promise<{ default: (options: object) => Promise<any> }>} glue
- * @param {Promise<WebAssembly.Module | undefined>} wasm
- * @returns {Promise<Glue>}
+ * @param {ModuleName} name
+ * @returns {(cause: unknown) => never}
  */
-export async function instantiate(build, glue, wasm) {
-    const [{ default: start }, module] = await Promise.all([glue, wasm]);
-    try {
-        return await (module ? instantiated(start, module) : start({}));
-    } catch (cause) {
-        throw new TabacusError(
-            'unavailable',
-            `${build}.wasm could not be loaded: it must be beside the package's modules, or passed as wasm`,
-            { cause },
-        );
-    }
-}
+export const unavailable = (name) => (cause) => {
+    const where = `they must be beside the package's modules (its wasm may be passed as \`${optionOf(name)}\`)`;
+    throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, { cause });
+};
 
-/**
- * The glue waits for ever where instantiating fails in a function of ours, so we do not wait for it alone.
- *
- * @param {(options: object) => Promise<Glue>} start
- * @param {WebAssembly.Module} module
- * @returns {Promise<Glue>}
- */
-function instantiated(start, module) {
-    return new Promise((resolve, reject) => {
-        /**
-         * @param {WebAssembly.Imports} imports
-         * @param {(instance: WebAssembly.Instance, module: WebAssembly.Module) => void} receive
-         */
-        const instantiateWasm = (imports, receive) => {
-            WebAssembly.instantiate(module, imports)
-                .then((instance) => receive(instance, module))
-                .catch(reject);
-            return {};
-        };
-        start({ instantiateWasm }).then(resolve, reject);
-    });
-}
-
-/**
- * @param {WasmSource} source
- * @returns {Promise<WebAssembly.Module>}
- */
-async function compile(source) {
-    if (source instanceof WebAssembly.Module) return source;
-    try {
-        if (typeof source !== 'string' && !(source instanceof URL)) return await WebAssembly.compile(source);
-        const response = await fetch(source);
-        if (!response.ok) throw new Error(`${response.status} ${response.url}`);
-        return await WebAssembly.compile(await response.arrayBuffer());
-    } catch (cause) {
-        throw Object.assign(invalid('wasm', source, 'the address, the bytes or the module of its wasm'), { cause });
-    }
-}
+/** How open() calls what a module is to be had from. @param {ModuleName} name */
+const optionOf = (name) => (name === 'catalogue' || name === 'locks' ? name : 'wasm');

@@ -45,9 +45,6 @@ export class DatabaseHost {
 
     #disposed = false;
 
-    /** False when there is none, or it refused to open when the tab was opened. */
-    available = false;
-
     /**
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
@@ -62,17 +59,17 @@ export class DatabaseHost {
         this.#report = report;
     }
 
+    /** Whether there is one; it may refuse to open all the same. */
+    get available() {
+        return this.#factory !== undefined;
+    }
+
     /**
-     * Finds out whether the database opens.
-     * @returns {Promise<void>}
+     * Opens it, so that it is open when the first transaction begins.
+     * @returns {Promise<void>} when it is open, or refused to
      */
     ready() {
-        return new Promise((resolve) => {
-            this.#open((connection) => {
-                this.available = connection !== undefined;
-                resolve();
-            });
-        });
+        return new Promise((resolve) => this.#open(() => resolve()));
     }
 
     /** @param {number} id */
@@ -197,11 +194,16 @@ export class DatabaseHost {
      * @returns {void}
      */
     #opened(connection, why, upgraded) {
-        if (connection && !fits(connection)) {
-            // A stranger's database of our name: add what is missing, touch nothing else, once.
-            connection.close();
-            if (!upgraded) return this.#request(connection.version + 1);
-            return this.#opened(undefined, ['store-failed', 'a foreign database has the name'], true);
+        try {
+            if (connection && !fits(connection)) {
+                // A stranger's database of our name: add what is missing, touch nothing else, once.
+                connection.close();
+                if (!upgraded) return this.#request(connection.version + 1);
+                [connection, why] = [undefined, ['store-failed', 'a foreign database has the name']];
+            }
+        } catch (error) {
+            // Closed since it opened, by the browser or by another tab's upgrade.
+            [connection, why] = [undefined, storeFailure(error)];
         }
         if (connection && this.#disposed) {
             connection.close();

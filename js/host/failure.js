@@ -7,14 +7,21 @@
  */
 
 /**
- * What an exception in nobody's reach becomes: an `error` event of the window, as with a listener.
+ * What an exception in nobody's reach becomes: an `error` event of the window, as with a listener; in
+ * Node, which has no such event for it, an uncaught exception.
  *
  * @param {import('./host.js').Platform} platform
  * @param {unknown} error
  */
 export function reportTo(platform, error) {
+    if (!platform.reportError) {
+        queueMicrotask(() => {
+            throw error;
+        });
+        return;
+    }
     try {
-        platform.reportError?.(error);
+        platform.reportError(error);
     } catch {
         // A handler of error events that throws has been heard.
     }

@@ -4,13 +4,14 @@ import { attempt } from './failure.js';
 export class LocksHost {
     #manager;
     #report;
-    #disposed = false;
 
     /**
      * Ends a request: lets its lock go, or withdraws it from the queue.
      * @type {Map<number, { release: () => void, abort: () => void }>}
      */
     #requests = new Map();
+
+    #disposed = false;
 
     /**
      * @param {import('./host.js').Platform} platform
@@ -35,7 +36,6 @@ export class LocksHost {
         let granted = false;
         /** @param {Lock | null} lock */
         const grant = (lock) => {
-            // A grant that was on its way when everything was let go is let go too.
             if (!lock || this.#disposed) {
                 this.#requests.delete(id);
                 this.#report('settled', id);
@@ -82,6 +82,7 @@ export class LocksHost {
         );
     }
 
+    /** Lets all go, and whatever is granted after this. */
     dispose() {
         this.#disposed = true;
         for (const request of this.#requests.values()) {

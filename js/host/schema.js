@@ -4,7 +4,7 @@
  * transaction (world.hpp, Transaction::claim).
  */
 
-const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'locks', 'data'];
+const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data'];
 const claims = 'claims';
 export const subject = 'subject';
 

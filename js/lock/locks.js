@@ -1,13 +1,12 @@
 /** The locks of a tab, on a module of their own (wasm/src/locks): loaded when the first is used. */
 
 import { Border } from '../core/border.js';
-import { instantiate } from '../core/tab-core.js';
+import { loadCore } from '../core/tab-core.js';
 import { DeadlockError, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { Host } from '../host/host.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
-import { compileBeside, loadGlue } from './load.web.js';
 import { checkLockOptions, checkOnceOptions } from './options.js';
 
 /**
@@ -26,7 +25,7 @@ import { checkLockOptions, checkOnceOptions } from './options.js';
  * @property {boolean} fenced whether held.commit() works
  */
 
-/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, allowWeaker: boolean, warn: (notice: import('../core/border.js').Notice) => void }} Owner */
+/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, warn: (notice: import('../core/border.js').Notice) => void }} Owner */
 
 export class Locks {
     #border;
@@ -67,7 +66,7 @@ export class Locks {
         const host = new Host(owner.platform, owner.namespace);
         try {
             const [glue] = await Promise.all([
-                instantiate('locks', loadGlue(), compileBeside().catch(() => undefined)),
+                loadCore('locks', owner.source),
                 host.database.ready(),
             ]);
             const locks = new Locks(glue, host, owner);

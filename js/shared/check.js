@@ -28,13 +28,14 @@ export function checkName(name, argument = 'name') {
  * @template {string} Key
  * @param {unknown} options
  * @param {readonly Key[]} known
+ * @param {string} [whose] for the message
  * @returns {Partial<Record<Key, unknown>>}
  */
-export function checkOptions(options, known) {
+export function checkOptions(options, known, whose = '') {
     if (typeof options !== 'object' || options === null) throw invalid('options', options, 'an object');
     for (const key of Object.keys(options)) {
         if (!(/** @type {readonly string[]} */ (known).includes(key))) {
-            throw new TabacusError('invalid-argument', `there is no option ${show(key)}`, {
+            throw new TabacusError('invalid-argument', `there is no option ${show(key)}${whose && ` ${whose}`}`, {
                 argument: `options.${key}`,
                 value: /** @type {Record<string, unknown>} */ (options)[key],
                 allowed: `one of ${known.join(', ')}`,

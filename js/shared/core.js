@@ -58,8 +58,14 @@ export function opsFrom(exports, prefix) {
 
 const busy = -1;
 
+const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
+
 export class Core {
     closed = false;
+
+    /** Aborted by close(), for whoever waits. */
+    #ending = new AbortController();
+    ending = this.#ending.signal;
 
     /**
      * @param {Ops} ops
@@ -75,7 +81,11 @@ export class Core {
         this.units = new Uint16Array(buffer);
         this.agent = ops.agent_enter(root, this.maySleep ? 1 : 0);
         if (this.agent === 0) {
-            throw new TabacusError('out-of-memory', 'the shared arena has no room for another thread');
+            throw new TabacusError(
+                'out-of-memory',
+                'the shared arena has no room for another thread: 254 may be attached at a time, and one that ends ' +
+                    'without close() stays attached',
+            );
         }
         this.id = this.#word(this.agent + agentFields.id);
     }
@@ -91,7 +101,7 @@ export class Core {
     }
 
     assertOpen() {
-        if (this.closed) throw new TabacusError('closed', 'this attachment to the shared memory is closed');
+        if (this.closed) throw closedError();
     }
 
     /**
@@ -125,6 +135,7 @@ export class Core {
     close() {
         if (this.closed) return;
         this.closed = true;
+        this.#ending.abort(closedError());
         this.ops.agent_leave(this.root, this.agent);
         // The hot paths do not look whether we are open: what they call answers "not done", and who
         // asks why finds it closed.

@@ -35,6 +35,14 @@ export function checkHandle(handle) {
 }
 
 /**
+ * Looked at before it is run: a stranger's start function would run on our memory.
+ *
+ * @param {WebAssembly.Module} module
+ */
+export const isAttachModule = (module) =>
+    WebAssembly.Module.exports(module).some(({ name }) => name === 'agent_enter');
+
+/**
  * The memory itself must say what the handle says.
  *
  * @param {SharedHandle} handle

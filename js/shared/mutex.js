@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { show, TabacusError } from '../errors.js';
 import { checkOptions, checkSignal, checkTimeout } from './check.js';
 import { locks, unlocks } from './layout.js';
@@ -50,7 +51,7 @@ export class SharedMutex {
     lock(options) {
         const core = this.#core;
         core.assertOpen();
-        const timeout_ms = options && checkTimeout(checkOptions(options, ['timeout']).timeout);
+        const timeout_ms = options === undefined ? options : checkTimeout(checkOptions(options, ['timeout']).timeout);
         if (!core.maySleep) {
             throw new TabacusError('would-block', 'a main thread must not block: await lockAsync() instead');
         }
@@ -80,8 +81,7 @@ export class SharedMutex {
         const signal = checkSignal(given.signal);
         const deadline_ms = performance.now() + (checkTimeout(given.timeout) ?? Infinity);
         signal?.throwIfAborted();
-        await this.#acquire(deadline_ms, signal);
-        return (this.#grant = new Grant(this));
+        return this.#acquire(deadline_ms, signal);
     }
 
     /** Releases what this thread holds; a `not-owner` error, and no change, if that is nothing. */
@@ -140,6 +140,7 @@ export class SharedMutex {
      *
      * @param {number} deadline_ms
      * @param {AbortSignal | undefined} signal
+     * @returns {Promise<Grant>} known to `unlock` from the moment on in which the mutex was taken
      */
     async #acquire(deadline_ms, signal) {
         const { ops, words, id } = this.#core;
@@ -151,11 +152,11 @@ export class SharedMutex {
             for (;;) {
                 this.#core.assertOpen();
                 const word = ops.mutex_step(this.#at, id, 0);
-                if (word === 0) return;
+                if (word === 0) return (this.#grant = new Grant(this));
                 const rest_ms = deadline_ms - performance.now();
                 if (rest_ms <= 0) throw timedOut(this.name);
                 sleep = sleepAsync(words, index, word, rest_ms);
-                await orAborted(sleep, signal);
+                await orAborted(orAborted(sleep, signal), this.#core.ending);
                 sleep = undefined;
             }
         } finally {
@@ -180,6 +181,9 @@ export class SharedMutex {
 /** @param {string} name */
 const timedOut = (name) => new DOMException(`${show(name)} was not free in time`, 'TimeoutError');
 
+/** @type {typeof Symbol.dispose} */
+const dispose = /** @type {any} */ (Symbol.dispose ?? Symbol.for('Symbol.dispose'));
+
 /** One asynchronous acquisition of a mutex. `unlock()` once; leaving a `using` scope does it, too. */
 export class Grant {
     #mutex;
@@ -200,7 +204,7 @@ export class Grant {
         this.#mutex.release(this);
     }
 
-    [Symbol.dispose]() {
+    [dispose]() {
         if (this.held) this.unlock();
     }
 }

@@ -3,29 +3,16 @@
  * when their store has answered.
  */
 
+import { Promises } from '../core/promises.js';
 import { invalid, TabacusError, TabacusRangeError } from '../errors.js';
 import { Latest } from './latest.js';
 
-/**
- * What a counter promises here, as data.
- *
- * @typedef {object} Guarantee
- * @property {import('./options.js').Strategy} strategy
- * @property {string} lost when an increment can be lost
- * @property {string} readsWait what a read waits for
- * @property {string} accuracy what a read may miss, or see too early
- * @property {string} rowsPerCounter what is stored for one counter
- * @property {readonly string[]} needs the parts of the platform that it needs
- * @property {import('./options.js').Durability} durability what an increment has reached when `flush`
- *   has resolved
- */
+/** @typedef {import('./guarantee.js').Guarantee} Guarantee */
 
 /**
  * What a counter needs of its tab.
  *
  * @typedef {object} Owner
- * @property {import('../core/tab-core.js').Glue} glue
- * @property {import('../core/promises.js').Promises} promises
  * @property {(error: unknown) => void} report an exception that a subscriber threw
  * @property {(detail: import('./event.js').WarningDetail) => void} warn
  */
@@ -59,6 +46,11 @@ const closed = /** @type {import('../core/tab-core.js').Glue} */ (
     })
 );
 
+/** In place of the module until it is loaded: nothing is known yet, and nothing else is asked of it. */
+const loading = /** @type {import('../core/tab-core.js').Glue} */ (
+    /** @type {unknown} */ ({ _tally_value: () => 0 })
+);
+
 /** What all strategies share. */
 class TabCounter {
     /**
@@ -72,6 +64,9 @@ class TabCounter {
      * @protected
      */
     _address;
+
+    /** @type {import('../core/promises.js').Promises} @protected */
+    _promises;
 
     /** @protected */
     _owner;
@@ -87,15 +82,19 @@ class TabCounter {
 
     /**
      * @param {string} name
+     * @param {import('../core/tab-core.js').Glue} core
+     * @param {import('../core/promises.js').Promises} promises
      * @param {number} address
+     * @param {Readonly<Guarantee>} guarantee
      * @param {Owner} owner
      */
-    constructor(name, address, owner) {
+    constructor(name, core, promises, address, guarantee, owner) {
         this.#name = name;
-        this._core = owner.glue;
+        this._core = core;
+        this._promises = promises;
         this._address = address;
         this._owner = owner;
-        this.#guarantee = guaranteeFrom(owner.promises.now((id) => this._core._tally_guarantee(address, id)));
+        this.#guarantee = guarantee;
     }
 
     /** What it was opened as. */
@@ -136,7 +135,7 @@ class TabCounter {
      * const total = await tab.counter('visits').read();
      */
     async read() {
-        const value = await this._owner.promises.make((id) => this._core._tally_read(this._address, id));
+        const value = await this._promises.make((id) => this._core._tally_read(this._address, id));
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -152,7 +151,7 @@ class TabCounter {
      * await counter.flush();  // from here on a crash cannot lose it
      */
     async flush() {
-        await this._owner.promises.make((id) => this._core._tally_flush(this._address, id));
+        await this._promises.make((id) => this._core._tally_flush(this._address, id));
     }
 
     /**
@@ -210,6 +209,21 @@ class TabCounter {
     }
 
     /**
+     * The core has it, from here on.
+     *
+     * @param {import('../core/tab-core.js').Glue} core
+     * @param {import('../core/promises.js').Promises} promises
+     * @param {number} address
+     * @protected
+     */
+    _use(core, promises, address) {
+        this._core = core;
+        this._promises = promises;
+        this._address = address;
+        this._changed();
+    }
+
+    /**
      * For the tab: called from within the core, which is not to meet an exception of ours.
      * @internal
      */
@@ -260,30 +274,72 @@ export class ReplicatedCounter extends TabCounter {
     }
 }
 
-/** Any other strategy: its store has to answer first. */
+/** Any other strategy: its module has to be loaded, and its store to answer, first. */
 export class StoredCounter extends TabCounter {
+    #load;
+
+    /** @type {Promise<void> | undefined} */
+    #loaded;
+
+    /**
+     * @param {string} name
+     * @param {Readonly<Guarantee>} guarantee
+     * @param {Owner} owner
+     * @param {(counter: StoredCounter) => Promise<void>} load resolves when it is attached
+     */
+    constructor(name, guarantee, owner, load) {
+        super(name, loading, new Promises(), 0, guarantee, owner);
+        this.#load = load;
+        this.#ready().catch(() => {}); // who uses it is told
+    }
+
     /**
      * Adds, and tells the value then known.
      *
      * @param {number} [n] an integer within ±(2^53 − 1)
      * @returns {Promise<number>} rejects with a TabacusRangeError when the value would leave ±(2^53 − 1)
-     *   (nothing was added then), `invalid-argument`, `closed`, `quota-exceeded` or `store-failed`, and
-     *   with `unknown-commit` when the connection died during the commit
+     *   (nothing was added then), `invalid-argument`, `closed`, `quota-exceeded` or `store-failed`, with
+     *   `unknown-commit` when the connection died during the commit, and with `unavailable` when
+     *   catalogue.wasm cannot be loaded
      * @example
      * const next = await tab.counter('orders', { strategy: 'transactional' }).add(1);
      */
     async add(n = 1) {
         checkAmount(n);
-        return this._owner.promises.make((id) => this._core._tally_add(this._address, n, id));
+        await this.#ready();
+        return this._promises.make((id) => this._core._tally_add(this._address, n, id));
     }
-}
 
-/**
- * @param {string[]} fields in the order of Guarantee in wasm/include/tabacus/counter.hpp
- * @returns {Readonly<Guarantee>}
- */
-function guaranteeFrom([strategy, lost, readsWait, accuracy, rowsPerCounter, needs = '', durability]) {
-    const list = Object.freeze(needs.split(', ').flatMap((part) => part.split(',')).filter(Boolean));
-    const all = { strategy, lost, readsWait, accuracy, rowsPerCounter, needs: list, durability };
-    return Object.freeze(/** @type {Guarantee} */ (all));
+    /** @override */
+    async read() {
+        await this.#ready();
+        return super.read();
+    }
+
+    /** @override */
+    async flush() {
+        await this.#ready();
+        return super.flush();
+    }
+
+    /**
+     * For the catalogue: the module has it, from here on.
+     *
+     * @param {import('../core/border.js').Border} border
+     * @param {number} address
+     * @internal
+     */
+    _attach(border, address) {
+        if (this._core === loading) this._use(border.glue, border.promises, address);
+    }
+
+    /** Loads what is not loaded; again, where that has failed. */
+    async #ready() {
+        if (this._core !== loading) return;
+        this.#loaded ??= this.#load(this).catch((error) => {
+            this.#loaded = undefined;
+            throw error;
+        });
+        await this.#loaded;
+    }
 }

@@ -9,9 +9,14 @@ import { Tab } from './tab.js';
  *   A well-formed string of 1 to 128 UTF-16 units
  * @property {import('../core/tab-core.js').Build} [build] `threads` where memory can be shared (a
  *   cross-origin isolated page, Node), else `single`
- * @property {import('../core/tab-core.js').WasmSource} [wasm] where the build's wasm is, if not beside the
+ * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
  *   package's modules
- * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for
+ * @property {import('../core/module.js').WasmSource} [catalogue] where catalogue.wasm is, if not beside
+ *   the package's modules; it is loaded by the first counter of a strategy but the default
+ * @property {import('../core/module.js').WasmSource} [locks] where locks.wasm is, if not beside the
+ *   package's modules; it is loaded by the first use of a lock or of what is built on locks
+ * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
+ *   exclude or fence less than they promise
  * @property {object} [window] the platform to use in place of `globalThis`
  */
 
@@ -32,9 +37,10 @@ export async function open(options = {}) {
     const checked = checkOpenOptions(options);
     const host = new Host(checked.platform, checked.namespace);
     try {
-        // Side by side: either takes tens of milliseconds, and neither needs the other.
-        const [glue] = await Promise.all([loadCore(checked.build, checked.wasm), host.database.ready()]);
-        return await new Tab(glue, host, checked)._open();
+        const loading = loadCore(checked.build, checked.wasm);
+        // Beside it: either takes milliseconds, and the core waits for the database by itself.
+        if (host.database.available) void host.database.ready();
+        return await new Tab(await loading, host, checked)._open();
     } catch (error) {
         host.dispose();
         throw error;

@@ -1,9 +1,14 @@
 /** What the callers of a tab pass, checked before anything is done. */
 
 import { invalid } from '../errors.js';
-import { checkName, checkOptions } from '../shared/check.js';
+import { checkWasm } from '../core/module.js';
+import { checkInteger, checkName, checkOptions } from '../shared/check.js';
 
-/** @typedef {'replicated' | 'naive' | 'locked' | 'transactional'} Strategy */
+/**
+ * The default, which keeps a row per tab, and the ways to count that others have written down.
+ * @typedef {'replicated' | 'naive' | 'log' | 'lamport' | 'eventual' | 'transactional' | 'locked'
+ *   | 'optimistic' | 'deltas' | 'batched'} Strategy
+ */
 
 /**
  * What a commit has reached: `strict`, the disk; `relaxed`, the operating system; `memory`, this
@@ -11,7 +16,26 @@ import { checkName, checkOptions } from '../shared/check.js';
  * @typedef {'memory' | 'relaxed' | 'strict'} Durability
  */
 
-const strategies = ['replicated', 'naive', 'locked', 'transactional'];
+/** The longest time that an option may name: an hour. Who waits longer has another design in mind. */
+const hour_ms = 3_600_000;
+
+/**
+ * The strategies, each with its own options: times in milliseconds, from the least to the most.
+ *
+ * @type {Record<Strategy, Record<string, readonly [least: number, most: number]>>}
+ */
+const strategies = {
+    replicated: {},
+    naive: {},
+    log: { foldAfter: [100, hour_ms] },
+    lamport: { delay: [0, 60_000], backOff: [1, 60_000], forceAfter: [100, hour_ms] },
+    eventual: {},
+    transactional: {},
+    locked: {},
+    optimistic: { backOff: [0, 60_000] },
+    deltas: { threshold: [0, hour_ms] },
+    batched: { interval: [1, hour_ms] },
+};
 
 /** From the weakest. */
 const durabilities = ['memory', 'relaxed', 'strict'];
@@ -47,18 +71,6 @@ function checkWindow(value) {
     return /** @type {import('../host/host.js').Platform} */ (value);
 }
 
-/** @param {unknown} value */
-function checkWasm(value) {
-    const good =
-        typeof value === 'string' ||
-        value instanceof URL ||
-        value instanceof ArrayBuffer ||
-        ArrayBuffer.isView(value) ||
-        value instanceof WebAssembly.Module;
-    if (!good) throw invalid('wasm', value, 'an address, bytes or a WebAssembly.Module');
-    return /** @type {import('../core/tab-core.js').WasmSource} */ (value);
-}
-
 /**
  * Threads wherever memory can be shared. Node says nothing of isolation, and needs none.
  *
@@ -72,30 +84,57 @@ function bestBuild(platform) {
 
 /** @param {unknown} given */
 export function checkOpenOptions(given) {
-    const options = checkOptions(given, ['namespace', 'build', 'wasm', 'allowWeaker', 'window']);
-    const platform = checkWindow(options.window ?? globalThis);
+    // Defaults stand for undefined only: null is a mistake, and may not mix two applications' counters.
+    const {
+        namespace = 'default',
+        build,
+        wasm,
+        catalogue,
+        locks,
+        allowWeaker = false,
+        window = globalThis,
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'locks', 'allowWeaker', 'window']);
+    const platform = checkWindow(window);
     return {
-        namespace: checkName(options.namespace ?? 'default', 'namespace'),
+        namespace: checkName(namespace, 'namespace'),
         platform,
         build: /** @type {import('../core/tab-core.js').Build} */ (
-            checkWord('build', options.build ?? bestBuild(platform), builds)
+            checkWord('build', build === undefined ? bestBuild(platform) : build, builds)
         ),
-        wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm),
-        allowWeaker: checkBoolean('allowWeaker', options.allowWeaker ?? false),
+        wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
+        catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
+        locks: locks === undefined ? undefined : checkWasm(locks, 'locks'),
+        allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }
 
 /**
+ * @typedef {object} CheckedCounterOptions
+ * @property {Strategy} strategy
+ * @property {Durability} durability
+ * @property {boolean} demanded the caller named the durability, so that less is an error
+ * @property {string[]} times of the strategy, as far as given: names and milliseconds in turn
+ */
+
+/**
  * @param {unknown} given
- * @returns {{ strategy: Strategy, durability: Durability, demanded: boolean }} `demanded`: the caller
- *   named the durability, so that less is an error
+ * @returns {CheckedCounterOptions}
  */
 export function checkCounterOptions(given) {
-    const { strategy = 'replicated', durability } = checkOptions(given, ['strategy', 'durability']);
+    if (typeof given !== 'object' || given === null) throw invalid('options', given, 'an object');
+    const { strategy: named = 'replicated' } = /** @type {{ strategy?: unknown }} */ (given);
+    /** @type {Strategy} */
+    const strategy = checkWord('strategy', named, Object.keys(strategies));
+    const ranges = strategies[strategy];
+    const options = checkOptions(given, ['strategy', 'durability', ...Object.keys(ranges)], `of ${strategy}`);
+    const { durability = 'relaxed' } = options;
     return {
-        strategy: checkWord('strategy', strategy, strategies),
-        durability: checkWord('durability', durability ?? 'relaxed', durabilities),
-        demanded: durability !== undefined,
+        strategy,
+        durability: checkWord('durability', durability, durabilities),
+        demanded: options.durability !== undefined,
+        times: Object.entries(ranges).flatMap(([name, [least, most]]) =>
+            options[name] === undefined ? [] : [name, String(checkInteger(name, options[name], least, most))],
+        ),
     };
 }
 
@@ -104,3 +143,5 @@ export function checkCounterOptions(given) {
  * @param {Durability} than
  */
 export const isWeaker = (durability, than) => durabilities.indexOf(durability) < durabilities.indexOf(than);
+
+export { strategies as STRATEGIES };

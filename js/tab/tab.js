@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Border } from '../core/border.js';
 import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
@@ -5,6 +6,7 @@ import { Lock } from '../lock/lock.js';
 import { checkName } from '../shared/check.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
+import { guaranteeFrom, storedGuarantee } from './guarantee.js';
 import { checkCounterOptions, isWeaker } from './options.js';
 
 /**
@@ -12,7 +14,8 @@ import { checkCounterOptions, isWeaker } from './options.js';
  *
  * @typedef {object} Capabilities
  * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
- * @property {'web-locks' | 'none'} exclusion how tabs keep out of each other's way
+ * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs keep out of each other's way: by the
+ *   browser's locks, or, where it has none, locks by a lease in IndexedDB
  * @property {import('./options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs hear of an increment at once (BroadcastChannel)
@@ -27,6 +30,25 @@ import { checkCounterOptions, isWeaker } from './options.js';
  * @property {import('./options.js').Durability} [durability] `relaxed` unless said otherwise. Where it
  *   is said and cannot be had, that is an error (`weaker-guarantee`), unless the tab was opened with
  *   `allowWeaker`
+ * @property {number} [delay] `lamport`: how long to wait, after another has shown up, before looking
+ *   whether the lock is one's own. The options from here on are whole milliseconds, from 0 to 60 000; 50
+ *   unless said otherwise
+ * @property {number} [backOff] `lamport`: how long to wait while another holds the lock, from 1 to
+ *   60 000; 50 unless said otherwise. `optimistic`: a loser waits a random time up to this, from 0 to
+ *   60 000; 10 unless said otherwise
+ * @property {number} [forceAfter] `lamport`: a lock older than this is taken from its owner, from 100 to
+ *   3 600 000; 5 000 unless said otherwise
+ * @property {number} [foldAfter] `log`: how long after an increment the entries of tabs that are gone are
+ *   folded; without Web Locks also how old these must be. From 100 to 3 600 000; 10 000 unless said otherwise
+ * @property {number} [threshold] `deltas`: a sum older than this is counted again, from 0 (at every read)
+ *   to 3 600 000; 1 000 unless said otherwise
+ * @property {number} [interval] `batched`: how long increments are gathered, and so how much of the past a
+ *   tab that dies may lose. From 1 to 3 600 000; 1 000 unless said otherwise
+ */
+
+/**
+ * @template Strategy
+ * @typedef {Strategy extends undefined | 'replicated' ? ReplicatedCounter : StoredCounter} CounterBy
  */
 
 /** How many events are kept for a first listener. A store with more faults than that has one fault. */
@@ -37,24 +59,30 @@ const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symb
 
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {
-    #glue;
     #border;
     #host;
     #platform;
     #build;
     #allowWeaker;
+    #namespace;
+    #catalogueSource;
+    #locksSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
     #counters = new Map();
 
-    /** The same by their addresses in the core. @type {Map<number, Counter>} */
+    /** Those of the default strategy, by their addresses in the core. @type {Map<number, Counter>} */
     #byAddress = new Map();
+
+    /**
+     * The other strategies, once one was asked for.
+     * @type {Promise<import('./catalogue.js').Catalogue> | undefined}
+     */
+    #catalogue;
 
     /** @type {Promise<void> | undefined} */
     #closing;
-
-    #namespace;
 
     /** The locks, once one is used. @type {Promise<import('../lock/locks.js').Locks> | undefined} */
     #locks;
@@ -78,18 +106,19 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks }) {
         super();
+        this.#namespace = namespace;
+        this.#catalogueSource = catalogue;
+        this.#locksSource = locks;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
-        this.#glue = glue;
         this.#border = new Border(glue, host, {
             changed: (counter) => this.#byAddress.get(counter)?._changed(),
             notice: (notice) => this.#notice(notice),
         });
         this.#border.start(namespace);
-        this.#namespace = namespace;
         this.#build = build;
     }
 
@@ -114,21 +143,23 @@ export class Tab extends EventTarget {
 
     /**
      * The counter of that name and strategy, shared by all tabs of the origin and namespace. The same
-     * object for the same arguments.
+     * object for the same arguments. A strategy but the default is loaded by the first call that names
+     * one, and what is asked of its counter waits for that.
      *
      * @template {CounterOptions} [Options={}]
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {Options} [options]
-     * @returns {Options extends { strategy: 'naive' | 'locked' | 'transactional' } ? StoredCounter : ReplicatedCounter}
+     * @returns {'strategy' extends keyof Options ? CounterBy<Options['strategy']> : ReplicatedCounter}
      * @throws {TabacusError} `invalid-argument`; `closed`; `unavailable` when the strategy needs what the
      *   platform lacks; `weaker-guarantee` when the durability asked for cannot be had
      * @example
      * const clicks = tab.counter('clicks');
      * clicks.add(1);
      */
-    counter(name, options) {
-        const checked = checkCounterOptions(options ?? {});
-        const key = `${checked.strategy} ${checked.durability} ${checkName(name)}`;
+    counter(name, options = /** @type {Options} */ ({})) {
+        const checked = checkCounterOptions(options);
+        const { strategy, durability, times } = checked;
+        const key = JSON.stringify([checkName(name), strategy, durability, ...times]);
         if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
@@ -203,12 +234,32 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * `warning` and `storelost`, whose `detail` is a WarningDetail and a StoreLostDetail. What happened
-     * before anybody listened to a type is kept for the first who does.
+     * `warning` and `storelost`. What happened before anybody listened to a type is kept for the first
+     * who does.
      *
-     * @override
+     * @overload
+     * @param {'warning'} type
+     * @param {((event: TabacusEvent<import('./event.js').WarningDetail>) => void) | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @overload
+     * @param {'storelost'} type
+     * @param {((event: TabacusEvent<import('./event.js').StoreLostDetail>) => void) | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @overload
      * @param {string} type
-     * @param {((event: any) => void) | EventListenerObject | null} listener
+     * @param {EventListenerOrEventListenerObject | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @param {string} type
+     * @param {any} listener
      * @param {boolean | AddEventListenerOptions} [options]
      */
     addEventListener(type, listener, options) {
@@ -222,19 +273,59 @@ export class Tab extends EventTarget {
 
     /**
      * @param {string} name
-     * @param {ReturnType<typeof checkCounterOptions>} options
+     * @param {import('./options.js').CheckedCounterOptions} options
+     * @returns {Counter}
      */
-    #make(name, { strategy, durability }) {
-        const address = this.#border.counter(name, strategy, durability === 'strict');
-        const Class = strategy === 'replicated' ? ReplicatedCounter : StoredCounter;
-        const counter = new Class(name, address, {
-            glue: this.#glue,
-            promises: this.#border.promises,
-            report: (error) => reportTo(this.#platform, error),
-            warn: (detail) => this.#tell('warning', detail),
-        });
+    #make(name, { strategy, durability, times }) {
+        const strict = durability === 'strict';
+        const owner = {
+            report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
+            warn: (/** @type {import('./event.js').WarningDetail} */ detail) => this.#tell('warning', detail),
+        };
+        if (strategy !== 'replicated') {
+            const guarantee = storedGuarantee(strategy, strict);
+            this.#checkNeeds(guarantee);
+            return new StoredCounter(name, guarantee, owner, async (counter) =>
+                (await this.#loadCatalogue()).attach(counter, [name, strategy, ...times], strict),
+            );
+        }
+        const address = this.#border.counter([name], strict);
+        const guarantee = guaranteeFrom(this.#border.guarantee(address));
+        const { glue, promises } = this.#border;
+        const counter = new ReplicatedCounter(name, glue, promises, address, guarantee, owner);
         this.#byAddress.set(address, counter);
         return counter;
+    }
+
+    /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
+    #checkNeeds({ strategy, needs }) {
+        /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
+        const parts = {
+            storage: [this.#host.storage.available, 'localStorage'],
+            indexeddb: [this.#capabilities.store === 'indexeddb', 'IndexedDB'],
+            'web-locks': [this.#host.locks.available, 'Web Locks'],
+        };
+        for (const need of needs) {
+            const [available, name] = parts[need];
+            if (!available) throw new TabacusError('unavailable', `the strategy ${strategy} needs ${name}`);
+        }
+    }
+
+    /** Loaded once; again, where that has failed. */
+    #loadCatalogue() {
+        const options = {
+            namespace: this.#namespace,
+            platform: this.#platform,
+            source: this.#catalogueSource,
+            notice: (/** @type {import('../core/border.js').Notice} */ notice) => this.#notice(notice),
+        };
+        this.#catalogue ??= import('./catalogue.js')
+            .then(({ openCatalogue }) => openCatalogue(options))
+            .catch((error) => {
+                this.#catalogue = undefined;
+                throw error;
+            });
+        return this.#catalogue;
     }
 
     /**
@@ -257,6 +348,7 @@ export class Tab extends EventTarget {
             Locks.load({
                 namespace: this.#namespace,
                 platform: this.#platform,
+                source: this.#locksSource,
                 allowWeaker: this.#allowWeaker,
                 warn: (notice) => this.#notice(notice),
             }),
@@ -270,9 +362,11 @@ export class Tab extends EventTarget {
             () => {}, // told to who used a lock
         );
         try {
-            const committed = this.#border.close();
+            const catalogue = this.#catalogue?.catch(() => undefined);
+            const closings = [this.#border.close(), catalogue?.then((loaded) => loaded?.close())];
             for (const counter of this.#counters.values()) counter._close();
-            await committed;
+            const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
+            if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {
             this.#border.promises.rejectAll();
             this.#host.dispose();

@@ -5,10 +5,13 @@
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { MUTANTS } from '../../tests/mutation/mutants.js';
 import { browsers } from './browsers.js';
 import { build } from './cmake.js';
 import { junitCounts, NOTHING } from './counts.js';
+import { Failure } from './failure.js';
 import { clangFormat, clangTidy, eslint, tsc } from './lint.js';
+import { tryMutants } from './mutation.js';
 import { nodeModules } from './node-modules.js';
 import { nodeTests } from './node-tests.js';
 import { pack } from './pack.js';
@@ -119,6 +122,17 @@ export const STAGES = [
         needs: PACKAGE,
         cores: 2,
         run: (report) => nodeTests('node', 2, report),
+        checks: true,
+    },
+    {
+        name: 'mutants',
+        needs: ['build-native-debug'],
+        cores: 2,
+        run: async (report) => {
+            const counts = await tryMutants(MUTANTS, 2);
+            report(counts);
+            if (counts.failed > 0) throw new Failure('a planted fault was not killed');
+        },
         checks: true,
     },
     {

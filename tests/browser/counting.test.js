@@ -7,6 +7,7 @@ import { call } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
 import { assertCounter } from './harness/jepsen-counter.js';
+import { until } from './harness/waiting.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 /** @typedef {import('tabacus').CounterOptions} CounterOptions */
@@ -101,6 +102,44 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
             await closeAll(tabs);
         });
     }
+});
+
+describeIn([ENGINES.chromium], 'Every strategy', (engine) => {
+    const browser = useBrowser(engine);
+    const strategies = /** @type {const} */ ([
+        'replicated',
+        'naive',
+        'log',
+        'lamport',
+        'eventual',
+        'transactional',
+        'locked',
+        'optimistic',
+        'deltas',
+        'batched',
+    ]);
+
+    it('counts exactly where tabs add one after another', async () => {
+        const namespace = browser.namespace();
+        const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
+        for (const strategy of strategies) {
+            const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
+            let sum = 0;
+            for (const n of [1, 2, -1, 5]) {
+                for (const tab of tabs) {
+                    await call(tab, 'add', strategy, n, options);
+                    await call(tab, 'flush', strategy, options);
+                    sum += n;
+                    // A write to localStorage reaches other processes late.
+                    for (const reader of tabs) {
+                        const read = async () => (await call(reader, 'read', strategy, options)) === sum;
+                        await until(read, `${strategy} at ${sum}`);
+                    }
+                }
+            }
+        }
+        await closeAll(tabs);
+    });
 });
 
 describeIn([ENGINES.chromium], 'The strategy that cannot be trusted', (engine) => {

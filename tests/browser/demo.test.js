@@ -59,7 +59,7 @@ async function race(tab) {
     });
     await click(tab, '#start');
     await until(async () => (await outcome(tab, 'replicated')).verdict !== 'none', 'a verdict', 60_000);
-    await until(() => enabled(tab, '#start'), 'the end of the race', 60_000);
+    await until(() => enabled(tab, '#start'), 'the end of the race', 180_000);
 }
 
 for (const isolated of [true, false]) {
@@ -103,7 +103,12 @@ for (const isolated of [true, false]) {
                 assert.equal(counted, attempted);
             }
             assert.equal((await outcome(first(), 'transactional')).lost, 0);
-            for (const name of ['replicated', 'naive', 'locked', 'transactional']) {
+            for (const name of ['optimistic', 'deltas', 'batched', 'log']) {
+                const { lost, counted } = await outcome(first(), name);
+                assert.deepEqual({ name, lost }, { name, lost: 0 });
+                assert.ok(counted > 0);
+            }
+            for (const name of ['replicated', 'naive', 'locked', 'lamport', 'eventual', 'transactional']) {
                 t.diagnostic(`${name}: ${JSON.stringify(await outcome(first(), name))}`);
             }
             const prefix = isolated ? 'demo' : 'demo-plain';

@@ -82,6 +82,32 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await closeAll([traveller, other]);
     });
 
+    it('bfcache: a page that counts by every strategy is kept, and counts on', async () => {
+        const namespace = browser.namespace();
+        const traveller = chromium(await browser.openIn({ namespace }));
+        const strategies = /** @type {const} */ ([
+            'naive',
+            'log',
+            'lamport',
+            'eventual',
+            'transactional',
+            'locked',
+            'optimistic',
+            'deltas',
+            'batched',
+        ]);
+        for (let trip = 1; trip <= 3; trip++) {
+            for (const strategy of strategies) {
+                assert.equal(await call(traveller, 'add', strategy, 1, { strategy }), trip, strategy);
+                await call(traveller, 'flush', strategy, { strategy });
+            }
+            await traveller.navigate(`${browser.site.url}/away.html`);
+            await traveller.go(-1);
+        }
+        assert.deepEqual((await call(traveller, 'shown')).slice(-3), [true, true, true]);
+        await traveller.close();
+    });
+
     it('bfcache: a new tab adopts the slot meanwhile, and both count on', async () => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));

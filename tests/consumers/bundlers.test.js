@@ -72,6 +72,14 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
                 for (const tab of tabs) await tab.close();
             });
 
+            it('counts by strategies of the catalogue', async () => {
+                const tab = await openTab();
+                const complaints = await tab.console();
+                assert.deepEqual(await call(tab, 'countOtherwise', 5), [5, 5]);
+                assert.deepEqual(complaints, []);
+                await tab.close();
+            });
+
             it('counts exactly in threads and in a Worker that it bundled', async () => {
                 const tab = await openTab();
                 const complaints = await tab.console();

@@ -14,7 +14,7 @@ const PUBLISHED = [
     /^package\.json$/,
     /^README\.md$/,
     /^LICENSE$/,
-    /^dist\/(web|node)\/(single|threads|locks)\.(js|wasm)$/,
+    /^dist\/(web|node)\/(single|threads|catalogue|locks)\.(js|wasm)$/,
     /^dist\/(web|node)\/attach\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
@@ -61,9 +61,10 @@ describe('The installed package', () => {
             untouched: true,
             visits: 1000,
             single: 7,
+            orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'attach'].map((name) => `dist/node/${name}.wasm`),
+            wasm: ['single', 'threads', 'catalogue', 'locks', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
     });

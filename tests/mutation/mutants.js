@@ -35,8 +35,8 @@ const SHARED_MEMORY = [
         ...MUTEX,
         name: 'notify-always',
         fault: 'an uncontended unlock notifies too',
-        find: 'if (word_.compare_exchange_strong(expected, 0)) return Unlock::released;',
-        replace: 'if (word_.compare_exchange_strong(expected, 0)) return wake_next(), Unlock::released;',
+        find: 'if ((word_.exchange(0) & contended_bit) != 0) wake_next();',
+        replace: 'word_.exchange(0), wake_next();',
         test: 'an uncontended lock and unlock neither parks nor notifies',
     },
     {
@@ -100,7 +100,7 @@ const PROTOCOLS = [
         fault: 'a commit does not claim its slot in its own transaction',
         find: 'transaction->claim(subject_of_slot(slot_), format_holder(*holder_));',
         replace: '',
-        test: 'replicated: a robbed slot fences its former owner, and nothing counts twice',
+        test: 'replicated: who is robbed and has not heard of it is fenced by its own commit',
     },
     {
         ...of('replica_slot.cpp'),
@@ -211,9 +211,95 @@ const PROTOCOLS = [
         name: 'transaction-without-read',
         fault: 'the transactional counter adds to what it saw last',
         find: 'checked_add(current.value_or(0), n)',
-        replace: 'checked_add(last_seen_, n)',
+        replace: 'checked_add(value(), n)',
         test: 'transactional never loses, and every read is exact',
     },
 ];
 
-export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS];
+const COMPETING = 'what a strategy promises it keeps while tabs only compete';
+
+/** @type {Mutant[]} */
+const CATALOGUE = [
+    {
+        ...of('optimistic.cpp'),
+        name: 'write-any-version',
+        fault: 'the optimistic counter writes whatever the version is',
+        find: 'if (stored.version != seen.version) co_return false;',
+        replace: '',
+        test: COMPETING,
+    },
+    {
+        ...of('lamport.cpp'),
+        name: 'no-second-look',
+        fault: 'who finds y free enters, whether x is still its own or not',
+        find: 'if (co_await storage.get(x_) == me) co_return me;',
+        replace: 'co_return me;',
+        test: 'lamport is exact when every tab is faster than its delay and sees writes at once',
+    },
+    {
+        ...of('eventual.cpp'),
+        name: 'hear-old-news',
+        fault: 'news that is in the baseline is added once more',
+        find: ' || *before < total.baseline) return;',
+        replace: ') return;',
+        test: COMPETING,
+    },
+    {
+        ...of('entry_log.cpp'),
+        name: 'count-what-is-folded',
+        fault: 'entries that a fold covers are counted beside it',
+        find: 'tab.entries.upper_bound(covered); entry != tab.entries.end(); ++entry) {\n        sum',
+        replace: 'tab.entries.begin(); entry != tab.entries.end(); ++entry) {\n        sum',
+        test: 'log: folding and counting at once loses nothing and counts nothing twice',
+    },
+    {
+        ...of('log.cpp'),
+        name: 'remove-too-much',
+        fault: 'an entry that the fold does not cover is removed',
+        find: 'if (number <= covered) co_await',
+        replace: 'if (number <= covered + 1) co_await',
+        test: 'log: folding and counting at once loses nothing and counts nothing twice',
+    },
+    {
+        ...of('log.cpp'),
+        name: 'lock-in-the-cache',
+        fault: 'a page keeps its liveness lock when it is hidden for good',
+        find: 'liveness_.reset();',
+        replace: '',
+        test: 'log holds no lock while its page is in the back/forward cache',
+    },
+    {
+        ...of('delta_rows.cpp'),
+        name: 'fold-twice',
+        fault: 'rows stay although they were folded into the sum',
+        find: 'for (const auto& key : found.rows) transaction.remove(Store::deltas, key);',
+        replace: '',
+        test: 'deltas folds its rows',
+    },
+    {
+        ...of('deltas.cpp'),
+        name: 'count-own-twice',
+        fault: 'an own delta that a count has seen is added once more',
+        find: 'std::erase_if(uncounted_, [&](const auto& own) { return own.first <= count.after; });',
+        replace: '',
+        test: 'every strategy counts exactly when one adds after another',
+    },
+    {
+        ...of('batched.cpp'),
+        name: 'leave-it-gathered',
+        fault: 'a page that is left takes what it gathered with it',
+        find: 'event == LifecycleEvent::page_hide) {',
+        replace: 'false) {',
+        test: 'batched writes what it gathered when its page is hidden or left',
+    },
+    {
+        ...of('batched.cpp'),
+        name: 'forget-what-failed',
+        fault: 'what a full store refused is dropped',
+        find: 'gathered_ += n;\n            failure',
+        replace: 'failure',
+        test: 'batched keeps what a full store refused, and tells',
+    },
+];
+
+export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE];

@@ -98,15 +98,82 @@ TEST_CASE("locks: the end of a client releases and withdraws; other names are no
     CHECK(locks.holds_any(5));
 }
 
-TEST_CASE("storage: an equal value changes nothing, and the copies of all processes end equal") {
+TEST_CASE("storage: an equal value changes nothing and tells nobody") {
+    StorageArea area(StorageModel::interleaved);
+    area.start(1);
+    CHECK(area.send(*area.set(1, 1, "k", "a")).changes);
+    CHECK_FALSE(area.set(1, 1, "k", "a"));
+    CHECK_FALSE(area.set(1, 1, "none", std::nullopt));
+}
+
+TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts") {
+    StorageArea area(StorageModel::cached);
+    area.overwrite("k", "a");
+    area.start(1);
+    area.start(2);
+    const auto theirs = area.send(*area.set(2, 2, "k", "b"));
+    const auto own = area.send(*area.set(1, 1, "k", "a"));
+    CHECK(own.changes);
+    CHECK(own.change.old_value == "b");
+    CHECK_FALSE(area.send(*area.set(1, 1, "k", "a")).changes);
+    CHECK_FALSE(area.set(1, 1, "none", std::nullopt));
+    for (const auto process : {1U, 2U}) {
+        area.receive(process, theirs);
+        area.receive(process, own);
+    }
+    CHECK(area.get(1, "k") == "a");
+    CHECK(area.get(2, "k") == "a");
+}
+
+TEST_CASE(
+    "storage: where the copy decides, an equal write is dropped and a stale one fires again") {
+    StorageArea area(StorageModel::cached, lab::EqualWrites::dropped);
+    area.overwrite("k", "a");
+    area.start(1);
+    area.start(2);
+    const auto theirs = area.send(*area.set(2, 2, "k", "b"));
+    CHECK_FALSE(area.set(1, 1, "k", "a"));
+    CHECK(area.send(*area.set(1, 1, "k", "b")).changes);
+    area.receive(1, theirs);
+    CHECK(area.get(1, "k") == "b");
+}
+
+TEST_CASE("storage: who clears keeps what it hears before its clear() is in order") {
+    StorageArea area(StorageModel::cached);
+    area.overwrite("other", "x");
+    area.start(1);
+    area.start(2);
+    const auto theirs = area.send(*area.set(2, 2, "k", "b"));
+    const auto cleared = area.send(area.clear(1, 1));
+    for (const auto process : {1U, 2U}) {
+        area.receive(process, theirs);
+        area.receive(process, cleared);
+    }
+    CHECK(area.values().empty());
+    CHECK(area.keys(2, "").empty());
+    CHECK(area.keys(1, "") == std::vector<std::string>{"k"});
+}
+
+TEST_CASE("storage: a key that is waited for outlives another's clear()") {
+    StorageArea area(StorageModel::cached);
+    area.overwrite("other", "x");
+    area.start(1);
+    area.start(2);
+    const auto cleared = area.send(area.clear(1, 1));
+    const auto own = area.set(2, 2, "k", "b");
+    area.receive(2, cleared);
+    CHECK(area.keys(2, "") == std::vector<std::string>{"k"});
+    area.receive(2, area.send(*own));
+    CHECK(area.get(2, "k") == "b");
+}
+
+TEST_CASE("storage: the copies of all processes end equal") {
     StorageArea area(StorageModel::cached);
     area.start(1);
     area.start(2);
     const auto first = area.set(1, 1, "k", "a");
     const auto second = area.set(2, 2, "k", "b");
     REQUIRE((first && second));
-    CHECK_FALSE(area.set(1, 1, "k", "a"));
-    CHECK_FALSE(area.set(1, 1, "none", std::nullopt));
     CHECK(area.get(1, "k") == "a");
     CHECK(area.get(2, "k") == "b");
     for (const auto& write : {*first, *second}) area.send(write);

@@ -412,18 +412,20 @@ struct Nested {
 
 /// Takes `names` one within the other, holds all for a moment.
 Task<void> nest(LockPage& page, std::vector<std::string> names, std::shared_ptr<Nested> nested) {
-    try {
-        std::vector<Held> held;
-        for (const auto& name : names) {
-            LockOptions options{.label = "takes " + names.front()};
-            if (!held.empty()) options.within = held.back().grant();
-            held.push_back(co_await page.table().acquire(name, std::move(options)));
-            co_await page.world().clock().sleep(1);
+    std::vector<Held> held;
+    for (const auto& name : names) {
+        LockOptions options{.label = "takes " + names.front()};
+        if (!held.empty()) options.within = held.back().grant();
+        auto taken = co_await attempt(page.table().acquire(name, std::move(options)));
+        if (!taken) {
+            nested->error = taken.error().code();
+            nested->message = taken.error().what();
+            break;
         }
-    } catch (const Error& error) {
-        nested->error = error.code();
-        nested->message = error.what();
+        held.push_back(std::move(taken.value()));
+        co_await page.world().clock().sleep(1);
     }
+    held.clear();
     nested->ended = true;
 }
 
@@ -503,13 +505,9 @@ TEST_CASE("locks: lockAll takes all or none, in one order, and never deadlocks")
                     co_await page.world().clock().sleep(1);
                 }(*scene.members[static_cast<std::size_t>(i % 3)].page, names, options, granted),
                 [&] { ++ended; },
-                [&](const std::exception_ptr& error) {
+                [&](const Failure& failure) {
                     ++ended;
-                    try {
-                        std::rethrow_exception(error);
-                    } catch (const Error& known) {
-                        CHECK(known.code() == ErrorCode::timed_out);
-                    }
+                    CHECK(error_of(failure).code() == ErrorCode::timed_out);
                 });
         }
         scene.origin.run();

@@ -30,12 +30,9 @@ class Client {
     void expire(std::function<void(std::optional<int>)> done) {
         page_.scope().spawn(
             [](Client& self, std::function<void(std::optional<int>)> tell) -> Task<void> {
-                std::optional<int> token;
-                try {
-                    token = co_await self.refresh();
-                } catch (const Error&) {
-                }
-                tell(token);
+                auto token = co_await attempt(self.refresh());
+                if (!token) UNSCOPED_INFO(token.error().what());
+                tell(token ? std::optional(token.value()) : std::nullopt);
             }(*this, std::move(done)));
     }
 

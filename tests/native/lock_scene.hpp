@@ -103,8 +103,14 @@ class LockPage {
                           double hold_ms) {
         const auto number = ++last_request_;
         const auto mode = options.mode;
-        try {
-            const auto held = co_await table_.acquire(name, std::move(options));
+        auto taken = co_await attempt(table_.acquire(name, std::move(options)));
+        if (!taken) {
+            request->error = taken.error().code();
+            request->ended = true;
+            co_return;
+        }
+        {
+            auto held = std::move(taken.value());
             request->granted = static_cast<bool>(held);
             request->unavailable = !held;
             if (held) {
@@ -112,35 +118,44 @@ class LockPage {
                 held.on_lost([request](std::string_view reason) { request->loss = reason; });
                 for (int i = 0; i < commits; ++i) {
                     if (hold_ms > 0) co_await world_.clock().sleep(hold_ms);
-                    co_await commit(*request, const_cast<Held&>(held));
+                    co_await commit(*request, held);
                 }
             }
-        } catch (const Error& error) {
-            request->error = error.code();
         }
         request->ended = true;
     }
 
     Task<void> commit(Request& request, Held& held) {
         bool counted = false;
-        try {
-            auto transaction = co_await held.begin();
-            const auto value = co_await transaction.get("counts", "n");
-            transaction.put("counts", "n", std::to_string(value ? std::stoi(*value) + 1 : 1));
-            counted = true;
-            co_await transaction.commit();
+        const auto outcome = co_await attempt(write(held, counted));
+        if (outcome) {
             ++judge_.committed;
-        } catch (const Error& error) {
-            request.commit_errors.push_back(error.code());
-            if (counted && error.code() == ErrorCode::unknown_commit) ++judge_.unknown;
+        } else {
+            const auto code = outcome.error().code();
+            request.commit_errors.push_back(code);
+            if (counted && code == ErrorCode::unknown_commit) ++judge_.unknown;
         }
+    }
+
+    static Task<void> write(Held& held, bool& counted) {
+        auto transaction = co_await held.begin();
+        const auto value = co_await transaction.get("counts", "n");
+        transaction.put("counts", "n", std::to_string(value ? std::stoi(*value) + 1 : 1));
+        counted = true;
+        co_await transaction.commit();
     }
 
     Task<void> hold_once(RequestPtr request, std::string name, LockOptions options) {
         const auto number = ++last_request_;
         const auto mode = options.mode;
-        try {
-            auto held = co_await table_.acquire(name, std::move(options));
+        auto taken = co_await attempt(table_.acquire(name, std::move(options)));
+        if (!taken) {
+            request->error = taken.error().code();
+            request->ended = true;
+            co_return;
+        }
+        {
+            auto held = std::move(taken.value());
             request->granted = static_cast<bool>(held);
             request->unavailable = !held;
             if (held) {
@@ -153,8 +168,6 @@ class LockPage {
                     co_await until.async();
                 }
             }
-        } catch (const Error& error) {
-            request->error = error.code();
         }
         request->ended = true;
     }

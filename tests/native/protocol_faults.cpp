@@ -30,6 +30,26 @@ class Thief {
     Scope scope_;
 };
 
+/// Lets a tab hear nothing from the lock manager while anything else can happen.
+class DeafeningChooser final : public lab::Chooser {
+  public:
+    explicit DeafeningChooser(std::uint64_t seed) : chooser_(lab::SeededRandom(seed)) {}
+
+    std::size_t choose(const std::vector<lab::Source>& choices) override {
+        const auto hears = [this](const lab::Source& source) {
+            return source.kind != lab::Source::Kind::grant || source.tab != deaf;
+        };
+        if (std::none_of(choices.begin(), choices.end(), hears)) return chooser_.choose(choices);
+        for (;;) {
+            if (const auto index = chooser_.choose(choices); hears(choices[index])) return index;
+        }
+    }
+    lab::TabId deaf = 0;
+
+  private:
+    lab::SeededChooser chooser_;
+};
+
 std::string slot_lock(std::size_t slot) { return "tabacus/test/slot/" + std::to_string(slot); }
 
 void check_exact(Scene& scene) {
@@ -68,6 +88,29 @@ TEST_CASE("replicated: a robbed slot fences its former owner, and nothing counts
             if (unaware) scene.origin.thaw(victim);
         }
         check_exact(scene);
+    }
+}
+
+TEST_CASE("replicated: who is robbed and has not heard of it is fenced by its own commit") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        auto chooser = std::make_unique<DeafeningChooser>(seed);
+        auto& deaf = chooser->deaf;
+        Scene scene(seed, model_of(seed), std::move(chooser));
+        const auto victim = scene.ready();
+        scene.add_and_flush(victim);
+        deaf = victim.tab->id();
+        auto& thief_tab = scene.origin.open_tab();
+        thief_tab.run<Thief>(thief_tab).steal(slot_lock(0));
+        scene.steps(10);
+        const auto heir = scene.ready();
+        scene.add_and_flush(heir);
+        scene.add_and_flush(victim);
+        deaf = 0;
+        scene.origin.run();
+        scene.add_and_flush(heir);
+        CHECK(scene.read(victim) == 4);
+        CHECK(scene.read(scene.ready()) == 4);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "counter_judge.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
+#include "tabacus/catalogue.hpp"
 #include "tabacus/replicated.hpp"
 #include "tabacus/tab.hpp"
 
@@ -24,7 +25,7 @@ using lab::Platform;
 using lab::StorageModel;
 
 struct Plan {
-    Strategy strategy = Strategy::replicated;
+    std::optional<Strategy> strategy = std::nullopt;  // nothing: the default
     Durability durability = Durability::relaxed;
     int adds = 8;
     bool decrements = false;
@@ -39,7 +40,8 @@ class Page {
         : world_(world),
           judge_(judge),
           random_(world.random().bits()),
-          tab_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
+          tab_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
+          catalogue_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
 
     /// Opens, counts as planned and flushes; `done` is set when all has ended.
     void count(const Plan& plan) { scope_.spawn(live(plan)); }
@@ -54,6 +56,7 @@ class Page {
         return tab_.replicated(name, durability);
     }
     Tab& tab() { return tab_; }
+    Catalogue& catalogue() { return catalogue_; }
 
     /// Counts, unless it would leave the range.
     std::optional<std::int64_t> add(std::int64_t n) {
@@ -110,8 +113,8 @@ class Page {
     Task<void> flush_once() {
         ++flushing;
         const auto covered = unflushed_;
-        try {
-            co_await counter().flush();
+        const auto outcome = co_await attempt(counter().flush());
+        if (outcome) {
             // Another flush may have covered a part already.
             const CounterJudge::Sum rest{
                 std::max<std::int64_t>(covered.plus - acknowledged_.plus, 0),
@@ -120,10 +123,10 @@ class Page {
             acknowledged_.minus += rest.minus;
             judge_.acknowledge(rest);
             ++flushed;
-        } catch (const Error& error) {
-            errors.push_back(error.code());
+        } else {
+            errors.push_back(outcome.error().code());
             // For ever unknown: no later flush speaks of them.
-            if (error.code() == ErrorCode::unknown_commit) acknowledged_ = covered;
+            if (errors.back() == ErrorCode::unknown_commit) acknowledged_ = covered;
         }
         --flushing;
     }
@@ -131,23 +134,23 @@ class Page {
     Task<void> read_once() {
         ++reading;
         const auto reading_from = judge_.begin_read();
-        try {
-            const auto value = co_await counter().read();
-            last_read = value;
-            judge_.end_read(reading_from, value, "tab " + std::to_string(world_.id()));
-        } catch (const Error& error) {
-            read_errors.push_back(error.code());
+        auto value = co_await attempt(counter().read());
+        if (value) {
+            last_read = value.value();
+            judge_.end_read(reading_from, *last_read, "tab " + std::to_string(world_.id()));
+        } else {
+            read_errors.push_back(value.error().code());
         }
         --reading;
     }
 
     Task<void> live(Plan plan) {
-        if (!opened) co_await tab_.open();
-        opened = true;
-        if (plan.strategy == Strategy::replicated) {
-            co_await live_replicated(plan);
-        } else {
+        if (plan.strategy) {
             co_await live_simple(plan);
+        } else {
+            if (!opened) co_await tab_.open();
+            opened = true;
+            co_await live_replicated(plan);
         }
         done = true;
     }
@@ -177,22 +180,23 @@ class Page {
     }
 
     Task<void> live_simple(Plan plan) {
-        auto& simple = tab_.counter("c", {plan.strategy, plan.durability});
+        auto& simple = catalogue_.counter("c", {*plan.strategy, plan.durability});
         for (int i = 0; i < plan.adds; ++i) {
             judge_.attempt(1);
-            try {
-                co_await simple.add(1);
+            const auto added = co_await attempt(simple.add(1));
+            if (added) {
                 judge_.acknowledge({1, 0});
-            } catch (const Error& error) {
-                errors.push_back(error.code());
+            } else {
+                errors.push_back(added.error().code());
             }
             if (random_.coin()) co_await world_.clock().sleep(1);
             if (!plan.read_between) continue;
             const auto reading_from = judge_.begin_read();
-            try {
-                judge_.end_read(reading_from, co_await simple.read(), "a simple counter");
-            } catch (const Error& error) {
-                read_errors.push_back(error.code());
+            auto value = co_await attempt(simple.read());
+            if (value) {
+                judge_.end_read(reading_from, value.value(), "a simple counter");
+            } else {
+                read_errors.push_back(value.error().code());
             }
         }
     }
@@ -201,6 +205,7 @@ class Page {
     CounterJudge& judge_;
     lab::SeededRandom random_;
     Tab tab_;
+    Catalogue catalogue_;
     CounterJudge::Sum unflushed_;  // all that this page counted
     CounterJudge::Sum acknowledged_;
     Scope scope_;  // last: what runs in it uses all of the above
@@ -208,8 +213,9 @@ class Page {
 
 class Scene {
   public:
-    explicit Scene(std::uint64_t seed, StorageModel model = StorageModel::cached)
-        : origin(Origin::Options{seed, model}), random(seed * 7919 + 1) {}
+    explicit Scene(std::uint64_t seed, StorageModel model = StorageModel::cached,
+                   std::unique_ptr<lab::Chooser> chooser = nullptr)
+        : origin(Origin::Options{seed, model}, std::move(chooser)), random(seed * 7919 + 1) {}
 
     struct Member {
         LabTab* tab;

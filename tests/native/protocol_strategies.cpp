@@ -17,9 +17,9 @@ std::int64_t lost(Strategy strategy, StorageModel model, std::uint64_t seed) {
     scene.origin.run();
     std::optional<std::int64_t> value;
     Scope scope;
-    auto& tab = scene.members.front().page->tab();
+    auto& catalogue = scene.members.front().page->catalogue();
     run_in(
-        scope, tab.counter("c", {strategy, Durability::relaxed}).read(),
+        scope, catalogue.counter("c", {strategy, Durability::relaxed}).read(),
         [&](std::int64_t read) { value = read; }, [](const std::exception_ptr&) {});
     scene.origin.run();
     REQUIRE(value);
@@ -93,9 +93,9 @@ TEST_CASE("transactional tells an unknown commit as unknown") {
 TEST_CASE("what the platform lacks is a typed error when the counter is made") {
     Scene scene(1);
     const auto page = scene.ready({.storage = false, .database = false, .locks = false});
-    for (const auto strategy : {Strategy::naive, Strategy::locked, Strategy::transactional}) {
+    for (const auto strategy : all_strategies()) {
         try {
-            page.page->tab().counter("c", {strategy, Durability::relaxed});
+            page.page->catalogue().counter("c", {strategy, Durability::relaxed});
             FAIL("made");
         } catch (const Error& error) {
             CHECK(error.code() == ErrorCode::unavailable);

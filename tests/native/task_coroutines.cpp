@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tabacus/task.hpp"
 
@@ -149,6 +150,74 @@ TEST_CASE("errors pass through tasks to whoever awaits") {
     CHECK(second == "at once");
     completer.fail(std::make_exception_ptr(std::runtime_error("late")));
     CHECK(first == "late");
+}
+
+TEST_CASE("a failure ends the frames that await it, innermost first, up to who attempts it") {
+    std::vector<int> ended;
+    struct Noted {
+        Noted(std::vector<int>& list, int number) : list_(list), number_(number) {}
+        Noted(const Noted&) = delete;
+        Noted& operator=(const Noted&) = delete;
+        Noted(Noted&&) = delete;
+        Noted& operator=(Noted&&) = delete;
+        ~Noted() { list_.push_back(number_); }
+
+      private:
+        std::vector<int>& list_;
+        int number_;
+    };
+    const auto inner = [](const Completer<int>& completer, std::vector<int>& list) -> Task<int> {
+        const Noted local(list, 1);
+        co_return co_await completer.async();
+    };
+    const auto outer = [&inner](const Completer<int>& completer,
+                                std::vector<int>& list) -> Task<int> {
+        const Noted local(list, 2);
+        const int value = co_await inner(completer, list);
+        list.push_back(-1);  // never reached
+        co_return value;
+    };
+    std::vector<ErrorCode> codes;
+    const auto attempts = [&outer](const Completer<int>& completer, std::vector<int>& list,
+                                   std::vector<ErrorCode>& found) -> Task<void> {
+        const auto outcome = co_await attempt(outer(completer, list));
+        CHECK_FALSE(outcome);
+        found.push_back(outcome.error().code());
+        list.push_back(3);
+    };
+    for (const bool at_once : {false, true}) {
+        ended.clear();
+        Completer<int> completer;
+        const Error error(ErrorCode::fenced, "told");
+        Scope scope;
+        if (at_once) completer.fail(failure_of(error));
+        scope.spawn(attempts(completer, ended, codes));
+        if (!at_once) completer.fail(failure_of(error));
+        CHECK(codes.back() == ErrorCode::fenced);
+        CHECK(ended == std::vector{1, 2, 3});
+    }
+    CHECK(codes.size() == 2);
+}
+
+TEST_CASE("fail() passes a parent that went on after waiting, and one that never waited") {
+    const Completer<int> completer;
+    int attempted = 0;
+    const auto late = [](const Completer<int>& first) -> Task<void> {
+        co_await first.async();
+        co_await fail(ErrorCode::store_failed, "after it");
+    };
+    const auto middle = [&late](const Completer<int>& first) -> Task<void> {
+        co_await late(first);
+        co_await fail(ErrorCode::closed, "never reached");
+    };
+    Scope scope;
+    scope.spawn([](auto& work, const Completer<int>& first, int& count) -> Task<void> {
+        const auto outcome = co_await attempt(work(first));
+        if (!outcome && outcome.error().code() == ErrorCode::store_failed) ++count;
+    }(middle, completer, attempted));
+    completer.complete(1);
+    CHECK(attempted == 1);
+    CHECK(scope.idle());
 }
 
 TEST_CASE("run_in hands a value over, once") {

@@ -200,6 +200,36 @@ test('locks are granted, refused, withdrawn and lost', async () => {
     host.dispose();
 });
 
+test('what is granted after all was let go is let go', async () => {
+    const origin = new FakeOrigin();
+    const { host } = await hostIn(origin);
+    const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: true, steal: false };
+    host.locks.request(1, 'late', plain);
+    host.dispose();
+    const { host: other, settling } = await hostIn(origin);
+    assert.deepEqual(await settling((id) => other.locks.request(id, 'late', plain)), { event: 'settled', texts: ['granted'] });
+    other.dispose();
+});
+
+test('a connection that was lost as it opened: the next opening answers', async () => {
+    const origin = new FakeOrigin();
+    const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
+    let losses = 1;
+    const losing = {
+        open: (/** @type {[string, number?]} */ ...words) => {
+            const request = indexedDB.open(...words);
+            request.addEventListener('success', () => {
+                if (losses-- > 0) request.result.close();
+            });
+            return request;
+        },
+    };
+    const { begin, host } = await hostIn(origin, { indexedDB: losing });
+    await host.database.ready();
+    begin();
+    host.dispose();
+});
+
 test('what the core throws reaches the window’s errors, and no event handler', async () => {
     const origin = new FakeOrigin();
     const window = origin.window();

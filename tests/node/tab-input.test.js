@@ -29,6 +29,20 @@ const refuses = (argument, value) => (/** @type {any} */ error) => {
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
 
+test('defaults stand for undefined, and never for null', async () => {
+    for (const name of ['namespace', 'build', 'wasm', 'allowWeaker', 'window']) {
+        await assert.rejects(open({ [name]: null }), refuses(name, null));
+        const tab = await open({ [name]: undefined });
+        await tab.close();
+    }
+    const tab = await open();
+    for (const name of ['strategy', 'durability']) {
+        assert.throws(() => tab.counter('c', { [name]: null }), refuses(name, null));
+    }
+    assert.throws(() => tab.counter('c', /** @type {any} */ (null)), refuses('options', null));
+    await tab.close();
+});
+
 for (const build of /** @type {Build[]} */ (['single', 'threads'])) {
     test(`${build}: a bad name is refused`, async () => {
         const tab = await open({ build });
@@ -124,7 +138,7 @@ for (const build of /** @type {Build[]} */ (['single', 'threads'])) {
         counter.add(4);
         await counter.flush();
         assert.equal(await counter.read(), 4);
-        for (const strategy of /** @type {const} */ (['naive', 'locked', 'transactional'])) {
+        for (const strategy of /** @type {const} */ (['naive', 'log', 'locked', 'transactional', 'batched'])) {
             assert.throws(() => tab.counter('c', { strategy }), failsWith('unavailable'));
         }
         await tab.close();
@@ -138,6 +152,7 @@ test('open() refuses bad options', async () => {
         [{ build: 'double' }, 'build', 'double'],
         [{ allowWeaker: 1 }, 'allowWeaker', 1],
         [{ wasm: 7 }, 'wasm', 7],
+        [{ catalogue: 7 }, 'catalogue', 7],
         [{ window: 'w' }, 'window', 'w'],
         [{ name: 'n' }, 'options.name', 'n'],
         [null, 'options', null],

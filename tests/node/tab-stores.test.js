@@ -249,7 +249,7 @@ test('without locks or a channel two tabs are still exact', async () => {
     const without = { navigator: {}, BroadcastChannel: undefined };
     const a = await open({ build, window: origin.window(without) });
     const b = await open({ build, window: origin.window(without) });
-    assert.equal(a.capabilities.exclusion, 'none');
+    assert.equal(a.capabilities.exclusion, 'lease');
     assert.equal(a.capabilities.channel, false);
     for (let i = 0; i < 50; i++) {
         a.counter('c').add(1);
@@ -362,6 +362,20 @@ test('a page on its way out commits at once, lets all go, and comes back countin
     assert.deepEqual(window.errors, []);
 });
 
+test('a database that refuses to open: the tab goes on without it, and says so', async () => {
+    const refusing = () => {
+        throw new DOMException('not here', 'SecurityError');
+    };
+    const tab = await open({ build, window: new FakeOrigin().window({ indexedDB: { open: refusing } }) });
+    assert.equal(tab.capabilities.store, 'localstorage');
+    /** @type {string[]} */
+    const codes = [];
+    tab.addEventListener('warning', ({ detail }) => codes.push(detail.code));
+    await until(() => codes.length > 0);
+    assert.deepEqual(codes, ['degraded']);
+    await tab.close();
+});
+
 test('a database that never opens: the tab goes on without it', async () => {
     const origin = new FakeOrigin();
     /** @type {(() => void)[]} */
@@ -371,10 +385,14 @@ test('a database that never opens: the tab goes on without it', async () => {
         setTimeout: (/** @type {() => void} */ callback) => timers.push(callback),
         clearTimeout: () => {},
     });
-    const opening = open({ build, window });
-    await until(() => timers.length > 0);
-    timers.splice(0).forEach((callback) => callback());
-    const tab = await opening;
+    /** @type {import('tabacus').Tab[]} */
+    const opened = [];
+    void open({ build, window }).then((tab) => opened.push(tab));
+    await until(() => {
+        timers.splice(0).forEach((callback) => callback());
+        return opened.length > 0;
+    });
+    const [tab] = /** @type {[import('tabacus').Tab]} */ (opened);
     assert.equal(tab.capabilities.store, 'localstorage');
     await tab.close();
 });

@@ -260,6 +260,40 @@ test('after close everything says so, and the room is used again', async () => {
     await assert.rejects(lock.lockAsync(), withCode('closed'));
 });
 
+test('close ends the waiting of lockAsync, and strands nobody behind it', async () => {
+    const memory = await threads();
+    const guest = await attach(memory.handle);
+    const held = await memory.mutex('m').lockAsync();
+    const waiting = guest.mutex('m').lockAsync();
+    guest.close();
+    await assert.rejects(waiting, withCode('closed'));
+    const next = memory.mutex('m').lockAsync();
+    held.unlock();
+    (await next).unlock();
+});
+
+test('a grant is known from the moment on in which the mutex is taken', async () => {
+    const memory = await threads();
+    const mutex = memory.mutex('m');
+    const granting = mutex.lockAsync();
+    mutex.unlock();
+    const grant = await granting;
+    assert.equal(grant.held, false);
+    assert.equal(mutex.locked, false);
+    const second = await mutex.lockAsync();
+    assert.throws(() => grant.unlock(), withCode('not-owner'));
+    assert.equal(second.held, true);
+    second.unlock();
+});
+
+test('a module that is another one is refused, and nothing hangs', async () => {
+    const bytes = (/** @type {string} */ name) => readFile(new URL(import.meta.resolve(`tabacus/${name}.wasm`)));
+    await assert.rejects(threads({ wasm: await bytes('attach') }), withCode('unavailable'));
+    await assert.rejects(threads({ attachWasm: await bytes('single') }), withCode('invalid-argument', 'attachWasm'));
+    const memory = await threads({ wasm: new URL(import.meta.resolve('tabacus/threads.wasm')) });
+    assert.equal(memory.counter('x').add(), 1);
+});
+
 test('threads takes its wasm as bytes and as modules, and refuses anything else', async () => {
     const wasm = await readFile(new URL(import.meta.resolve('tabacus/threads.wasm')));
     const attachWasm = new WebAssembly.Module(await readFile(new URL(import.meta.resolve('tabacus/attach.wasm'))));

@@ -88,9 +88,8 @@ const commands = {
     /** @param {import('tabacus').OpenOptions} [options] */
     async open(options) {
         tab = /** @type {Tab} */ (await tabacus.open(options));
-        for (const type of ['warning', 'storelost']) {
-            tab.addEventListener(type, ({ detail }) => void events.push({ type, detail }));
-        }
+        tab.addEventListener('warning', ({ type, detail }) => void events.push({ type, detail }));
+        tab.addEventListener('storelost', ({ type, detail }) => void events.push({ type, detail }));
         return tab.capabilities;
     },
     isOpen: () => tab !== undefined,

@@ -1,13 +1,12 @@
 // The interface of every counter over tabs, and what it says of itself.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "tabacus/guarantee.hpp"
 #include "tabacus/task.hpp"
 #include "tabacus/world.hpp"
 
@@ -15,17 +14,6 @@ namespace tabacus {
 
 /// JavaScript's Number.MAX_SAFE_INTEGER. A counter's value lies within ± this, or the call fails.
 constexpr std::int64_t value_max = (std::int64_t{1} << 53) - 1;
-
-/// What a strategy promises, as data that the laboratory and the browser comparison check.
-struct Guarantee {
-    std::string_view strategy;
-    std::string_view lost;        // when an update can be lost
-    std::string_view reads_wait;  // what a read waits for
-    std::string_view accuracy;    // what a read may miss or see too early
-    std::string_view rows;        // what it stores per counter
-    std::string_view needs;       // comma-separated: storage, indexeddb, web-locks, channel
-    std::string_view durability;  // strict, relaxed, memory
-};
 
 /// What went wrong without being the fault of a call: shown to the application as an event.
 struct Notice {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tabacus {
 
@@ -27,9 +28,23 @@ enum class ErrorCode {
 /// The code as the public API spells it: words joined by hyphens ("quota-exceeded").
 std::string_view code_name(ErrorCode code);
 
-class Error : public std::runtime_error {
+#ifdef __cpp_exceptions
+using ErrorBase = std::runtime_error;
+#else
+/// The part of std::runtime_error that has to do with exceptions is larger than all the rest.
+class ErrorBase {
   public:
-    Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    explicit ErrorBase(std::string message) : message_(std::move(message)) {}
+    [[nodiscard]] const char* what() const noexcept { return message_.c_str(); }
+
+  private:
+    std::string message_;
+};
+#endif
+
+class Error : public ErrorBase {
+  public:
+    Error(ErrorCode code, const std::string& message) : ErrorBase(message), code_(code) {}
     [[nodiscard]] ErrorCode code() const noexcept { return code_; }
 
   private:

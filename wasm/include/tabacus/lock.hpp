@@ -50,7 +50,11 @@ class FencedTransaction {
   public:
     FencedTransaction(std::shared_ptr<Grant> grant, std::unique_ptr<Transaction> transaction);
     FencedTransaction(FencedTransaction&&) noexcept = default;
-    FencedTransaction& operator=(FencedTransaction&&) noexcept = delete;
+    FencedTransaction& operator=(FencedTransaction&& other) noexcept {
+        std::swap(grant_, other.grant_);
+        std::swap(transaction_, other.transaction_);
+        return *this;
+    }
     FencedTransaction(const FencedTransaction&) = delete;
     FencedTransaction& operator=(const FencedTransaction&) = delete;
     ~FencedTransaction();

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "tabacus/counter.hpp"
@@ -18,7 +17,8 @@ struct CounterState;
 
 class ReplicatedCounter final : public Counter {
   public:
-    ReplicatedCounter(Replica& replica, std::shared_ptr<CounterState> state);
+    /// Both outlive the counter.
+    ReplicatedCounter(Replica& replica, CounterState& state);
     ~ReplicatedCounter() override;
     ReplicatedCounter(const ReplicatedCounter&) = delete;
     ReplicatedCounter& operator=(const ReplicatedCounter&) = delete;
@@ -38,7 +38,7 @@ class ReplicatedCounter final : public Counter {
 
   private:
     Replica& replica_;
-    std::shared_ptr<CounterState> state_;
+    CounterState& state_;
 };
 
 }  // namespace tabacus

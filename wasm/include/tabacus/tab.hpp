@@ -1,12 +1,11 @@
-// Tab: everything that one namespace offers in one context (a page, a worker).
+// Tab: what one namespace offers in one context (a page, a worker). The other ways to count are the
+// Catalogue's (catalogue.hpp), which a page need not load.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tabacus/counter.hpp"
 #include "tabacus/world.hpp"
@@ -17,20 +16,10 @@ namespace tabacus {
 /// person would write; an escaped key stays far below what storage and lock managers accept.
 constexpr int name_units_max = 128;
 
-enum class Strategy : std::uint8_t { replicated, naive, locked, transactional };
-
-/// Nothing for a name that is no strategy.
-std::optional<Strategy> strategy_named(std::string_view name);
-
-struct CounterOptions {
-    Strategy strategy = Strategy::replicated;
-    Durability durability = Durability::relaxed;
-};
-
 /// What this context has. Each is one of the words that the public API shows.
 struct Capabilities {
     std::string_view store;       // indexeddb, localstorage, memory
-    std::string_view exclusion;   // web-locks, none
+    std::string_view exclusion;   // web-locks, lease, none
     std::string_view durability;  // the best there is: strict, relaxed, memory
     bool mirror = false;          // totals are mirrored in localStorage against a lost database
     bool channel = false;         // news travels by BroadcastChannel
@@ -56,10 +45,7 @@ class Tab {
 
     [[nodiscard]] Capabilities capabilities() const;
 
-    /// The counter of that name and strategy: the same object for the same arguments. Fails with
-    /// unavailable when the strategy needs what the platform lacks.
-    Counter& counter(std::string_view name, CounterOptions options);
-    /// The same for the default strategy, whose increment() is synchronous.
+    /// The counter of that name: the same object for the same arguments.
     ReplicatedCounter& replicated(std::string_view name, Durability durability);
 
     /// True when no work of the tab is under way.

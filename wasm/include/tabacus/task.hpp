@@ -8,21 +8,31 @@
 // Destroying a Task destroys every frame below it, and an awaiting frame withdraws from what it
 // awaited: a tab can be killed at any await without leaving a dangling resumption.
 //
+// FAILURE. What is awaited and fails ends the frame that awaits it, and the frames that await that,
+// up to one that asks for the outcome: `co_await attempt(x)`. Where exceptions are on, the await
+// throws, and catch is as good as attempt(). Where they are off (failure.hpp), or
+// TABACUS_UNWIND_BY_DESTRUCTION is defined, the failed frames are never resumed: attempt() destroys
+// them, innermost first, which runs the same destructors. Code that is to run both ways fails by
+// `co_await fail(…)` and asks by attempt().
+//
 // No symmetric transfer: without WebAssembly's tail calls it would grow the stack with every await
 // that is ready at once. A child that finishes inside the await returns to its parent by value
 // instead; so loops of ready awaits run in constant stack.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <exception>
-#include <functional>
+#include <list>
 #include <memory>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
-#include <variant>
-#include <vector>
+
+#include "tabacus/failure.hpp"
 
 namespace tabacus {
 
@@ -30,34 +40,207 @@ struct Unit {
     friend bool operator==(Unit, Unit) = default;
 };
 
+/// What came of an awaited operation: its value, or why there is none.
+template <typename T>
+class [[nodiscard]] Outcome {
+  public:
+    Outcome(std::optional<T> value, Failure failure)
+        : value_(std::move(value)), failure_(std::move(failure)) {}
+
+    explicit operator bool() const noexcept { return value_.has_value(); }
+    [[nodiscard]] T& value() { return *value_; }
+    [[nodiscard]] const Failure& failure() const { return failure_; }
+    /// Of a failed one. Throws whatever is no Error.
+    [[nodiscard]] decltype(auto) error() const { return error_of(failure_); }
+
+  private:
+    std::optional<T> value_;
+    Failure failure_;
+};
+
 namespace detail {
 
-/// The outcome of a coroutine or operation: nothing yet, a value, or an exception.
-template <typename T>
-class Outcome {
+template <typename Awaitable>
+class Attempt;
+
+#if defined(__cpp_exceptions) && !defined(TABACUS_UNWIND_BY_DESTRUCTION)
+constexpr bool failures_throw = true;
+#else
+constexpr bool failures_throw = false;
+#endif
+
+/// What all coroutine frames have in common, whatever they return.
+class Frame {
   public:
-    void set_value(T value) { slot_.template emplace<1>(std::move(value)); }
-    void set_error(std::exception_ptr error) { slot_.template emplace<2>(std::move(error)); }
-    [[nodiscard]] bool ready() const noexcept { return slot_.index() != 0; }
-    T take() {
-        if (slot_.index() == 2) std::rethrow_exception(std::get<2>(slot_));
-        return std::move(std::get<1>(slot_));
+    explicit Frame(std::coroutine_handle<> self) noexcept : self_(self) {}
+
+    void resume() const { self_.resume(); }
+    [[nodiscard]] bool done() const { return self_.done(); }
+    [[nodiscard]] Failure& failure() noexcept { return failure_; }
+
+    /// Runs up to the end or the first real suspension; true when `parent` has to wait.
+    /// `attempted`: the parent asks for the outcome, whichever it is.
+    bool run_for(Frame& parent, bool attempted) {
+        parent_ = &parent;
+        attempted_ = attempted;
+        self_.resume();
+        if (failure_ && !failures_throw) {
+            if (!attempted) parent.fail(std::move(failure_));
+            return !attempted;
+        }
+        if (self_.done()) return false;
+        parent_waits_ = true;
+        return true;
+    }
+
+    /// Ends this frame, which is suspended, and those that wait for it: none is resumed but who
+    /// attempted. A parent that does not wait yet is running this frame, and looks when it returns.
+    void fail(Failure failure) noexcept {
+        if (!parent_) std::terminate();
+        failure_ = std::move(failure);
+        if (!parent_waits_) return;
+        if (attempted_) {
+            parent_->resume();
+        } else {
+            parent_->fail(std::move(failure_));
+        }
+    }
+
+    static std::suspend_always initial_suspend() noexcept { return {}; }
+
+    struct Finish {
+        static bool await_ready() noexcept { return false; }
+        template <typename Promise>
+        static void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+            self.promise().finish();
+        }
+        static void await_resume() noexcept {}
+    };
+    static Finish final_suspend() noexcept { return {}; }
+    /// Who waits for this frame goes on, inside its end.
+    [[gnu::noinline]] void finish() const noexcept {
+        if (parent_waits_) parent_->resume();
+    }
+
+#ifdef __cpp_exceptions
+    void unhandled_exception() {
+        if (!failures_throw) throw;
+        failure_ = std::current_exception();
+    }
+#else
+    [[noreturn]] static void unhandled_exception() noexcept { std::terminate(); }
+#endif
+
+  private:
+    std::coroutine_handle<> self_;
+    Frame* parent_ = nullptr;
+    bool parent_waits_ = false;
+    bool attempted_ = false;
+    Failure failure_;
+};
+
+/// What all operations of the world have in common. Counts those who hold it.
+class Operation {
+  public:
+    Operation() = default;
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+    Operation(Operation&&) = delete;
+    Operation& operator=(Operation&&) = delete;
+    virtual ~Operation() = default;
+
+    [[nodiscard]] bool ready() const noexcept { return ready_; }
+    [[nodiscard]] bool failed() const noexcept { return failure_ != nullptr; }
+    [[nodiscard, gnu::noinline]] bool succeeded() const noexcept { return ready_ && !failure_; }
+    [[nodiscard]] Failure& failure() noexcept { return failure_; }
+    [[nodiscard]] bool awaited() const noexcept { return waiter_ != nullptr; }
+
+    void fail(Failure failure) {
+        if (ready_) return;
+        failure_ = std::move(failure);
+        settle();
+    }
+
+    /// False when there is nothing to wait for.
+    bool await_by(Frame& frame, bool attempted) noexcept {
+        if (ready_) {
+            if (attempted || failures_throw) return false;
+            frame.fail(std::move(failure_));
+            return true;
+        }
+        waiter_ = &frame;
+        attempted_ = attempted;
+        return true;
+    }
+    void withdraw() noexcept { waiter_ = nullptr; }
+
+  protected:
+    void settle() {
+        ready_ = true;
+        Frame* const waiter = std::exchange(waiter_, nullptr);
+        if (!waiter) return;
+        if (failure_ && !attempted_ && !failures_throw) {
+            waiter->fail(std::move(failure_));
+        } else {
+            waiter->resume();
+        }
     }
 
   private:
-    std::variant<std::monostate, T, std::exception_ptr> slot_;
+    friend class OperationHolder;
+    int holders_ = 0;
+    bool ready_ = false;
+    bool attempted_ = false;
+    Frame* waiter_ = nullptr;
+    Failure failure_;
 };
 
 template <typename T>
-struct VoidToUnit {
-    using type = T;
+class OperationOf : public Operation {
+  public:
+    void complete(T value) {
+        if (ready()) return;
+        value_ = std::move(value);
+        settle();
+    }
+    std::optional<T>& value() { return value_; }
+
+  private:
+    std::optional<T> value_;
 };
-template <>
-struct VoidToUnit<void> {
-    using type = Unit;
+
+/// One of those who hold an operation: the last destroys it. A shared pointer for one thread, whose
+/// code is the same for every type of result.
+class OperationHolder {
+  public:
+    explicit OperationHolder(std::unique_ptr<Operation> operation) noexcept
+        : operation_(operation.release()) {
+        operation_->holders_ = 1;
+    }
+    OperationHolder(const OperationHolder& other) noexcept : operation_(other.operation_) {
+        ++operation_->holders_;
+    }
+    OperationHolder(OperationHolder&& other) noexcept
+        : operation_(std::exchange(other.operation_, nullptr)) {}
+    OperationHolder& operator=(OperationHolder other) noexcept {
+        std::swap(operation_, other.operation_);
+        return *this;
+    }
+    ~OperationHolder() {
+        if (!operation_ || --operation_->holders_ > 0) return;
+        const std::unique_ptr<Operation> last(operation_);
+    }
+    Operation* operator->() const noexcept { return operation_; }
+    [[nodiscard]] Operation& operation() const noexcept { return *operation_; }
+    explicit operator bool() const noexcept { return operation_ != nullptr; }
+    template <typename T>
+    [[nodiscard]] OperationOf<T>& of() const noexcept {
+        return static_cast<OperationOf<T>&>(*operation_);
+    }
+
+  private:
+    Operation* operation_;
 };
-template <typename T>
-using Stored = typename VoidToUnit<T>::type;
 
 }  // namespace detail
 
@@ -72,49 +255,43 @@ class Async;
 template <typename T>
 class Completer {
   public:
-    Completer() : state_(std::make_shared<State>()) {}
+    Completer() : operation_(std::make_unique<detail::OperationOf<T>>()) {}
 
     void complete(T value) const {
-        if (state_->outcome.ready()) return;
-        state_->outcome.set_value(std::move(value));
-        resume();
+        const auto keep_alive = operation_;
+        keep_alive.template of<T>().complete(std::move(value));
     }
-    void fail(std::exception_ptr error) const {
-        if (state_->outcome.ready()) return;
-        state_->outcome.set_error(std::move(error));
-        resume();
+    void fail(Failure failure) const {
+        const auto keep_alive = operation_;
+        keep_alive->fail(std::move(failure));
     }
-    [[nodiscard]] bool completed() const noexcept { return state_->outcome.ready(); }
+    [[nodiscard]] bool completed() const noexcept { return operation_->ready(); }
     /// True while a coroutine is suspended on the Async.
-    [[nodiscard]] bool awaited() const noexcept { return static_cast<bool>(state_->waiter); }
-    [[nodiscard]] Async<T> async() const { return Async<T>(state_); }
+    [[nodiscard]] bool awaited() const noexcept { return operation_->awaited(); }
+    [[nodiscard]] Async<T> async() const { return Async<T>(operation_); }
 
   private:
-    friend class Async<T>;
-    struct State {
-        detail::Outcome<T> outcome;
-        std::coroutine_handle<> waiter;
-    };
-    void resume() const {
-        const auto keep_alive = state_;
-        if (auto waiter = std::exchange(keep_alive->waiter, nullptr)) waiter.resume();
-    }
-    std::shared_ptr<State> state_;
+    detail::OperationHolder operation_;
 };
 
 /// Await it once. Dropping it unawaited is allowed; the operation behind it goes on.
 template <typename T = Unit>
 class [[nodiscard]] Async {
   public:
-    Async(T value) { ready_.set_value(std::move(value)); }  // NOLINT(google-explicit-constructor)
-    static Async failed(std::exception_ptr error) {
+    /// The result of `operation`, which is an OperationOf<T>.
+    explicit Async(detail::OperationHolder operation) : operation_(std::move(operation)) {}
+    Async(T value) : Async() {  // NOLINT(google-explicit-constructor)
+        operation_.of<T>().complete(std::move(value));
+    }
+    static Async failed(Failure failure) {
         Async result;
-        result.ready_.set_error(std::move(error));
+        result.operation_->fail(std::move(failure));
         return result;
     }
     template <typename Exception>
-    static Async failed(Exception error) {
-        return failed(std::make_exception_ptr(std::move(error)));
+        requires(!std::same_as<Exception, Failure>)
+    static Async failed(Exception exception) {
+        return failed(failure_of(std::move(exception)));
     }
 
     Async(Async&&) noexcept = default;
@@ -123,29 +300,40 @@ class [[nodiscard]] Async {
     Async& operator=(const Async&) = delete;
     /// A frame that dies while it waits must not be resumed.
     ~Async() {
-        if (state_ && waiting_) state_->waiter = nullptr;
+        if (operation_ && begun_) operation_->withdraw();
     }
 
-    [[nodiscard]] bool await_ready() const noexcept { return !state_ || state_->outcome.ready(); }
-    void await_suspend(std::coroutine_handle<> waiter) noexcept {
-        state_->waiter = waiter;
-        waiting_ = true;
+    [[nodiscard]] bool await_ready() const noexcept { return operation_->succeeded(); }
+    template <typename Promise>
+    bool await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
+        return begin(awaiting.promise(), false);
     }
     T await_resume() {
-        waiting_ = false;
-        return state_ ? state_->outcome.take() : ready_.take();
+        if (detail::failures_throw && operation_->failed()) raise(operation_->failure());
+        return std::move(*operation_.of<T>().value());
     }
 
   private:
-    friend class Completer<T>;
-    using State = typename Completer<T>::State;
-    Async() = default;
-    explicit Async(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    template <typename Awaitable>
+    friend class detail::Attempt;
 
-    detail::Outcome<T> ready_;
-    std::shared_ptr<State> state_;
-    bool waiting_ = false;
+    Async() : operation_(std::make_unique<detail::OperationOf<T>>()) {}
+
+    bool begin(detail::Frame& awaiting, bool attempted) noexcept {
+        begun_ = true;
+        return operation_->await_by(awaiting, attempted);
+    }
+    Outcome<T> outcome() {
+        return {std::move(operation_.of<T>().value()), std::move(operation_->failure())};
+    }
+
+    detail::OperationHolder operation_;
+    bool begun_ = false;
 };
+
+/// A failure to await: `co_await fail(…)` ends the coroutine that says so.
+inline Async<Unit> fail(Error error) { return Async<Unit>::failed(std::move(error)); }
+inline Async<Unit> fail(ErrorCode code, const char* message) { return fail(Error(code, message)); }
 
 // ---------------------------------------------------------------------------------------------
 // Task<T>: a coroutine that starts when awaited and belongs to whoever holds it.
@@ -155,38 +343,20 @@ class [[nodiscard]] Task;
 
 namespace detail {
 
-struct PromiseBase {
-    std::coroutine_handle<> parent;
-    bool parent_suspended = false;
-
-    static std::suspend_always initial_suspend() noexcept { return {}; }
-
-    struct Finish {
-        static bool await_ready() noexcept { return false; }
-        template <typename Promise>
-        static void await_suspend(std::coroutine_handle<Promise> self) noexcept {
-            PromiseBase& promise = self.promise();
-            if (promise.parent_suspended) promise.parent.resume();
-        }
-        static void await_resume() noexcept {}
-    };
-    static Finish final_suspend() noexcept { return {}; }
-};
-
 template <typename T>
-struct Promise : PromiseBase {
-    Outcome<T> outcome;
+struct Promise : Frame {
+    std::optional<T> value;
+    Promise() noexcept : Frame(std::coroutine_handle<Promise>::from_promise(*this)) {}
     Task<T> get_return_object();
-    void return_value(T value) { outcome.set_value(std::move(value)); }
-    void unhandled_exception() noexcept { outcome.set_error(std::current_exception()); }
+    void return_value(T result) { value = std::move(result); }
 };
 
 template <>
-struct Promise<void> : PromiseBase {
-    Outcome<Unit> outcome;
+struct Promise<void> : Frame {
+    std::optional<Unit> value;
+    Promise() noexcept : Frame(std::coroutine_handle<Promise>::from_promise(*this)) {}
     Task<void> get_return_object();
-    void return_void() { outcome.set_value({}); }
-    void unhandled_exception() noexcept { outcome.set_error(std::current_exception()); }
+    void return_void() { value = Unit{}; }
 };
 
 }  // namespace detail
@@ -211,26 +381,29 @@ class [[nodiscard]] Task {
     }
 
     [[nodiscard]] static bool await_ready() noexcept { return false; }
-    /// Runs the child up to its first real suspension; false when it finished, so that the parent
-    /// goes on in its own frame.
-    bool await_suspend(std::coroutine_handle<> parent) {
-        promise_type& promise = handle_.promise();
-        promise.parent = parent;
-        handle_.resume();
-        if (handle_.done()) return false;
-        promise.parent_suspended = true;
-        return true;
+    template <typename Promise>
+    bool await_suspend(std::coroutine_handle<Promise> parent) {
+        return begin(parent.promise(), false);
     }
     T await_resume() {
-        if constexpr (std::is_void_v<T>) {
-            handle_.promise().outcome.take();
-        } else {
-            return handle_.promise().outcome.take();
-        }
+        promise_type& promise = handle_.promise();
+        if (detail::failures_throw && promise.failure()) raise(promise.failure());
+        if constexpr (!std::is_void_v<T>) return std::move(*promise.value);
     }
 
   private:
     friend class Scope;
+    template <typename Awaitable>
+    friend class detail::Attempt;
+
+    bool begin(detail::Frame& parent, bool attempted) {
+        return handle_.promise().run_for(parent, attempted);
+    }
+    auto outcome() {
+        promise_type& promise = handle_.promise();
+        return Outcome(std::move(promise.value), std::move(promise.failure()));
+    }
+
     Handle handle_ = nullptr;
 };
 
@@ -240,6 +413,39 @@ Task<T> detail::Promise<T>::get_return_object() {
 }
 inline Task<void> detail::Promise<void>::get_return_object() {
     return Task<void>(std::coroutine_handle<Promise>::from_promise(*this));
+}
+
+// ---------------------------------------------------------------------------------------------
+// attempt: awaits the outcome, be it a value or a failure.
+
+namespace detail {
+
+template <typename Awaitable>
+class [[nodiscard]] Attempt {
+  public:
+    explicit Attempt(Awaitable awaitable) : awaitable_(std::move(awaitable)) {}
+    [[nodiscard]] static bool await_ready() noexcept { return false; }
+    template <typename Promise>
+    bool await_suspend(std::coroutine_handle<Promise> parent) {
+        return awaitable_.begin(parent.promise(), true);
+    }
+    auto await_resume() { return awaitable_.outcome(); }
+
+  private:
+    Awaitable awaitable_;
+};
+
+}  // namespace detail
+
+/// `co_await attempt(x)` is the Outcome of a Task or an Async, and never fails. The frames of a
+/// failed task are destroyed at the end of the expression.
+template <typename T>
+detail::Attempt<Task<T>> attempt(Task<T> task) {
+    return detail::Attempt<Task<T>>(std::move(task));
+}
+template <typename T>
+detail::Attempt<Async<T>> attempt(Async<T> async) {
+    return detail::Attempt<Async<T>>(std::move(async));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -254,7 +460,7 @@ class Scope {
     Scope& operator=(Scope&&) = delete;
     ~Scope() = default;
 
-    /// Starts `task` at once. An exception that escapes it is a defect and terminates: a root task
+    /// Starts `task` at once. A failure that escapes it is a defect and terminates: a root task
     /// reports through callbacks or completers of its own.
     void spawn(Task<void> task) {
         if (running_.size() >= reap_at_) {
@@ -264,7 +470,9 @@ class Scope {
         const auto handle = task.handle_;
         running_.push_back(std::move(task));
         handle.resume();
-        if (handle.done()) handle.promise().outcome.take();
+        if (detail::failures_throw && handle.done() && handle.promise().failure()) {
+            raise(handle.promise().failure());
+        }
     }
 
     /// True when nothing runs any more.
@@ -280,26 +488,22 @@ class Scope {
     void reap() {
         std::erase_if(running_, [](const Task<void>& task) { return task.handle_.done(); });
     }
-    std::vector<Task<void>> running_;
+    std::list<Task<void>> running_;
     std::size_t reap_at_ = reap_at_first;
 };
 
-/// Runs `task` in `scope` and hands its value or its exception to one of two functions.
+/// Runs `task` in `scope` and hands its value or its failure to one of two functions.
 template <typename T, typename OnValue, typename OnError>
 void run_in(Scope& scope, Task<T> task, OnValue on_value, OnError on_error) {
     scope.spawn([](Task<T> work, OnValue value_handler, OnError error_handler) -> Task<void> {
-        std::exception_ptr error;
-        try {
-            if constexpr (std::is_void_v<T>) {
-                co_await work;
-                value_handler();
-            } else {
-                value_handler(co_await work);
-            }
-        } catch (...) {
-            error = std::current_exception();
+        auto outcome = co_await attempt(std::move(work));
+        if (!outcome) {
+            error_handler(outcome.failure());
+        } else if constexpr (std::is_void_v<T>) {
+            value_handler();
+        } else {
+            value_handler(std::move(outcome.value()));
         }
-        if (error) error_handler(error);
     }(std::move(task), std::move(on_value), std::move(on_error)));
 }
 
@@ -309,20 +513,27 @@ void run_in(Scope& scope, Task<T> task, OnValue on_value, OnError on_error) {
 class [[nodiscard]] Subscription {
   public:
     Subscription() = default;
-    explicit Subscription(std::function<void()> cancel) : cancel_(std::move(cancel)) {}
-    Subscription(Subscription&& other) noexcept : cancel_(std::exchange(other.cancel_, nullptr)) {}
-    Subscription& operator=(Subscription&& other) noexcept {
-        std::swap(cancel_, other.cancel_);
-        return *this;
-    }
-    Subscription(const Subscription&) = delete;
-    Subscription& operator=(const Subscription&) = delete;
-    ~Subscription() {
-        if (cancel_) cancel_();
-    }
+    /// `cancel` is called once, when this ends.
+    template <std::invocable Cancel>
+    explicit Subscription(Cancel cancel)
+        : registration_(std::make_unique<Registered<Cancel>>(std::move(cancel))) {}
 
   private:
-    std::function<void()> cancel_;
+    struct Registration {
+        Registration() = default;
+        Registration(const Registration&) = delete;
+        Registration& operator=(const Registration&) = delete;
+        Registration(Registration&&) = delete;
+        Registration& operator=(Registration&&) = delete;
+        virtual ~Registration() = default;
+    };
+    template <typename Cancel>
+    struct Registered final : Registration {
+        explicit Registered(Cancel how) : cancel(std::move(how)) {}
+        ~Registered() override { cancel(); }
+        Cancel cancel;
+    };
+    std::unique_ptr<Registration> registration_;
 };
 
 }  // namespace tabacus

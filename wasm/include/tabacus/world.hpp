@@ -52,8 +52,9 @@ enum class Store : std::uint8_t {
     meta,      // "generation" → the id of this incarnation of the database
     claims,    // who owns what: only through holder, claim and release
     rows,      // replicated totals
-    counters,  // one row per transactional counter
+    counters,  // what the catalogue's strategies keep in one row per counter
     aside,     // records set aside because they could not be read
+    deltas,    // one row per increment not folded yet
     locks,     // the epoch of each lock: its newest token, and who holds it
     data,      // what applications keep under a lock's fence
 };
@@ -62,6 +63,11 @@ struct Row {
     std::string key;
     std::string value;     // empty when `foreign`: our formats are never empty
     bool foreign = false;  // the stored value was not a string
+
+    /// What is kept of it when it is set aside.
+    [[nodiscard]] std::string_view text() const {
+        return value.empty() ? std::string_view("?") : std::string_view(value);
+    }
 };
 
 enum class Access : std::uint8_t { read, write };

@@ -7,6 +7,7 @@
 
 using tabacus::browser::CounterCore;
 using tabacus::browser::PromiseId;
+using tabacus::browser::ReplicatedCore;
 using tabacus::browser::room;
 using tabacus::browser::TabCore;
 using tabacus::browser::texts;
@@ -32,21 +33,16 @@ EMSCRIPTEN_KEEPALIVE void tab_capabilities(TabCore* tab, PromiseId promise) {
     tab->capabilities(promise);
 }
 
-// The texts in the room: name, strategy.
-EMSCRIPTEN_KEEPALIVE CounterCore* tab_counter(TabCore* tab, bool strict, PromiseId promise) {
-    const auto words = texts();
-    return tab->counter(words[0].value_or(""), words[1].value_or(""), strict, promise);
+// The text in the room: the name.
+EMSCRIPTEN_KEEPALIVE ReplicatedCore* tab_counter(TabCore* tab, bool strict, PromiseId /*promise*/) {
+    return tab->counter(texts()[0].value_or(""), strict);
 }
 
-EMSCRIPTEN_KEEPALIVE double tally_increment(CounterCore* counter, double n) {
+EMSCRIPTEN_KEEPALIVE double tally_increment(ReplicatedCore* counter, double n) {
     return counter->increment(n);
 }
 
 EMSCRIPTEN_KEEPALIVE double tally_value(const CounterCore* counter) { return counter->value(); }
-
-EMSCRIPTEN_KEEPALIVE void tally_add(CounterCore* counter, double n, PromiseId promise) {
-    counter->add(n, promise);
-}
 
 EMSCRIPTEN_KEEPALIVE void tally_read(CounterCore* counter, PromiseId promise) {
     counter->read(promise);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "browser/border.hpp"
-#include "browser/listeners.hpp"
+#include "protocol/listeners.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::browser {

@@ -39,7 +39,7 @@ class BrowserTransaction final : public Transaction {
         return operations_.ask<std::vector<Row>>(Call::transaction_list, about(store, prefix),
                                                  read_rows);
     }
-    void put(Store store, std::string_view key, std::string_view value) override {
+    [[gnu::noinline]] void put(Store store, std::string_view key, std::string_view value) override {
         call(Call::transaction_put, about(store, key, value));
     }
     void remove(Store store, std::string_view key) override {
@@ -49,7 +49,7 @@ class BrowserTransaction final : public Transaction {
         return operations_.ask<Text>(Call::transaction_holder, about(Store::claims, subject),
                                      read_text);
     }
-    void claim(std::string_view subject, std::string_view holder) override {
+    [[gnu::noinline]] void claim(std::string_view subject, std::string_view holder) override {
         call(Call::transaction_claim, about(Store::claims, subject, holder));
     }
     void release(std::string_view holder) override { remove(Store::claims, holder); }

@@ -1,8 +1,8 @@
 // IndexedDB, through js/host/database.js, which owns the connection.
 #pragma once
 
-#include "browser/listeners.hpp"
 #include "browser/operations.hpp"
+#include "protocol/listeners.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::browser {

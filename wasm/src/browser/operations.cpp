@@ -19,30 +19,29 @@ ErrorCode code_named(std::string_view name) {
 
 }  // namespace
 
-int Operations::add(Settle settle) {
-    under_way_.emplace_back(++last_, std::move(settle));
+int Operations::add(const detail::OperationHolder& asked, Answer answer) {
+    under_way_.push_back({++last_, answer, asked});
     return last_;
 }
 
-Operations::Settle Operations::take(int operation) {
+std::optional<Operations::UnderWay> Operations::take(int number) {
     const auto found =
         std::find_if(under_way_.begin(), under_way_.end(),
-                     [operation](const auto& entry) { return entry.first == operation; });
-    if (found == under_way_.end()) return nullptr;
-    Settle settle = std::move(found->second);
+                     [number](const UnderWay& other) { return other.number == number; });
+    if (found == under_way_.end()) return std::nullopt;
+    UnderWay taken = std::move(*found);
     under_way_.erase(found);  // first: what settling resumes may ask for more
-    return settle;
+    return taken;
 }
 
 void Operations::settled(int operation, Texts answer) {
-    if (const auto settle = take(operation)) settle(&answer, nullptr);
+    if (const auto it = take(operation)) it->answer(it->asked.operation(), answer);
 }
 
 void Operations::failed(int operation, const Texts& report) {
-    const auto settle = take(operation);
-    if (!settle) return;
-    settle(nullptr, std::make_exception_ptr(
-                        Error(code_named(report[0].value_or("")), report[1].value_or(""))));
+    const auto it = take(operation);
+    if (!it) return;
+    it->asked->fail(failure_of(Error(code_named(report[0].value_or("")), report[1].value_or(""))));
 }
 
 }  // namespace tabacus::browser

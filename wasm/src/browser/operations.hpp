@@ -6,11 +6,9 @@
 // engines. A host that knows the answer gives it within the call that asks.
 #pragma once
 
-#include <exception>
-#include <functional>
+#include <list>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "browser/border.hpp"
 #include "tabacus/task.hpp"
@@ -22,16 +20,13 @@ class Operations {
     /// Asks the host; `read` makes the result of its answer.
     template <typename T, typename Read>
     Async<T> ask(Call what, Words words, Read read) {
-        const Completer<T> completer;
-        words.operation = add([completer, read](Texts* answer, const std::exception_ptr& failure) {
-            if (answer) {
-                completer.complete(read(*answer));
-            } else {
-                completer.fail(failure);
-            }
+        const detail::OperationHolder asked(std::make_unique<Asked<T, Read>>(std::move(read)));
+        words.operation = add(asked, [](detail::Operation& operation, Texts& answer) {
+            auto& self = static_cast<Asked<T, Read>&>(operation);
+            self.complete(self.read(answer));
         });
         call(what, words);
-        return completer.async();
+        return Async<T>(asked);
     }
 
     /// The number of the last operation asked for.
@@ -42,13 +37,24 @@ class Operations {
     void failed(int operation, const Texts& report);
 
   private:
-    using Settle = std::function<void(Texts*, const std::exception_ptr&)>;
-    int add(Settle settle);
+    template <typename T, typename Read>
+    struct Asked final : detail::OperationOf<T> {
+        explicit Asked(Read reader) : read(std::move(reader)) {}
+        Read read;
+    };
+    using Answer = void (*)(detail::Operation& asked, Texts& answer);
+    struct UnderWay {
+        int number;
+        Answer answer;
+        detail::OperationHolder asked;
+    };
+
+    int add(const detail::OperationHolder& asked, Answer answer);
     /// Nothing for a number that is not under way: an answer may come twice (an abort, and the
     /// error behind it).
-    Settle take(int operation);
+    std::optional<UnderWay> take(int number);
 
-    std::vector<std::pair<int, Settle>> under_way_;
+    std::list<UnderWay> under_way_;
     int last_ = 0;
 };
 

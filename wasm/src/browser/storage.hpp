@@ -1,8 +1,8 @@
 // localStorage, through js/host/storage.js.
 #pragma once
 
-#include "browser/listeners.hpp"
 #include "browser/operations.hpp"
+#include "protocol/listeners.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::browser {

@@ -24,7 +24,7 @@ std::size_t SeededChooser::choose(const std::vector<Source>& choices) {
 Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
     : random_(options.seed),
       chooser_(chooser ? std::move(chooser) : std::make_unique<SeededChooser>(random_.split())),
-      storage_(options.storage),
+      storage_(options.storage, options.equal_writes),
       locks_(*this),
       database_([this](TransactionId id) {
           scheduler_.post({Source::Kind::transaction, transaction_owners_[id], id},
@@ -219,7 +219,7 @@ void Origin::lose_database() {
 
 void Origin::clear_site_data() {
     lose_database();
-    storage_.clear();
+    storage_.wipe();
 }
 
 void Origin::crash() {
@@ -240,18 +240,22 @@ void Origin::post_foreign(std::string_view channel, std::string_view message) {
 
 void Origin::write_storage(LabTab& writer, std::string_view key,
                            std::optional<std::string_view> value) {
-    auto write = storage_.set(writer.id_, writer.id_, key, value);
-    if (!write) return;
+    if (auto write = storage_.set(writer.id_, writer.id_, key, value)) pass_on(std::move(*write));
+}
+
+void Origin::clear_storage(LabTab& tab) { pass_on(storage_.clear(tab.id_, tab.id_)); }
+
+void Origin::pass_on(StorageArea::Write write) {
     if (storage_.model() == StorageModel::cached) {
-        scheduler_.post({Source::Kind::outgoing, writer.id_, 0},
-                        [this, sent = std::move(*write)] { send_write(sent); });
+        const Source outgoing{Source::Kind::outgoing, write.process, 0};
+        scheduler_.post(outgoing, [this, sent = std::move(write)] { send_write(sent); });
     } else {
-        send_write(std::move(*write));
+        send_write(std::move(write));
     }
 }
 
 void Origin::send_write(StorageArea::Write write) {
-    storage_.send(write);
+    write = storage_.send(std::move(write));
     for (const auto process : storage_.processes()) {
         scheduler_.post({Source::Kind::incoming, process, 0},
                         [this, process, write] { receive_write(process, write); });
@@ -262,7 +266,7 @@ void Origin::send_write(StorageArea::Write write) {
 /// document that is not fully active once it is.
 void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     storage_.receive(process, write);
-    if (process == write.writer) return;
+    if (process == write.writer || !write.changes) return;
     auto& hearer = tab(process);
     hearer.in_tab(Source::Kind::change,
                   [&hearer, change = write.change] { hearer.storage_->tell(change); });

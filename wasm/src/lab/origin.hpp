@@ -63,6 +63,7 @@ class Origin : private LockListener {
     struct Options {
         std::uint64_t seed = 1;
         StorageModel storage = StorageModel::cached;
+        EqualWrites equal_writes = EqualWrites::sent;
     };
     /// Scheduled by a SeededChooser of its own, or by `chooser`.
     explicit Origin(Options options, std::unique_ptr<Chooser> chooser = nullptr);
@@ -119,6 +120,9 @@ class Origin : private LockListener {
     void crash();
     /// A message from outside this library.
     void post_foreign(std::string_view channel, std::string_view message);
+    /// localStorage.clear() by a script of the tab. World has none: no protocol clears what is not
+    /// its own.
+    void clear_storage(LabTab& tab);
 
     [[nodiscard]] StorageArea& storage() { return storage_; }
     [[nodiscard]] MemoryDatabase& database() { return database_; }
@@ -139,6 +143,7 @@ class Origin : private LockListener {
 
     // What tabs do to what they share.
     void write_storage(LabTab& writer, std::string_view key, std::optional<std::string_view> value);
+    void pass_on(StorageArea::Write write);
     void send_write(StorageArea::Write write);
     void receive_write(ProcessId process, const StorageArea::Write& write);
     void broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,

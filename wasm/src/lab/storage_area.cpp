@@ -66,39 +66,71 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
                                                    std::optional<std::string_view> value) {
     auto old_value = get(process, key);
     // HTML §12.2.1, setItem: an equal value changes nothing and tells nobody; nor does removing
-    // what is not there.
-    if (old_value == value) return std::nullopt;
-    if (value) check_quota(seen_by(process), key, *value);
+    // what is not there. But a copy does not know what the area holds: an equal value that is sent
+    // all the same may undo a write that the copy has not heard of.
+    const bool equal = old_value == value;
+    const bool blind = model_ == StorageModel::cached && equal_writes_ == EqualWrites::sent;
+    if (equal && !(value && blind)) return std::nullopt;
+    if (value && !equal) check_quota(seen_by(process), key, *value);
     Write write{process, writer, {std::string(key), std::move(old_value), std::nullopt}};
     if (value) write.change.new_value = std::string(*value);
     if (model_ == StorageModel::cached) {
         auto& own = processes_.at(process);
         apply_change(own.copy, write.change);
-        ++own.awaited[*write.change.key];
+        auto& awaited = own.awaited[*write.change.key];
+        ++awaited.writes;
+        awaited.latest = write.change.new_value;
     }
     return write;
 }
 
-void StorageArea::send(const Write& write) {
+StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
+    if (model_ == StorageModel::cached) processes_.at(process).copy.clear();
+    return {process, writer, {}};
+}
+
+/// HTML §12.2.1: an event for a change. Only the area knows whether it is one; where equal writes
+/// are dropped, the writer has decided.
+StorageArea::Write StorageArea::send(Write write) {
+    auto& [key, old_value, new_value] = write.change;
+    if (key && equal_writes_ == EqualWrites::sent) {
+        const auto found = values_.find(*key);
+        old_value = found == values_.end() ? std::nullopt : std::optional(found->second);
+        write.changes = old_value != new_value;
+    } else if (!key) {
+        write.changes = !values_.empty();
+    }
+    if (!write.changes) return write;
     before_.push_back(values_);
     if (before_.size() > unsettled_max) before_.pop_front();
     apply_change(values_, write.change);
+    return write;
 }
 
 void StorageArea::receive(ProcessId process, const Write& write) {
     if (model_ != StorageModel::cached) return;
     const auto found = processes_.find(process);
     if (found == processes_.end()) return;
-    auto& [copy, awaited] = found->second;
+    if (write.process != process) return receive_from_other(found->second, write.change);
+    if (!write.change.key) return;
+    auto& awaited = found->second.awaited;
     const auto waiting = awaited.find(*write.change.key);
-    if (write.process == process) {
-        if (waiting != awaited.end() && --waiting->second == 0) awaited.erase(waiting);
-    } else if (waiting == awaited.end()) {
-        apply_change(copy, write.change);
+    if (waiting != awaited.end() && --waiting->second.writes == 0) awaited.erase(waiting);
+}
+
+void StorageArea::receive_from_other(Process& process, const StorageChange& change) {
+    auto& [copy, awaited] = process;
+    if (change.key) {
+        if (!awaited.contains(*change.key)) apply_change(copy, change);
+        return;
+    }
+    copy.clear();
+    for (const auto& [key, own] : awaited) {
+        if (own.latest) copy.insert_or_assign(key, *own.latest);
     }
 }
 
-void StorageArea::clear() {
+void StorageArea::wipe() {
     values_.clear();
     before_.clear();
     for (auto& [id, process] : processes_) process = {};

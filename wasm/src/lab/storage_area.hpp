@@ -5,7 +5,8 @@
 // - cached: what browsers do (DESIGN §1). A process reads and writes a copy of its own; its writes
 //   reach the others later, in one order for all, and while a process waits for its own write to a
 //   key to come back in that order it ignores the others' writes to that key. So all copies end
-//   equal.
+//   equal, but for clear(): the process that clears waits for no key, and keeps what it hears
+//   before its clear() comes back (docs/reality.md; Chromium's CachedStorageArea::AllDeleted).
 //
 // The class only keeps the rules; when a write travels is the schedule's choice (send, receive).
 #pragma once
@@ -18,11 +19,19 @@
 #include <string_view>
 #include <vector>
 
+#include "tabacus/guarantee.hpp"
 #include "tabacus/world.hpp"
 
 namespace tabacus::lab {
 
-enum class StorageModel : std::uint8_t { mutexed, interleaved, cached };
+using tabacus::StorageModel;
+
+/// What becomes of a write that is equal to what the writer's copy holds, which may be stale
+/// (`cached` only; measured, docs/reality.md).
+enum class EqualWrites : std::uint8_t {
+    sent,  // Chromium: it has its place in the order, and whether it changed anything shows there
+    dropped,  // Firefox, WebKit: the copy decides, of this and of whether there is an event
+};
 
 using ProcessId = std::uint32_t;
 
@@ -35,9 +44,11 @@ class StorageArea {
         ProcessId process = 0;
         std::uint32_t writer = 0;  // the tab, which hears no event of its own change
         StorageChange change;
+        bool changes = true;  // false: the area held that already, and no event tells of it
     };
 
-    explicit StorageArea(StorageModel model) : model_(model) {}
+    explicit StorageArea(StorageModel model, EqualWrites equal_writes = EqualWrites::sent)
+        : model_(model), equal_writes_(equal_writes) {}
 
     [[nodiscard]] StorageModel model() const { return model_; }
     /// A process begins with what the area holds.
@@ -47,19 +58,22 @@ class StorageArea {
 
     [[nodiscard]] std::optional<std::string> get(ProcessId process, std::string_view key) const;
     [[nodiscard]] std::vector<std::string> keys(ProcessId process, std::string_view prefix) const;
-    /// The write to send, if anything changed. nullopt for `value` removes.
+    /// The write to send, if there is one. nullopt for `value` removes.
     /// Fails with quota_exceeded, and nothing changes.
     std::optional<Write> set(ProcessId process, std::uint32_t writer, std::string_view key,
                              std::optional<std::string_view> value);
-    /// The write reaches the area itself, whose order is everybody's.
-    void send(const Write& write);
+    /// localStorage.clear(): the write to send.
+    Write clear(ProcessId process, std::uint32_t writer);
+    /// The write reaches the area itself, whose order is everybody's. Returns it as the processes
+    /// are told of it.
+    Write send(Write write);
     /// The write reaches `process`, which may be its own.
     void receive(ProcessId process, const Write& write);
 
     /// Keys and values together, in bytes.
     void set_quota(std::optional<std::size_t> bytes) { quota_bytes_ = bytes; }
     /// Everything gone, in every process: the site's data was cleared.
-    void clear();
+    void wipe();
     /// What a crash of the browser leaves: the area without its `lost` latest writes.
     void forget_latest(std::size_t lost);
     [[nodiscard]] std::size_t unsettled() const { return before_.size(); }
@@ -71,14 +85,21 @@ class StorageArea {
     void overwrite(const std::string& key, std::optional<std::string> value);
 
   private:
+    /// Own writes to a key that have not come back.
+    struct Awaited {
+        int writes = 0;
+        std::optional<std::string> latest;
+    };
     struct Process {
         Values copy;
-        std::map<std::string, int, std::less<>> awaited;  // own writes that have not come back
+        std::map<std::string, Awaited, std::less<>> awaited;
     };
+    static void receive_from_other(Process& process, const StorageChange& change);
     [[nodiscard]] const Values& seen_by(ProcessId process) const;
     void check_quota(const Values& values, std::string_view key, std::string_view value) const;
 
     StorageModel model_;
+    EqualWrites equal_writes_;
     Values values_;
     std::map<ProcessId, Process> processes_;
     std::optional<std::size_t> quota_bytes_;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <string>
-#include <vector>
 
 #include "ledger.hpp"
 #include "tabacus/counter.hpp"
@@ -33,7 +33,7 @@ struct CounterState {
         TotalsRecord record;
         std::uint64_t through;
     };
-    std::vector<UnknownCommit> unknown;
+    std::list<UnknownCommit> unknown;
     bool doubted = false;  // one stays unknown for ever, and no flush has been told yet
 
     /// Increments counted since the tab opened, and how many of them are committed.
@@ -43,7 +43,7 @@ struct CounterState {
         std::uint64_t target = 0;
         Completer<Unit> done;
     };
-    std::vector<Waiter> waiters;
+    std::list<Waiter> waiters;
 
     std::int64_t value = 0;
     bool changed = false;       // subscribers are to be called

@@ -9,9 +9,9 @@
 // what the store held.
 #pragma once
 
+#include <list>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "record.hpp"
 
@@ -43,7 +43,7 @@ class Ledger {
     /// Takes the row out: its owner is this tab.
     void remove(std::string_view id);
 
-    [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+    [[nodiscard]] const std::list<Entry>& entries() const { return entries_; }
     /// The sum over the rows, with announcements or without. Saturates at ±total_max, far beyond
     /// any value that may be shown.
     [[nodiscard]] std::int64_t sum() const;
@@ -51,7 +51,7 @@ class Ledger {
 
   private:
     Entry& entry(std::string_view id);
-    std::vector<Entry> entries_;
+    std::list<Entry> entries_;
 };
 
 /// `a + b`, saturating at ±total_max.

@@ -15,6 +15,8 @@ bool passing(const Error& error) {
     return error.code() == ErrorCode::store_failed || error.code() == ErrorCode::unknown_commit;
 }
 
+Error exhausted() { return {ErrorCode::store_failed, "the tokens of this lock are exhausted"}; }
+
 }  // namespace
 
 Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim) {
@@ -25,20 +27,23 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim) {
         last = tokens.last;
         co_return tokens;
     }
-    for (int attempt = 1;; ++attempt) {
-        try {
-            const std::vector scope{Store::locks, Store::aside};
-            const auto transaction =
-                co_await transactions().begin(scope, Access::write, Durability::relaxed);
-            const auto tokens = co_await raise_in(*transaction, key, claim);
-            co_await transaction->commit();
-            co_await mirror(key, tokens.last);
-            co_return tokens;
-        } catch (const Error& error) {
-            // An unknown commit only wasted tokens.
-            if (!passing(error) || attempt == attempts_max) throw;
-        }
+    for (int tried = 1;; ++tried) {
+        auto raised = co_await attempt(raise_once(key, claim));
+        if (raised) co_return std::move(raised.value());
+        // An unknown commit only wasted tokens.
+        const Error error = raised.error();
+        if (!passing(error) || tried == attempts_max) co_await fail(error);
     }
+}
+
+Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim) {
+    const std::vector scope{Store::locks, Store::aside};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    auto tokens = co_await raise_in(*transaction, key, std::move(claim));
+    co_await transaction->commit();
+    co_await mirror(key, tokens.last);
+    co_return tokens;
 }
 
 Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::string& key,
@@ -50,9 +55,7 @@ Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::strin
     } else {
         base = std::max(base, co_await floor(key));
     }
-    if (base > token_max - claim.tokens) {
-        throw Error(ErrorCode::store_failed, "the tokens of this lock are exhausted");
-    }
+    if (base > token_max - claim.tokens) co_await fail(exhausted());
     const LockTokens tokens{identifier_of(world_.random().bits()), base + 1, base + claim.tokens};
     const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
     transaction.put(Store::locks, key,
@@ -74,9 +77,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
         const auto transaction =
             co_await transactions().begin(scope, Access::write, Durability::relaxed);
         auto row = co_await check(*transaction, key, tokens.grant);
-        if (row.last > token_max - count) {
-            throw Error(ErrorCode::store_failed, "the tokens of this lock are exhausted");
-        }
+        if (row.last > token_max - count) co_await fail(exhausted());
         tokens.next = std::max(row.last, seen_[key]) + 1;
         last = row.last = tokens.next + count - 1;
         transaction->put(Store::locks, key, format_lock_row(row));
@@ -100,7 +101,7 @@ Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key
     const auto stored = co_await transaction.get(Store::locks, key);
     const auto row = stored ? parse_lock_row(stored->value) : std::nullopt;
     if (!row || row->grant != grant) {
-        throw Error(ErrorCode::fenced, "the lock was granted to another since; nothing was kept");
+        co_await fail(ErrorCode::fenced, "the lock was granted to another since; nothing was kept");
     }
     co_return *row;
 }
@@ -123,22 +124,17 @@ Task<std::int64_t> LockEpochs::floor(const std::string& key) {
     auto base = static_cast<std::int64_t>(
         std::clamp(world_.clock().now_ms() * 1000.0, 0.0, static_cast<double>(token_max / 2)));
     if (world_.storage().available()) {
-        try {
-            const auto text = co_await world_.storage().get(names_.lock(key));
-            const auto mirrored = text ? parse_value(*text) : std::nullopt;
-            if (mirrored) base = std::max(base, *mirrored);
-        } catch (const Error&) {  // a mirror is a hint
-        }
+        // A mirror is a hint: none will do.
+        auto text = co_await attempt(world_.storage().get(names_.lock(key)));
+        const auto mirrored = text && text.value() ? parse_value(*text.value()) : std::nullopt;
+        if (mirrored) base = std::max(base, *mirrored);
     }
     co_return base;
 }
 
 Task<void> LockEpochs::mirror(const std::string& key, std::int64_t last) {
     if (!world_.storage().available()) co_return;
-    try {
-        co_await world_.storage().set(names_.lock(key), std::to_string(last));
-    } catch (const Error&) {  // a mirror is a hint
-    }
+    (void)co_await attempt(world_.storage().set(names_.lock(key), std::to_string(last)));
 }
 
 }  // namespace tabacus

@@ -64,12 +64,13 @@ class LockEpochs {
     Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
     /// What is recorded; nothing when there is none that can be read.
     Task<std::optional<LockRow>> read(const std::string& key);
-    /// Throws fenced unless `grant` is the one recorded.
+    /// fenced, unless `grant` is the one recorded.
     Task<LockRow> check(Transaction& transaction, const std::string& key, std::string_view grant);
 
     Task<std::optional<LockRow>> read_in(Transaction& transaction, const std::string& key);
 
   private:
+    Task<LockTokens> raise_once(const std::string& key, LockClaim claim);
     Task<std::int64_t> floor(const std::string& key);
     Task<void> mirror(const std::string& key, std::int64_t last);
 

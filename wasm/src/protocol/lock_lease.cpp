@@ -30,7 +30,7 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     stale_.clear();
     while (true) {
         Seen seen;
-        auto possession = co_await attempt(wish, seen);
+        auto possession = co_await try_now(wish, seen);
         if (possession) co_return possession;
         if (wish.if_available || cancelled_) co_return nullptr;
         if (seen.state != former) unchanged_ms = 0;
@@ -61,7 +61,7 @@ Task<bool> LeaseTurnstile::wait(double delay_ms) {
 }
 
 /// One transaction. Nothing when another holds it; `seen` then says what was found.
-Task<std::shared_ptr<Possession>> LeaseTurnstile::attempt(Wish wish, Seen& seen) {
+Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, Seen& seen) {
     const std::vector scope{Store::locks, Store::aside};
     auto possession = std::make_shared<Possession>();
     possession->mode = wish.mode;
@@ -89,22 +89,22 @@ Task<void> LeaseTurnstile::renew(std::weak_ptr<Possession> weak) {
         co_await context_.world.clock().sleep(static_cast<double>(lease_visible_ms) / 3);
         const auto possession = weak.lock();
         if (!possession || possession->lost) co_return;
-        bool fenced = false;
-        try {
-            const std::vector scope{Store::locks};
-            const auto transaction = co_await context_.epochs.transactions().begin(
-                scope, Access::write, Durability::relaxed);
-            auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
-            ++row.beat;
-            row.lease_ms = lease_ms();
-            transaction->put(Store::locks, key_, format_lock_row(row));
-            co_await transaction->commit();
-        } catch (const Error& error) {
-            fenced = error.code() == ErrorCode::fenced;
-        }
-        if (fenced && possession->on_lost) possession->on_lost("fenced");
-        if (fenced) co_return;
+        const auto renewed = co_await attempt(renew_once(possession));
+        if (renewed || renewed.error().code() != ErrorCode::fenced) continue;
+        if (possession->on_lost) possession->on_lost("fenced");
+        co_return;
     }
+}
+
+Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+    auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
+    ++row.beat;
+    row.lease_ms = lease_ms();
+    transaction->put(Store::locks, key_, format_lock_row(row));
+    co_await transaction->commit();
 }
 
 void LeaseTurnstile::cancel() {
@@ -117,17 +117,20 @@ void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
 }
 
 Task<void> LeaseTurnstile::give_back(std::string grant) {
-    try {
-        const std::vector scope{Store::locks};
-        const auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
-                                                                               Durability::relaxed);
-        auto row = co_await context_.epochs.check(*transaction, key_, grant);
-        row.beat = 0;
-        transaction->put(Store::locks, key_, format_lock_row(row));
-        co_await transaction->commit();
+    // Else it runs out, or is another's.
+    if (co_await attempt(end_lease(std::move(grant)))) {
         context_.post(LockMessage::Kind::released, key_);
-    } catch (const Error&) {  // it runs out, or is another's
     }
+}
+
+Task<void> LeaseTurnstile::end_lease(std::string grant) {
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+    auto row = co_await context_.epochs.check(*transaction, key_, grant);
+    row.beat = 0;
+    transaction->put(Store::locks, key_, format_lock_row(row));
+    co_await transaction->commit();
 }
 
 }  // namespace tabacus

@@ -33,11 +33,13 @@ class LeaseTurnstile final : public Turnstile {
         std::string state;
         double lease_ms = 0;
     };
-    Task<std::shared_ptr<Possession>> attempt(Wish wish, Seen& seen);
+    Task<std::shared_ptr<Possession>> try_now(Wish wish, Seen& seen);
     /// True when it slept all of `delay_ms`, false when it was woken.
     Task<bool> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<Possession> possession);
+    Task<void> renew_once(std::shared_ptr<Possession> possession);
     Task<void> give_back(std::string grant);
+    Task<void> end_lease(std::string grant);
     [[nodiscard]] std::int64_t lease_ms() const;
 
     LockContext& context_;

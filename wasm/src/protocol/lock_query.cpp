@@ -133,41 +133,45 @@ Subscription LockQueue::on_change(std::function<void()> callback) {
 /// stands at no gate and holds up nobody but for an instant. A shared holder's death is seen by
 /// looking.
 Task<void> LockQueue::mourn() {
-    auto& locks = context_.world.locks();
-    if (!locks.available()) co_return;
+    if (!context_.world.locks().available()) co_return;
     const auto self = weak_from_this();
     mourning_ = true;
     while (!self.expired() && !watchers_.empty() && !context_.closed) {
-        try {
-            bool held = false;
-            bool shared = false;
-            if (!context_.asleep) {
-                for (const auto& lock : (co_await locks.query()).held) {
-                    if (lock.name != context_.names.lock(key_)) continue;
-                    held = true;
-                    shared = lock.mode == LockMode::shared;
-                }
-            }
-            if (held && !shared && !possession_) {
-                mourner_ = AbortSignal();
-                co_await locks.request({.name = context_.names.lock(key_),
-                                        .mode = LockMode::shared,
-                                        .signal = mourner_});
-                changed();
-                continue;
-            }
-            if (shared_seen_ && !held) changed();
-            shared_seen_ = shared;
-        } catch (const Error&) {  // the page goes to sleep
-        }
+        // It fails when the page goes to sleep.
+        auto outlived = co_await attempt(look_for_the_dead());
+        if (outlived && outlived.value()) continue;
         co_await context_.world.clock().sleep(mourn_again_ms);
     }
     mourning_ = false;
 }
 
+/// True when a holder was waited for, and is gone.
+Task<bool> LockQueue::look_for_the_dead() {
+    if (context_.asleep) co_return false;
+    auto& locks = context_.world.locks();
+    bool held = false;
+    bool shared = false;
+    const auto snapshot = co_await locks.query();
+    for (const auto& lock : snapshot.held) {
+        if (lock.name != context_.names.lock(key_)) continue;
+        held = true;
+        shared = lock.mode == LockMode::shared;
+    }
+    if (held && !shared && !possession_) {
+        mourner_ = AbortSignal();
+        co_await locks.request(
+            {.name = context_.names.lock(key_), .mode = LockMode::shared, .signal = mourner_});
+        changed();
+        co_return true;
+    }
+    if (shared_seen_ && !held) changed();
+    shared_seen_ = shared;
+    co_return false;
+}
+
 Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
                                       std::optional<double> timeout_ms) {
-    if (signal && signal->aborted()) throw Error(ErrorCode::aborted, "the wait was aborted");
+    if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
     struct Wait {
         Completer<Unit> bell;
         std::optional<ErrorCode> end;
@@ -189,10 +193,10 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     while (true) {
         wait->bell = {};
         const bool locked = co_await is_locked();
-        if (wait->end) throw Error(*wait->end, "the lock was not released before");
+        if (wait->end) co_await fail(*wait->end, "the lock was not released before");
         if (!locked) co_return;
         co_await wait->bell.async();
-        if (wait->end) throw Error(*wait->end, "the lock was not released before");
+        if (wait->end) co_await fail(*wait->end, "the lock was not released before");
     }
 }
 

@@ -13,6 +13,11 @@ namespace {
 Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; }
 Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
 
+Error not_held(const Grant& grant) {
+    return {ErrorCode::lock_lost, grant.loss.empty() ? "the lock was released before"
+                                                     : "the lock was lost: " + grant.loss};
+}
+
 std::unique_ptr<Turnstile> make_turnstile(LockContext& context, const std::string& key) {
     if (context.world.locks().available()) return std::make_unique<WebTurnstile>(context, key);
     if (context.epochs.fenced()) return std::make_unique<LeaseTurnstile>(context, key);
@@ -43,9 +48,16 @@ LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
       turnstile_(make_turnstile(context, key_)) {}
 
 Task<Held> LockQueue::acquire(LockOptions options) {
-    if (options.signal && options.signal->aborted()) throw aborted_error();
-    if (context_.closed) throw closed_error();
-    if (auto again = reenter(options)) co_return Held(std::move(again));
+    if (options.signal && options.signal->aborted()) co_await fail(aborted_error());
+    if (context_.closed) co_await fail(closed_error());
+    if (const auto outer = outer_of(options)) {
+        if (outer->mode == LockMode::shared && options.mode == LockMode::exclusive) {
+            co_await fail(ErrorCode::invalid_argument,
+                          "a shared lock cannot be entered again as exclusive: it would wait for "
+                          "itself");
+        }
+        co_return Held(reenter(outer, options));
+    }
 
     auto waiter = std::make_shared<Waiter>();
     waiter->id = ++context_.last_id;
@@ -69,29 +81,28 @@ Task<Held> LockQueue::acquire(LockOptions options) {
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
     }
     co_await waiter->decided.async();
-    if (waiter->failure) std::rethrow_exception(waiter->failure);
+    if (waiter->failure) co_await fail(*waiter->failure);
     co_return Held(std::exchange(waiter->grant, nullptr));
 }
 
-/// A request under a grant of this very lock: the same possession and token, released by itself.
-std::shared_ptr<Grant> LockQueue::reenter(const LockOptions& options) {
-    for (auto outer = options.within; outer; outer = outer->within) {
-        if (outer->queue.lock().get() != this || !outer->held) continue;
-        if (outer->mode == LockMode::shared && options.mode == LockMode::exclusive) {
-            throw Error(ErrorCode::invalid_argument,
-                        "a shared lock cannot be entered again as exclusive: it would wait for "
-                        "itself");
-        }
-        auto inner = std::make_shared<Grant>(*outer);
-        inner->within = options.within;
-        inner->id = ++context_.last_id;
-        inner->commits = 0;
-        inner->on_lost.clear();
-        if (!options.label.empty()) inner->label = options.label;
-        inner->possession->active.push_back(inner);
-        return inner;
-    }
-    return nullptr;
+/// The innermost grant of this very lock that a request is asked under.
+std::shared_ptr<Grant> LockQueue::outer_of(const LockOptions& options) {
+    auto outer = options.within;
+    while (outer && (outer->queue.lock().get() != this || !outer->held)) outer = outer->within;
+    return outer;
+}
+
+/// The same possession and token, released by itself.
+std::shared_ptr<Grant> LockQueue::reenter(const std::shared_ptr<Grant>& outer,
+                                          const LockOptions& options) {
+    auto inner = std::make_shared<Grant>(*outer);
+    inner->within = options.within;
+    inner->id = ++context_.last_id;
+    inner->commits = 0;
+    inner->on_lost.clear();
+    if (!options.label.empty()) inner->label = options.label;
+    inner->possession->active.push_back(inner);
+    return inner;
 }
 
 LockQueue::WaiterPtr LockQueue::front() {
@@ -100,7 +111,7 @@ LockQueue::WaiterPtr LockQueue::front() {
 }
 
 /// The one place where a request ends.
-void LockQueue::settle(const WaiterPtr& waiter, std::exception_ptr failure) {
+void LockQueue::settle(const WaiterPtr& waiter, std::optional<Error> failure) {
     if (waiter->ended) return;
     waiter->ended = true;
     waiter->failure = std::move(failure);
@@ -111,7 +122,7 @@ void LockQueue::settle(const WaiterPtr& waiter, std::exception_ptr failure) {
 void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
     if (waiter->ended) return;
     waiter->ended = true;  // before anything else can grant it
-    waiter->failure = std::make_exception_ptr(error);
+    waiter->failure = error;
     if (taking_) {
         const auto first = front();
         if (!first || first->options.mode != taking_mode_) turnstile_->cancel();
@@ -128,30 +139,31 @@ Task<void> LockQueue::expire(WaiterPtr waiter) {
 }
 
 Task<void> LockQueue::steal(WaiterPtr waiter) {
+    const auto taken = co_await attempt(take_by_force(waiter));
+    std::optional<Error> failure;
+    if (!taken) {
+        failure = taken.error();
+    } else if (!waiter->grant) {
+        failure = Error(ErrorCode::lock_lost, "the lock was stolen again before it was granted");
+    }
+    settle(waiter, std::move(failure));
+}
+
+Task<void> LockQueue::take_by_force(WaiterPtr waiter) {
     const auto& asked = waiter->options;
-    std::exception_ptr failure;
-    try {
-        const Turnstile::Wish wish{
-            .steal = true,
-            .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
-        const auto possession = co_await turnstile_->take(wish);
-        if (waiter->ended || context_.asleep) {
-            turnstile_->let_go(possession);
-            if (context_.asleep) throw Error(ErrorCode::lock_lost, "the page was hidden meanwhile");
-            co_return;
-        }
-        stolen_.push_back(possession);
-        possess(possession);
-        const auto tokens_left = !possession->tokens.empty();
-        if (tokens_left && !possession->lost) waiter->grant = grant(asked, possession);
-    } catch (...) {
-        failure = std::current_exception();
+    const Turnstile::Wish wish{
+        .steal = true,
+        .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
+    const auto possession = co_await turnstile_->take(wish);
+    if (waiter->ended || context_.asleep) {
+        turnstile_->let_go(possession);
+        if (context_.asleep) co_await fail(ErrorCode::lock_lost, "the page was hidden meanwhile");
+        co_return;
     }
-    if (!failure && !waiter->grant) {
-        failure = std::make_exception_ptr(
-            Error(ErrorCode::lock_lost, "the lock was stolen again before it was granted"));
-    }
-    settle(waiter, failure);
+    stolen_.push_back(possession);
+    possess(possession);
+    const auto tokens_left = !possession->tokens.empty();
+    if (tokens_left && !possession->lost) waiter->grant = grant(asked, possession);
 }
 
 // --- Grants -------------------------------------------------------------------------------------
@@ -190,35 +202,31 @@ void LockQueue::lose(const std::shared_ptr<Possession>& possession, std::string_
 }
 
 Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
-    const auto require_held = [&grant] {
-        if (!grant->held) {
-            throw Error(ErrorCode::lock_lost, grant->loss.empty()
-                                                  ? "the lock was released before"
-                                                  : "the lock was lost: " + grant->loss);
-        }
-    };
-    require_held();
+    if (!grant->held) co_await fail(not_held(*grant));
     if (!grant->token || !context_.epochs.fenced()) {
-        throw Error(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
-                                                         : "a shared lock has no fence");
+        co_await fail(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
+                                                           : "a shared lock has no fence");
     }
     ++grant->commits;
     const auto possession = grant->possession;
-    std::exception_ptr failure;
-    try {
-        const std::vector scope{Store::locks, Store::data};
-        auto transaction =
-            co_await context_.epochs.transactions().begin(scope, Access::write, Durability::strict);
-        co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
-        require_held();
-        co_return FencedTransaction(grant, std::move(transaction));
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::fenced) lose(possession, "fenced");
-        failure = std::current_exception();
+    auto begun = co_await attempt(begin_under(grant));
+    if (!begun) {
+        if (begun.error().code() == ErrorCode::fenced) lose(possession, "fenced");
+        --grant->commits;
+        commit_ended(*grant);
+        co_await fail(begun.error());
     }
-    --grant->commits;
-    commit_ended(*grant);
-    std::rethrow_exception(failure);
+    co_return FencedTransaction(grant, std::move(begun.value()));
+}
+
+Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant) {
+    const auto possession = grant->possession;
+    const std::vector scope{Store::locks, Store::data};
+    auto transaction =
+        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::strict);
+    co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
+    if (!grant->held) co_await fail(not_held(*grant));
+    co_return transaction;
 }
 
 // --- The life of the page (DESIGN §7) -----------------------------------------------------------
@@ -261,15 +269,15 @@ void Held::release() {
 
 Task<FencedTransaction> Held::begin() {
     const auto queue = grant_ ? grant_->queue.lock() : nullptr;
-    if (!queue) throw Error(ErrorCode::lock_lost, "the lock was released before");
-    return queue->begin(grant_);
+    if (!queue) co_await fail(ErrorCode::lock_lost, "the lock was released before");
+    co_return co_await queue->begin(grant_);
 }
 
 // --- FencedTransaction --------------------------------------------------------------------------
 
 namespace {
 
-std::string row_key(std::string_view store, std::string_view key) {
+std::string data_key(std::string_view store, std::string_view key) {
     return escaped(store) + "/" + std::string(key);
 }
 
@@ -287,31 +295,29 @@ FencedTransaction::~FencedTransaction() {
 }
 
 Task<std::optional<std::string>> FencedTransaction::get(std::string store, std::string key) {
-    auto row = co_await transaction_->get(Store::data, row_key(store, key));
+    auto row = co_await transaction_->get(Store::data, data_key(store, key));
     if (!row || row->foreign) co_return std::nullopt;
     co_return std::move(row->value);
 }
 
 Task<std::vector<Row>> FencedTransaction::list(std::string store, std::string prefix) {
-    auto rows = co_await transaction_->list(Store::data, row_key(store, prefix));
-    const auto skipped = row_key(store, "").size();
+    auto rows = co_await transaction_->list(Store::data, data_key(store, prefix));
+    const auto skipped = data_key(store, "").size();
     std::erase_if(rows, [](const Row& row) { return row.foreign; });
     for (auto& row : rows) row.key.erase(0, skipped);
     co_return rows;
 }
 
 void FencedTransaction::put(std::string_view store, std::string_view key, std::string_view value) {
-    transaction_->put(Store::data, row_key(store, key), value);
+    transaction_->put(Store::data, data_key(store, key), value);
 }
 
 void FencedTransaction::remove(std::string_view store, std::string_view key) {
-    transaction_->remove(Store::data, row_key(store, key));
+    transaction_->remove(Store::data, data_key(store, key));
 }
 
 Task<void> FencedTransaction::commit() {
-    if (!grant_->held && !grant_->loss.empty()) {
-        throw Error(ErrorCode::lock_lost, "the lock was lost: " + grant_->loss);
-    }
+    if (!grant_->held && !grant_->loss.empty()) co_await fail(not_held(*grant_));
     co_await transaction_->commit();
 }
 

@@ -139,7 +139,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockOptions options;
         double since_ms = 0;
         bool ended = false;
-        std::exception_ptr failure;
+        std::optional<Error> failure;
         std::shared_ptr<Grant> grant;
         Completer<Unit> decided;
     };
@@ -148,11 +148,14 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
 
     // Requests (lock_queue.cpp).
     [[nodiscard]] WaiterPtr front();
-    void settle(const WaiterPtr& waiter, std::exception_ptr failure);
+    void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
     Task<void> expire(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);
-    std::shared_ptr<Grant> reenter(const LockOptions& options);
+    Task<void> take_by_force(WaiterPtr waiter);
+    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant);
+    std::shared_ptr<Grant> outer_of(const LockOptions& options);
+    std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
 
     // What the browser grants, and who gets it (lock_serve.cpp).
     void wake_driver();
@@ -185,6 +188,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] std::optional<double> own_max_hold_ms() const;
     Task<bool> hears();
     Task<bool> claim_rescue(std::string state);
+    Task<void> rescue_from(std::string state);
     Task<void> evict(bool gate_too);
 
     // Cycles (lock_deadlock.cpp).
@@ -201,6 +205,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void answer(const LockMessage& message);
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
     Task<void> mourn();
+    Task<bool> look_for_the_dead();
 
     LockContext& context_;
     std::string key_;

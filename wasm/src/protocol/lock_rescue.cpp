@@ -58,36 +58,33 @@ Task<void> LockQueue::watch() {
     watching_ = true;
     co_await clock.sleep(std::min(watch_after_ms, own_max_hold_ms().value_or(watch_after_ms)));
     while (!self.expired() && taking_ && !context_.closed) {
-        std::optional<Sight> before;
-        std::optional<Sight> after;
-        try {
-            before = co_await look();
-        } catch (const Error&) {  // the store will be back
-        }
+        auto before = co_await attempt(look());
         auto max_hold = own_max_hold_ms().value_or(std::numeric_limits<double>::infinity());
-        if (before && before->max_hold_ms > 0) {
-            max_hold = std::min(max_hold, static_cast<double>(before->max_hold_ms));
+        if (before && before.value().max_hold_ms > 0) {
+            max_hold = std::min(max_hold, static_cast<double>(before.value().max_hold_ms));
         }
         if (!before || max_hold == std::numeric_limits<double>::infinity()) {
             co_await clock.sleep(look_again_ms);
             continue;
         }
-        const auto patience = before->state == claimed_state_
-                                  ? std::min(claimed_attempt_ + 1, patience_max)
-                                  : std::int64_t{1};
+        const auto state = before.value().state;
+        const auto patience = state == claimed_state_ ? std::min(claimed_attempt_ + 1, patience_max)
+                                                      : std::int64_t{1};
         const bool first = turnstile_->first_in_line();
         co_await clock.sleep((max_hold + grace_ms) * (first ? 1 : 2) *
                              static_cast<double>(patience));
         if (self.expired() || !taking_ || context_.asleep) continue;
-        try {
-            after = co_await look();
-            if (after->state != before->state || !co_await hears()) continue;
-            if (!taking_ || !co_await claim_rescue(after->state) || !taking_) continue;
-            co_await evict(after->gate_held && !turnstile_->first_in_line());
-        } catch (const Error&) {  // another look follows
-        }
+        (void)co_await attempt(rescue_from(state));  // another look follows
     }
     watching_ = false;
+}
+
+/// Evicts who holds the lock, if nothing moved from `state` and it is this tab's to evict.
+Task<void> LockQueue::rescue_from(std::string state) {
+    const auto seen = co_await look();
+    if (seen.state != state || !co_await hears() || !taking_) co_return;
+    if (!co_await claim_rescue(state) || !taking_) co_return;
+    co_await evict(seen.gate_held && !turnstile_->first_in_line());
 }
 
 /// Everything that moves when anybody gets on: the epoch, and who holds the lock and the gate.

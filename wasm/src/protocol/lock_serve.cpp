@@ -41,18 +41,10 @@ Task<void> LockQueue::obtain() {
         .mode = asked.mode,
         .if_available = asked.if_available,
         .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
-    std::shared_ptr<Possession> taken;
-    std::exception_ptr failure;
     if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
-    try {
-        if (asked.if_available) {
-            taken = co_await take_if_available(wish);
-        } else {
-            taken = co_await turnstile_->take(wish);
-        }
-    } catch (...) {
-        failure = std::current_exception();
-    }
+    auto outcome =
+        co_await attempt(asked.if_available ? take_if_available(wish) : turnstile_->take(wish));
+    const auto taken = outcome ? std::move(outcome.value()) : nullptr;
     taking_ = false;
     if (taken && (taken->lost || context_.asleep || context_.closed)) {
         turnstile_->let_go(taken);
@@ -61,8 +53,10 @@ Task<void> LockQueue::obtain() {
     if (taken) {
         possession_ = taken;
         possess(taken);
-    } else if (failure || asked.if_available) {
-        settle(first, failure);
+    } else if (!outcome) {
+        settle(first, outcome.error());
+    } else if (asked.if_available) {
+        settle(first, std::nullopt);
     }
 }
 
@@ -101,7 +95,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 possession->mode == LockMode::exclusive && possession->tokens.empty();
             if (!spent) {
                 waiter->grant = grant(waiter->options, possession);
-                settle(waiter, nullptr);
+                settle(waiter, std::nullopt);
             } else if (!co_await reserve_tokens(possession)) {
                 break;
             }
@@ -119,15 +113,11 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
 
 Task<bool> LockQueue::reserve_tokens(std::shared_ptr<Possession> possession) {
     possession->block = std::min(possession->block * block_growth, block_max);
-    bool fenced = false;
-    try {
-        co_await context_.epochs.extend(key_, possession->tokens, possession->block);
-        co_return true;
-    } catch (const Error& error) {
-        fenced = error.code() == ErrorCode::fenced;
-    }
+    const auto extended =
+        co_await attempt(context_.epochs.extend(key_, possession->tokens, possession->block));
+    if (extended) co_return true;
     // Another failure shows when the lock is taken anew.
-    if (fenced) lose(possession, "fenced");
+    if (extended.error().code() == ErrorCode::fenced) lose(possession, "fenced");
     co_return false;
 }
 

@@ -136,7 +136,8 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
     std::vector<Held> all;
     for (const auto& name : names) {
         if (!held[name]) {
-            throw Error(ErrorCode::invalid_argument, "the lock '" + name + "' is named twice");
+            co_await fail(
+                Error(ErrorCode::invalid_argument, "the lock '" + name + "' is named twice"));
         }
         all.push_back(std::move(held[name]));
     }

@@ -23,7 +23,7 @@ class AbortableTransactions {
         const auto open = open_;
         const auto generation = open->generation;
         auto inner = co_await world_.database().begin(scope, access, durability);
-        if (open->generation != generation) throw aborted();
+        if (open->generation != generation) co_await fail(aborted());
         co_return std::make_unique<Abortable>(std::move(inner), open);
     }
     /// Aborts those that have not asked to commit.

@@ -41,11 +41,9 @@ Task<std::unique_ptr<HeldLock>> WebTurnstile::ask(std::string name, Wish wish) {
         waiting_ = AbortSignal();
         request.signal = waiting_;
     }
-    try {
-        co_return co_await context_.world.locks().request(std::move(request));
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::lock_lost) throw;
-    }
+    auto answer = co_await attempt(context_.world.locks().request(std::move(request)));
+    if (answer) co_return std::move(answer.value());
+    if (answer.error().code() != ErrorCode::lock_lost) co_await fail(answer.error());
     co_return nullptr;
 }
 

@@ -1,18 +1,10 @@
 #include "locked.hpp"
 
-#include <utility>
-
 namespace tabacus {
 
-LockedCounter::LockedCounter(World& world, const Names& names, std::string_view name,
-                             NoticeHandler on_notice)
-    : NaiveCounter(world, names.counter("locked", name), std::move(on_notice)),
-      world_(world),
-      lock_(names.counter("locked", name)) {}
-
-Task<std::int64_t> LockedCounter::add(std::int64_t n) {
-    const auto held = co_await world_.locks().request({.name = lock_});
-    co_return co_await NaiveCounter::add(n);
+Task<std::int64_t> LockedCounter::store(std::int64_t n) {
+    const auto held = co_await world().locks().request({.name = key()});
+    co_return co_await NaiveCounter::store(n);
 }
 
 Guarantee LockedCounter::guarantee() const {
@@ -20,6 +12,7 @@ Guarantee LockedCounter::guarantee() const {
     guarantee.strategy = "locked";
     guarantee.lost = "concurrent updates of tabs in different processes";
     guarantee.needs = "storage, web-locks";
+    guarantee.losses.lost = {lost_with_storage, lost_with_storage, always};
     return guarantee;
 }
 

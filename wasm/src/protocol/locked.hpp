@@ -11,14 +11,12 @@ namespace tabacus {
 
 class LockedCounter final : public NaiveCounter {
   public:
-    LockedCounter(World& world, const Names& names, std::string_view name, NoticeHandler on_notice);
+    explicit LockedCounter(Place place) : NaiveCounter(std::move(place), "locked") {}
 
-    Task<std::int64_t> add(std::int64_t n) override;
     [[nodiscard]] Guarantee guarantee() const override;
 
-  private:
-    World& world_;
-    std::string lock_;
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
 };
 
 }  // namespace tabacus

@@ -10,56 +10,48 @@ std::optional<RowKey> parse_row_key(std::string_view key) {
     return RowKey{key.substr(0, counter_end), row, row.substr(0, row.find('/'))};
 }
 
-Task<std::vector<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
-    std::vector<Entry> entries;
+Task<std::list<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
+    std::list<Entry> entries;
     if (!available()) co_return entries;
     const auto root = names_.mirror("");
-    try {
-        for (const auto& key : co_await storage_.keys(names_.mirror(prefix))) {
-            const auto row = key.substr(root.size());
-            const auto record = co_await get(row);
-            if (parse_row_key(row) && record) entries.push_back({row, *record});
-        }
-    } catch (const Error&) {
-        entries.clear();
+    auto keys = co_await attempt(storage_.keys(names_.mirror(prefix)));
+    if (!keys) co_return entries;
+    for (const auto& key : keys.value()) {
+        const auto row = std::string_view(key).substr(root.size());
+        const auto record = parsed(co_await attempt(get(row)));
+        if (parse_row_key(row) && record) entries.push_back({std::string(row), *record});
     }
     co_return entries;
 }
 
-Task<std::optional<TotalsRecord>> Mirror::get(std::string_view row) {
-    if (!available()) co_return std::nullopt;
-    try {
-        const auto text = co_await storage_.get(names_.mirror(row));
-        if (text) co_return parse_totals(*text);
-    } catch (const Error&) {
-    }
-    co_return std::nullopt;
+Async<Mirror::Text> Mirror::get(std::string_view row) { return read(names_.mirror(row)); }
+Async<Mirror::Text> Mirror::generation() { return read(names_.generation()); }
+
+Async<Unit> Mirror::put(std::string_view row, TotalsRecord record) {
+    return write(names_.mirror(row), format_totals(record));
+}
+Async<Unit> Mirror::set_generation(std::string_view generation) {
+    return write(names_.generation(), generation);
 }
 
-Task<void> Mirror::put(std::string_view row, TotalsRecord record) {
-    if (!available()) co_return;
-    try {
-        co_await storage_.set(names_.mirror(row), format_totals(record));
-    } catch (const Error&) {
-    }
+Async<Mirror::Text> Mirror::read(std::string_view key) {
+    if (!available()) return Text();
+    return storage_.get(key);
 }
 
-Task<std::string> Mirror::generation() {
-    if (!available()) co_return "";
-    try {
-        const auto text = co_await storage_.get(names_.generation());
-        if (text && is_identifier(*text)) co_return *text;
-    } catch (const Error&) {
-    }
-    co_return "";
+Async<Unit> Mirror::write(std::string_view key, std::string_view value) {
+    if (!available()) return Unit{};
+    return storage_.set(key, value);
 }
 
-Task<void> Mirror::set_generation(std::string_view generation) {
-    if (!available()) co_return;
-    try {
-        co_await storage_.set(names_.generation(), generation);
-    } catch (const Error&) {
-    }
+std::optional<TotalsRecord> Mirror::parsed(Outcome<Text> text) {
+    if (!text || !text.value()) return std::nullopt;
+    return parse_totals(*text.value());
+}
+
+std::string Mirror::parsed_generation(Outcome<Text> text) {
+    if (!text || !text.value() || !is_identifier(*text.value())) return "";
+    return *std::move(text.value());
 }
 
 }  // namespace tabacus

@@ -5,10 +5,10 @@
 // only ever merged by taking the larger totals. Failures are ignored: a mirror is a hint.
 #pragma once
 
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "names.hpp"
 #include "record.hpp"
@@ -27,15 +27,24 @@ class Mirror {
         TotalsRecord record;
     };
     /// Every readable mirrored row whose key begins with `prefix`.
-    Task<std::vector<Entry>> entries(std::string_view prefix);
-    Task<std::optional<TotalsRecord>> get(std::string_view row);
-    Task<void> put(std::string_view row, TotalsRecord record);
+    Task<std::list<Entry>> entries(std::string_view prefix);
 
-    /// The generation of the database as last seen by any tab; empty when unknown.
-    Task<std::string> generation();
-    Task<void> set_generation(std::string_view generation);
+    /// Mirrored texts as they are stored. To be attempted, and parsed below.
+    using Text = std::optional<std::string>;
+    Async<Text> get(std::string_view row);
+    Async<Unit> put(std::string_view row, TotalsRecord record);
+    /// The generation of the database as last seen by any tab.
+    Async<Text> generation();
+    Async<Unit> set_generation(std::string_view generation);
+
+    /// Nothing, and the empty generation, for what is missing, unreadable or could not be read.
+    static std::optional<TotalsRecord> parsed(Outcome<Text> text);
+    static std::string parsed_generation(Outcome<Text> text);
 
   private:
+    Async<Text> read(std::string_view key);
+    Async<Unit> write(std::string_view key, std::string_view value);
+
     Storage& storage_;
     const Names& names_;
 };

@@ -7,33 +7,27 @@
 
 #include <string>
 
-#include "names.hpp"
-#include "tabacus/counter.hpp"
-#include "watchers.hpp"
+#include "stored_counter.hpp"
 
 namespace tabacus {
 
-class NaiveCounter : public Counter {
+class NaiveCounter : public StoredCounter {
   public:
-    /// `key` is the counter's key in localStorage.
-    NaiveCounter(World& world, std::string key, NoticeHandler on_notice);
+    explicit NaiveCounter(Place place) : NaiveCounter(std::move(place), "naive") {}
 
-    Task<std::int64_t> add(std::int64_t n) override;
     Task<std::int64_t> read() override;
-    Task<void> flush() override;
-    [[nodiscard]] std::int64_t value() const override { return last_seen_; }
-    Subscription on_change(std::function<void()> callback) override;
     [[nodiscard]] Guarantee guarantee() const override;
+
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
+    /// Under the key of another strategy, which adds exclusion.
+    NaiveCounter(Place place, std::string_view strategy);
+    [[nodiscard]] const std::string& key() const { return key_; }
 
   private:
     Task<std::int64_t> parse_or_set_aside(std::optional<std::string> text);
-    void see(std::int64_t value);
 
-    World& world_;
     std::string key_;
-    NoticeHandler on_notice_;
-    std::int64_t last_seen_ = 0;
-    Watchers watchers_;
     Subscription changes_;
 };
 

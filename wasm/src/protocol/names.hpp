@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "concat.hpp"
+
 namespace tabacus {
 
 /// `part` with '%', '/', ';' and control characters as %XX. Injective.
@@ -16,14 +18,22 @@ std::string escaped(std::string_view part);
 /// The inverse; nothing for what escaped() never writes.
 std::optional<std::string> unescaped(std::string_view part);
 
+/// The key of a counter's row, "counter/generation/slot". A copy for each caller would be ten times
+/// the size of the calls.
+[[gnu::noinline]] inline std::string row_key(const std::string& counter, const std::string& row) {
+    return concat({counter, "/", row});
+}
+
 class Names {
   public:
-    explicit Names(std::string_view name_space) : root_("tabacus/" + escaped(name_space) + "/") {}
+    explicit Names(std::string_view name_space)
+        : root_(concat({"tabacus/", escaped(name_space), "/"})) {}
 
-    [[nodiscard]] std::string channel() const { return root_ + "news"; }
+    [[nodiscard]] std::string channel() const { return concat({root_, "news"}); }
+    [[nodiscard]] std::string catalogue_channel() const { return concat({root_, "added"}); }
     /// Held by a replica while it lives: whoever can take it may adopt the slot.
     [[nodiscard]] std::string slot_lock(std::string_view slot) const {
-        return root_ + "slot/" + std::string(slot);
+        return concat({root_, "slot/", slot});
     }
     /// Held by whoever holds the lock `key`, an escaped name (lock_turnstile.hpp).
     [[nodiscard]] std::string lock(std::string_view key) const {
@@ -39,14 +49,14 @@ class Names {
     }
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
     /// localStorage: the generation of the database as last seen.
-    [[nodiscard]] std::string generation() const { return root_ + "generation"; }
+    [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
     /// localStorage: the mirror of a row of the database.
     [[nodiscard]] std::string mirror(std::string_view row_key) const {
-        return root_ + "mirror/" + std::string(row_key);
+        return concat({root_, "mirror/", row_key});
     }
     /// localStorage and locks: what the simple strategies keep per counter.
     [[nodiscard]] std::string counter(std::string_view strategy, std::string_view name) const {
-        return root_ + std::string(strategy) + "/" + escaped(name);
+        return concat({root_, strategy, "/", escaped(name)});
     }
 
   private:

@@ -1,7 +1,9 @@
 #include "record.hpp"
 
 #include <array>
-#include <charconv>
+#include <initializer_list>
+
+#include "concat.hpp"
 
 namespace tabacus {
 namespace {
@@ -10,21 +12,15 @@ constexpr char separator = ';';
 constexpr std::string_view version = "1";
 constexpr std::size_t identifier_length_max = 32;
 
-std::string decimal(std::int64_t number) {
-    std::array<char, 24> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-    return {buffer.data(), end};
-}
-
-/// Exactly what decimal() writes: no sign but a leading minus, no leading zeros, no "-0".
-std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t min,
-                                          std::int64_t max) {
-    std::int64_t number = 0;
-    const auto* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-    if (number < min || number > max || decimal(number) != text) return std::nullopt;
-    return number;
+// <charconv> would be a page of tables for the sake of speed.
+std::string digits_of(std::uint64_t number, unsigned base) {
+    std::array<char, 20> buffer{};  // 2^64 − 1 has 20 decimal digits
+    auto first = buffer.end();
+    do {
+        *--first = "0123456789abcdefghijklmnopqrstuvwxyz"[number % base];
+        number /= base;
+    } while (number > 0);
+    return {first, buffer.end()};
 }
 
 /// Takes the fields of a record one by one. A missing field reads as a text that no parser accepts.
@@ -49,10 +45,12 @@ class Fields {
     std::optional<std::string_view> rest_;
 };
 
-template <typename... Parts>
-std::string joined(const Parts&... parts) {
+std::string joined(std::initializer_list<std::string_view> parts) {
     std::string text(version);
-    ((text += separator, text += parts), ...);
+    for (const auto part : parts) {
+        text += separator;
+        text += part;
+    }
     return text;
 }
 
@@ -66,17 +64,36 @@ std::optional<TotalsRecord> next_totals(Fields& fields) {
 
 }  // namespace
 
+std::string format_decimal(std::int64_t number) {
+    if (number >= 0) return digits_of(static_cast<std::uint64_t>(number), 10);
+    return concat({"-", digits_of(static_cast<std::uint64_t>(-number), 10)});
+}
+
+std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t min,
+                                          std::int64_t max) {
+    constexpr std::size_t digits_max = 19;  // any 19 digits fit into 64 bits
+    const bool negative = text.starts_with('-');
+    const auto digits = text.substr(negative ? 1 : 0);
+    if (digits.empty() || digits.size() > digits_max) return std::nullopt;
+    if (digits[0] == '0' && text.size() > 1) return std::nullopt;
+    std::uint64_t magnitude = 0;
+    for (const char c : digits) {
+        if (c < '0' || c > '9') return std::nullopt;
+        magnitude = magnitude * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    if (magnitude > static_cast<std::uint64_t>(total_max)) return std::nullopt;
+    const auto number = static_cast<std::int64_t>(negative ? -magnitude : magnitude);
+    if (number < min || number > max) return std::nullopt;
+    return number;
+}
+
 bool is_identifier(std::string_view text) {
     return !text.empty() && text.size() <= identifier_length_max &&
            std::all_of(text.begin(), text.end(),
                        [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); });
 }
 
-std::string identifier_of(std::uint64_t bits) {
-    std::array<char, 16> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), bits, 36).ptr;
-    return {buffer.data(), end};
-}
+std::string identifier_of(std::uint64_t bits) { return digits_of(bits, 36); }
 
 bool is_row_id(std::string_view text) {
     const auto slash = text.find('/');
@@ -85,7 +102,8 @@ bool is_row_id(std::string_view text) {
 }
 
 std::string format_totals(TotalsRecord record) {
-    return joined(decimal(record.epoch), decimal(record.totals.plus), decimal(record.totals.minus));
+    return joined({format_decimal(record.epoch), format_decimal(record.totals.plus),
+                   format_decimal(record.totals.minus)});
 }
 
 std::optional<TotalsRecord> parse_totals(std::string_view text) {
@@ -94,14 +112,14 @@ std::optional<TotalsRecord> parse_totals(std::string_view text) {
     return next_totals(fields);
 }
 
-std::string format_value(std::int64_t value) { return decimal(value); }
+std::string format_value(std::int64_t value) { return format_decimal(value); }
 
 std::optional<std::int64_t> parse_value(std::string_view text) {
     return parse_decimal(text, -value_max, value_max);
 }
 
 std::string format_holder(const HolderRecord& record) {
-    return joined(record.generation, record.slot, decimal(record.epoch));
+    return joined({record.generation, record.slot, format_decimal(record.epoch)});
 }
 
 std::optional<HolderRecord> parse_holder(std::string_view text) {
@@ -116,22 +134,22 @@ std::optional<HolderRecord> parse_holder(std::string_view text) {
     return HolderRecord{std::string(generation), std::string(slot), *epoch};
 }
 
-std::string subject_of_slot(std::string_view slot) { return "slot/" + std::string(slot); }
+std::string subject_of_slot(std::string_view slot) { return concat({"slot/", slot}); }
 
 std::string format_message(const Message& message) {
     const std::string kind(1, static_cast<char>(message.kind));
     switch (message.kind) {
         case Message::Kind::totals:
-            return joined(kind, message.counter, message.row, decimal(message.record.epoch),
-                          decimal(message.record.totals.plus),
-                          decimal(message.record.totals.minus));
+            return joined({kind, message.counter, message.row, format_decimal(message.record.epoch),
+                           format_decimal(message.record.totals.plus),
+                           format_decimal(message.record.totals.minus)});
         case Message::Kind::ask:
         case Message::Kind::changed:
-            return joined(kind, message.counter);
+            return joined({kind, message.counter});
         case Message::Kind::healed:
             break;
     }
-    return joined(kind);
+    return joined({kind});
 }
 
 std::optional<Message> parse_message(std::string_view text) {

@@ -48,6 +48,13 @@ struct TotalsRecord {
 std::string format_totals(TotalsRecord record);
 std::optional<TotalsRecord> parse_totals(std::string_view text);
 
+/// A whole number in decimal, as std::to_chars writes it.
+std::string format_decimal(std::int64_t number);
+/// Exactly what that writes, from `min` to `max`: no sign but a leading minus, no leading zeros, no
+/// "-0".
+std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t min,
+                                          std::int64_t max);
+
 /// A plain value in decimal, within ±value_max: what the simple strategies store.
 std::string format_value(std::int64_t value);
 std::optional<std::int64_t> parse_value(std::string_view text);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "concat.hpp"
+
 namespace tabacus {
 
 Replica::Replica(World& world, const Names& names, Medium medium, NoticeHandler on_notice,
@@ -14,8 +16,8 @@ Replica::Replica(World& world, const Names& names, Medium medium, NoticeHandler 
       mirror_(world, names_),
       data_loss_(std::move(data_loss)) {
     if (medium_ != Medium::database) {
-        row_ = std::string(medium_ == Medium::storage ? "local/" : "memory/") +
-               identifier_of(world_.random().bits());
+        row_ = concat({medium_ == Medium::storage ? "local/" : "memory/",
+                       identifier_of(world_.random().bits())});
         row_epoch_ = 1;
     }
     open_channel();
@@ -24,20 +26,19 @@ Replica::Replica(World& world, const Names& names, Medium medium, NoticeHandler 
         world_.database().on_event([this](const DatabaseEvent& event) { on_database(event); });
 }
 
-std::shared_ptr<CounterState> Replica::counter(std::string_view name, Durability durability) {
+CounterState& Replica::counter(std::string_view name, Durability durability) {
     const auto key = escaped(name);
     const auto found = std::find_if(counters_.begin(), counters_.end(),
-                                    [&](const auto& state) { return state->key == key; });
+                                    [&](const auto& state) { return state.key == key; });
     if (found != counters_.end()) {
         // Strict for one handle is strict for the row that all handles share.
-        (*found)->durability = std::max((*found)->durability, durability);
+        found->durability = std::max(found->durability, durability);
         return *found;
     }
-    auto state = std::make_shared<CounterState>();
-    state->key = key;
-    state->durability = durability;
-    state->based = medium_ != Medium::database;
-    counters_.push_back(state);
+    auto& state = counters_.emplace_back();
+    state.key = key;
+    state.durability = durability;
+    state.based = medium_ != Medium::database;
     scope_.spawn(reload(state));
     return state;
 }
@@ -79,33 +80,24 @@ Task<void> Replica::turn() {
 }
 
 void Replica::call_subscribers() {
-    const auto counters = counters_;  // a subscriber may open another counter
-    for (const auto& state : counters) {
-        if (std::exchange(state->changed, false)) state->watchers.call();
+    for (auto& state : counters_) {
+        if (std::exchange(state.changed, false)) state.watchers.call();
     }
 }
 
-Subscription Replica::on_change(const std::shared_ptr<CounterState>& state,
-                                std::function<void()> callback) {
-    return state->watchers.add(std::move(callback));
-}
-
 Task<void> Replica::close() {
-    std::exception_ptr failure;
-    const auto counters = counters_;
-    for (const auto& state : counters) {
-        try {
-            if (!asleep_) co_await flush(state);
-        } catch (...) {
-            failure = std::current_exception();
-        }
+    std::optional<Error> failure;
+    for (auto& state : counters_) {
+        if (asleep_) break;
+        const auto flushed = co_await attempt(flush(state));
+        if (!flushed) failure = flushed.error();
     }
     closed_ = true;
     fail_waiters(Error(ErrorCode::closed, "the tab was closed before the commit"));
     hide();
     lifecycle_ = {};
     database_ = {};
-    if (failure) std::rethrow_exception(failure);
+    if (failure) co_await fail(*failure);
 }
 
 // --- Lifecycle (DESIGN §7) ---------------------------------------------------------------------
@@ -148,10 +140,8 @@ void Replica::commit_before_sleep() {
     announce();
     if (medium_ != Medium::database || !holder_ || !dirty()) return;
     scope_.spawn([](Replica& self) -> Task<void> {
-        try {
-            co_await self.commit_batch();
-        } catch (const Error&) {  // the increments stay pending
-        }
+        // Should it fail, the increments stay pending.
+        (void)co_await attempt(self.commit_batch());
     }(*this));
 }
 
@@ -180,7 +170,7 @@ void Replica::warn(std::string code, std::string message, std::string subject) {
 
 /// One warning for each record, however often it is met.
 void Replica::set_aside(std::string_view where, std::string_view key) {
-    const auto subject = std::string(where) + " " + std::string(key);
+    const auto subject = concat({where, " ", key});
     if (std::find(set_aside_.begin(), set_aside_.end(), subject) != set_aside_.end()) return;
     set_aside_.push_back(subject);
     warn("corrupt-record", "A record that cannot be read was set aside; all others count.",

@@ -19,14 +19,16 @@
 //    saved from a vanished database keep their names and can be merged back by anybody, any number
 //    of times, by taking the larger: from the memory of living tabs and from the mirror that each
 //    replica keeps of its committed rows in localStorage.
+//
+// What grows is kept in lists: none of it is long, and to grow a vector takes eight times the code.
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "counter_state.hpp"
 #include "mirror.hpp"
@@ -50,7 +52,7 @@ class Replica {
     Replica& operator=(Replica&&) = delete;
     ~Replica() = default;
 
-    std::shared_ptr<CounterState> counter(std::string_view name, Durability durability);
+    CounterState& counter(std::string_view name, Durability durability);
 
     /// Counts at once; commit and news follow at the end of the turn.
     std::optional<std::int64_t> increment(CounterState& state, std::int64_t n) {
@@ -64,10 +66,8 @@ class Replica {
     }
 
     /// The rows as the store holds them, plus this tab's own increments.
-    Task<std::int64_t> read(std::shared_ptr<CounterState> state);
-    Task<void> flush(std::shared_ptr<CounterState> state);
-    Subscription on_change(const std::shared_ptr<CounterState>& state,
-                           std::function<void()> callback);
+    Task<std::int64_t> read(CounterState& state);
+    Task<void> flush(CounterState& state);
 
     /// Commits what is pending and lets everything go. Fails as flush() does, having let go.
     Task<void> close();
@@ -79,7 +79,7 @@ class Replica {
 
   private:
     struct CommitLine {
-        std::shared_ptr<CounterState> state;
+        CounterState* state;
         Totals totals;
         std::uint64_t through;
         bool based;  // `totals` include the base
@@ -116,8 +116,8 @@ class Replica {
     Task<void> commit_to_database();
     Task<void> commit_to_storage();
     Task<void> base_on_store(Transaction& transaction, CounterState& state);
-    std::vector<CommitLine> gather() const;
-    void committed(const std::vector<CommitLine>& lines);
+    std::list<CommitLine> gather();
+    void committed(const std::list<CommitLine>& lines);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
     static void doubt(CounterState& state);
     void fail_waiters(const Error& error);
@@ -125,12 +125,12 @@ class Replica {
     Task<void> ring_after(double delay_ms, Completer<Unit> bell);
 
     // Reading the store (replica_load.cpp).
-    Task<void> load(std::shared_ptr<CounterState> state);
+    Task<void> load(CounterState& state);
     Task<bool> load_from_database(CounterState& state);
     Task<void> load_from_storage(CounterState& state);
     bool merge_row(CounterState& state, std::string_view row, std::string_view value, bool foreign);
     void reload_all();
-    Task<void> reload(std::shared_ptr<CounterState> state);
+    Task<void> reload(CounterState& state);
 
     // News (replica_news.cpp).
     void open_channel();
@@ -158,8 +158,8 @@ class Replica {
     NoticeHandler on_notice_;
     Mirror mirror_;
 
-    std::vector<std::shared_ptr<CounterState>> counters_;
-    std::vector<std::string> set_aside_;  // keys already warned of
+    std::list<CounterState> counters_;  // only grows: a counter stays where it is
+    std::list<std::string> set_aside_;  // keys already warned of
 
     std::unique_ptr<HeldLock> slot_lock_;
     bool slot_lock_lost_ = false;
@@ -174,12 +174,12 @@ class Replica {
 
     bool turn_scheduled_ = false;
     bool adopting_ = false;
-    std::vector<Completer<Unit>> adoption_waiters_;
+    std::list<Completer<Unit>> adoption_waiters_;
     bool committing_ = false;
     bool backing_off_ = false;
     Completer<Unit> retry_bell_;
     int commits_in_flight_ = 0;
-    std::vector<Completer<Unit>> outcome_waiters_;
+    std::list<Completer<Unit>> outcome_waiters_;
     bool announcing_ = false;
     bool confirming_ = false;
     bool asleep_ = false;  // between pagehide and pageshow

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "concat.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -38,12 +39,12 @@ Error doubt_error() {
 
 bool Replica::dirty() const {
     return std::any_of(counters_.begin(), counters_.end(),
-                       [](const auto& state) { return state->dirty(); });
+                       [](const auto& state) { return state.dirty(); });
 }
 
 bool Replica::awaited() const {
     return std::any_of(counters_.begin(), counters_.end(),
-                       [](const auto& state) { return !state->waiters.empty(); });
+                       [](const auto& state) { return !state.waiters.empty(); });
 }
 
 Task<void> Replica::commit_loop() {
@@ -52,30 +53,28 @@ Task<void> Replica::commit_loop() {
     double pause_ms = retry_first_ms;
     int attempts = 0;
     while (dirty() && !asleep_ && !closed_) {
-        std::optional<Error> failure;
-        try {
-            co_await commit_batch();
+        const auto outcome = co_await attempt(commit_batch());
+        if (outcome) {
             attempts = 0;
             pause_ms = retry_first_ms;
-        } catch (const Error& error) {
-            failure = error;
+            continue;
         }
-        if (!failure) continue;
         if (asleep_ || closed_) break;
-        if (heals_at_once(failure->code())) {
+        const Error& failure = outcome.error();
+        if (heals_at_once(failure.code())) {
             lose_slot();
             if (++attempts < attempts_max) continue;
         }
         attempts = 0;
-        fail_waiters(*failure);
-        warn(std::string(code_name(failure->code())), failure->what(), "commit");
+        fail_waiters(failure);
+        warn(std::string(code_name(failure.code())), failure.what(), "commit");
         co_await back_off(pause_ms);
         pause_ms = std::min(pause_ms * 2, retry_last_ms);
     }
     committing_ = false;
     if (closed_ || asleep_) co_return;
     // Once more when all is committed, so that whoever missed or forgot it checks the store.
-    for (const auto& state : counters_) state->announceable = state->announceable || state->based;
+    for (auto& state : counters_) state.announceable = state.announceable || state.based;
     if (!announcing_) scope_.spawn(announce_loop());
 }
 
@@ -94,11 +93,11 @@ Task<void> Replica::commit_batch() {
     }
 }
 
-std::vector<Replica::CommitLine> Replica::gather() const {
-    std::vector<CommitLine> lines;
-    for (const auto& state : counters_) {
-        if (!state->dirty()) continue;
-        lines.push_back({state, state->attempted, state->added, state->based});
+std::list<Replica::CommitLine> Replica::gather() {
+    std::list<CommitLine> lines;
+    for (auto& state : counters_) {
+        if (!state.dirty()) continue;
+        lines.push_back({&state, state.attempted, state.added, state.based});
     }
     return lines;
 }
@@ -108,12 +107,12 @@ std::vector<Replica::CommitLine> Replica::gather() const {
 /// begun and filled meanwhile (commit_before_sleep), so that a row never goes back.
 Task<void> Replica::commit_to_database() {
     const bool strict = std::any_of(counters_.begin(), counters_.end(), [](const auto& state) {
-        return state->dirty() && state->durability == Durability::strict;
+        return state.dirty() && state.durability == Durability::strict;
     });
     constexpr std::array scope{Store::claims, Store::rows, Store::aside};
     const auto transaction = co_await world_.database().begin(
         scope, Access::write, strict ? Durability::strict : Durability::relaxed);
-    if (!holder_) throw Error(ErrorCode::fenced, "the slot was let go before the commit");
+    if (!holder_) co_await fail(ErrorCode::fenced, "the slot was let go before the commit");
     transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
     auto lines = gather();
     for (auto& line : lines) {
@@ -122,36 +121,32 @@ Task<void> Replica::commit_to_database() {
         line.totals = line.totals + line.state->base;
     }
     for (const auto& line : lines) {
-        transaction->put(Store::rows, line.state->key + "/" + row_,
+        transaction->put(Store::rows, row_key(line.state->key, row_),
                          format_totals({row_epoch_, line.totals}));
     }
 
     ++commits_in_flight_;
-    std::optional<Error> failure;
-    try {
-        co_await transaction->commit();
-    } catch (const Error& error) {
-        failure = error;
-    }
+    const auto outcome = co_await attempt(transaction->commit());
     --commits_in_flight_;
-    if (!failure) {
+    if (outcome) {
         committed(lines);
         for (const auto& line : lines) {
-            co_await mirror_.put(line.state->key + "/" + row_, {row_epoch_, line.totals});
+            (void)co_await attempt(
+                mirror_.put(row_key(line.state->key, row_), {row_epoch_, line.totals}));
         }
-    } else if (failure->code() == ErrorCode::unknown_commit) {
+    } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& line : lines) {
             line.state->unknown.push_back({row_, {row_epoch_, line.totals}, line.through});
         }
     }
     for (const auto& waiter : std::exchange(outcome_waiters_, {})) waiter.complete({});
-    if (failure) throw Error(*failure);
+    if (!outcome) co_await fail(outcome.error());
 }
 
 /// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
 /// mirror where that is larger: a relaxed commit may be lost in a crash while the mirror survives.
 Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
-    const auto key = state.key + "/" + row_;
+    const auto key = row_key(state.key, row_);
     const auto epoch = row_epoch_;
     Totals base;
     const auto row = co_await transaction.get(Store::rows, key);
@@ -160,15 +155,15 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
         if (record) {
             base = record->totals;
         } else {
-            transaction.put(Store::aside, "rows/" + key, row->value.empty() ? "?" : row->value);
+            transaction.put(Store::aside, concat({"rows/", key}), row->text());
             set_aside("rows", key);
         }
     }
-    const auto mirrored = co_await mirror_.get(key);
+    const auto mirrored = Mirror::parsed(co_await attempt(mirror_.get(key)));
     if (mirrored) base = larger(base, mirrored->totals);
     // The page may have been hidden meanwhile.
     if (!holder_ || row_epoch_ != epoch) {
-        throw Error(ErrorCode::fenced, "the slot was let go during the commit");
+        co_await fail(ErrorCode::fenced, "the slot was let go during the commit");
     }
     if (state.based) co_return;  // another commit was quicker
     state.ledger.remove(row_);
@@ -183,13 +178,13 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
 /// a stale copy must not be the base of anything (DESIGN §1).
 Task<void> Replica::commit_to_storage() {
     for (const auto& line : gather()) {
-        co_await world_.storage().set(names_.mirror(line.state->key + "/" + row_),
+        co_await world_.storage().set(names_.mirror(row_key(line.state->key, row_)),
                                       format_totals({row_epoch_, line.totals}));
         committed({line});
     }
 }
 
-void Replica::committed(const std::vector<CommitLine>& lines) {
+void Replica::committed(const std::list<CommitLine>& lines) {
     for (const auto& line : lines) confirm(*line.state, line.totals, line.through);
 }
 
@@ -211,27 +206,26 @@ void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through)
 void Replica::doubt(CounterState& state) {
     state.doubted = state.waiters.empty();
     for (const auto& waiter : std::exchange(state.waiters, {})) {
-        waiter.done.fail(std::make_exception_ptr(doubt_error()));
+        waiter.done.fail(failure_of(doubt_error()));
     }
 }
 
-Task<void> Replica::flush(std::shared_ptr<CounterState> state) {
-    if (closed_) throw Error(ErrorCode::closed, "the tab is closed");
-    if (std::exchange(state->doubted, false)) throw doubt_error();
-    const auto target = state->added;
-    if (state->committed_through >= target) co_return;
+Task<void> Replica::flush(CounterState& state) {
+    if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
+    if (std::exchange(state.doubted, false)) co_await fail(doubt_error());
+    const auto target = state.added;
+    if (state.committed_through >= target) co_return;
     const Completer<Unit> done;
-    state->waiters.push_back({target, done});
+    state.waiters.push_back({target, done});
     if (backing_off_) retry_bell_.complete({});
     if (!turn_scheduled_) schedule_turn();
     co_await done.async();
 }
 
 void Replica::fail_waiters(const Error& error) {
-    const auto counters = counters_;
-    for (const auto& state : counters) {
-        for (const auto& waiter : std::exchange(state->waiters, {})) {
-            waiter.done.fail(std::make_exception_ptr(error));
+    for (auto& state : counters_) {
+        for (const auto& waiter : std::exchange(state.waiters, {})) {
+            waiter.done.fail(failure_of(error));
         }
     }
 }

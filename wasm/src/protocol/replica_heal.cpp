@@ -4,6 +4,7 @@
 // generation in which it was written, is never written again under it, and is merged by the larger.
 #include <algorithm>
 
+#include "concat.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -21,7 +22,7 @@ bool outgrows(TotalsRecord& known, TotalsRecord record) {
     return true;
 }
 
-void add_saved(std::vector<Mirror::Entry>& saved, Mirror::Entry entry) {
+void add_saved(std::list<Mirror::Entry>& saved, Mirror::Entry entry) {
     const auto same = std::find_if(saved.begin(), saved.end(),
                                    [&](const auto& other) { return other.row == entry.row; });
     if (same == saved.end()) {
@@ -39,14 +40,16 @@ Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& l
     const auto row = co_await transaction.get(Store::meta, generation_key);
     const bool readable = row && !row->foreign && is_identifier(row->value);
     if (row && !readable) {
-        transaction.put(Store::aside, "meta/generation", row->value.empty() ? "?" : row->value);
+        transaction.put(Store::aside, "meta/generation", row->text());
         set_aside("meta", generation_key);
     }
     const auto generation = readable ? row->value : identifier_of(world_.random().bits());
     if (!readable) transaction.put(Store::meta, generation_key, generation);
 
     auto previous = generation_;
-    if (previous.empty()) previous = co_await mirror_.generation();
+    if (previous.empty()) {
+        previous = Mirror::parsed_generation(co_await attempt(mirror_.generation()));
+    }
     const bool other = !previous.empty() && previous != generation;
     const bool browser_says_so = data_loss_ == "total";
     if (other || browser_says_so) {
@@ -63,13 +66,13 @@ Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& l
 /// Puts back every row of other generations that the mirror or this tab's memory knows better than
 /// the database does. Returns how many.
 Task<std::int32_t> Replica::heal(Transaction& transaction, std::string_view generation) {
-    std::vector<Mirror::Entry> saved = co_await mirror_.entries("");
-    for (const auto& state : counters_) {
-        for (const auto& entry : state->ledger.entries()) {
-            add_saved(saved, {state->key + "/" + entry.id, entry.committed});
+    std::list<Mirror::Entry> saved = co_await mirror_.entries("");
+    for (auto& state : counters_) {
+        for (const auto& entry : state.ledger.entries()) {
+            add_saved(saved, {row_key(state.key, entry.id), entry.committed});
         }
-        if (state->based) {
-            add_saved(saved, {state->key + "/" + row_, {row_epoch_, state->committed}});
+        if (state.based) {
+            add_saved(saved, {row_key(state.key, row_), {row_epoch_, state.committed}});
         }
     }
     std::int32_t healed = 0;

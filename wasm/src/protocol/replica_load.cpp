@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "concat.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -12,29 +13,29 @@ constexpr int rounds_max = 3;
 
 }  // namespace
 
-Task<std::int64_t> Replica::read(std::shared_ptr<CounterState> state) {
+Task<std::int64_t> Replica::read(CounterState& state) {
     co_await load(state);
-    if (medium_ == Medium::memory) co_return state->value;
-    co_return saturating_add(state->ledger.committed_sum(), state->own());
+    if (medium_ == Medium::memory) co_return state.value;
+    co_return saturating_add(state.ledger.committed_sum(), state.own());
 }
 
-Task<void> Replica::load(std::shared_ptr<CounterState> state) {
+Task<void> Replica::load(CounterState& state) {
     switch (medium_) {
         case Medium::database:
             for (int round = 0; round < rounds_max; ++round) {
-                if (co_await load_from_database(*state)) break;
+                if (co_await load_from_database(state)) break;
                 lose_slot();
                 co_await ensure_adopted();
             }
             break;
         case Medium::storage:
-            co_await load_from_storage(*state);
+            co_await load_from_storage(state);
             break;
         case Medium::memory:
-            post({Message::Kind::ask, state->key, "", {}});
+            post({Message::Kind::ask, state.key, "", {}});
             break;
     }
-    revalue(*state);
+    revalue(state);
 }
 
 /// False when this is not the database that was expected, or the own row has another owner: adopt,
@@ -47,9 +48,12 @@ Task<bool> Replica::load_from_database(CounterState& state) {
         const auto transaction =
             co_await world_.database().begin(scope, Access::read, Durability::relaxed);
         generation = co_await transaction->get(Store::meta, "generation");
-        rows = co_await transaction->list(Store::rows, state.key + "/");
+        rows = co_await transaction->list(Store::rows, concat({state.key, "/"}));
     }
-    const auto expected = generation_.empty() ? co_await mirror_.generation() : generation_;
+    auto expected = generation_;
+    if (expected.empty()) {
+        expected = Mirror::parsed_generation(co_await attempt(mirror_.generation()));
+    }
     const auto prefix = state.key.size() + 1;
     bool ours = true;
     for (const auto& row : rows) {
@@ -62,7 +66,7 @@ Task<bool> Replica::load_from_database(CounterState& state) {
 }
 
 Task<void> Replica::load_from_storage(CounterState& state) {
-    const auto prefix = names_.mirror(state.key + "/");
+    const auto prefix = names_.mirror(concat({state.key, "/"}));
     for (const auto& key : co_await world_.storage().keys(prefix)) {
         const auto value = co_await world_.storage().get(key);
         if (value) merge_row(state, std::string_view(key).substr(prefix.size()), *value, false);
@@ -76,7 +80,7 @@ bool Replica::merge_row(CounterState& state, std::string_view row, std::string_v
                         bool foreign) {
     const auto record = foreign ? std::nullopt : parse_totals(value);
     if (!is_row_id(row) || !record) {
-        set_aside("rows", state.key + "/" + std::string(row));
+        set_aside("rows", concat({state.key, "/", row}));
         return true;
     }
     if (!state.based || row != row_) {
@@ -87,17 +91,13 @@ bool Replica::merge_row(CounterState& state, std::string_view row, std::string_v
 }
 
 void Replica::reload_all() {
-    const auto counters = counters_;
-    for (const auto& state : counters) scope_.spawn(reload(state));
+    for (auto& state : counters_) scope_.spawn(reload(state));
 }
 
 /// load() for those who do not wait: a failure leaves what is known, and the next reason to read
 /// (waking, news, read()) comes.
-Task<void> Replica::reload(std::shared_ptr<CounterState> state) {
-    try {
-        co_await load(state);
-    } catch (const Error&) {  // read() and flush() tell whoever asks
-    }
+Task<void> Replica::reload(CounterState& state) {
+    (void)co_await attempt(load(state));  // read() and flush() tell whoever asks
 }
 
 }  // namespace tabacus

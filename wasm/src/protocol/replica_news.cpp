@@ -31,11 +31,11 @@ void Replica::post(const Message& message) {
 }
 
 void Replica::announce() {
-    for (const auto& state : counters_) {
-        if (!std::exchange(state->announceable, false)) continue;
+    for (auto& state : counters_) {
+        if (!std::exchange(state.announceable, false)) continue;
         // Until the row is based its totals are not known: the commit announces them.
-        if (medium_ == Medium::database && !state->based) continue;
-        post({Message::Kind::totals, state->key, row_, {row_epoch_, state->attempted}});
+        if (medium_ == Medium::database && !state.based) continue;
+        post({Message::Kind::totals, state.key, row_, {row_epoch_, state.attempted}});
     }
 }
 
@@ -43,7 +43,7 @@ Task<void> Replica::announce_loop() {
     announcing_ = true;
     while (!asleep_ && !closed_ &&
            std::any_of(counters_.begin(), counters_.end(),
-                       [](const auto& state) { return state->announceable; })) {
+                       [](const auto& state) { return state.announceable; })) {
         announce();
         co_await world_.clock().sleep(announce_pause_ms);
     }
@@ -52,8 +52,8 @@ Task<void> Replica::announce_loop() {
 
 CounterState* Replica::find(std::string_view key) {
     const auto found = std::find_if(counters_.begin(), counters_.end(),
-                                    [&](const auto& state) { return state->key == key; });
-    return found == counters_.end() ? nullptr : found->get();
+                                    [&](const auto& state) { return state.key == key; });
+    return found == counters_.end() ? nullptr : &*found;
 }
 
 void Replica::on_message(std::string_view text) {
@@ -87,17 +87,15 @@ void Replica::on_totals(CounterState& state, const Message& message) {
 Task<void> Replica::confirm_loop() {
     confirming_ = true;
     double pause_ms = confirm_first_ms;
-    const auto waiting = [](const auto& state) { return state->unconfirmed; };
+    const auto waiting = [](const auto& state) { return state.unconfirmed; };
     while (!closed_ && std::any_of(counters_.begin(), counters_.end(), waiting)) {
         co_await world_.clock().sleep(pause_ms);
-        const auto counters = counters_;
         bool again = false;
-        for (const auto& state : counters) {
-            if (!std::exchange(state->unconfirmed, false) || asleep_ || closed_) continue;
+        for (auto& state : counters_) {
+            if (!std::exchange(state.unconfirmed, false) || asleep_ || closed_) continue;
             co_await reload(state);
-            if (state->ledger.age_announcements(confirm_looks_max))
-                state->unconfirmed = again = true;
-            revalue(*state);
+            if (state.ledger.age_announcements(confirm_looks_max)) state.unconfirmed = again = true;
+            revalue(state);
         }
         pause_ms = again ? pause_ms * 2 : confirm_first_ms;
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "concat.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -21,15 +22,10 @@ Task<void> Replica::ensure_adopted() {
     }
     if (holder_) co_return;
     adopting_ = true;
-    std::exception_ptr failure;
-    try {
-        co_await adopt();
-    } catch (...) {
-        failure = std::current_exception();
-    }
+    const auto adopted = co_await attempt(adopt());
     adopting_ = false;
     for (const auto& waiter : std::exchange(adoption_waiters_, {})) waiter.complete({});
-    if (failure) std::rethrow_exception(failure);
+    if (!adopted) co_await fail(adopted.error());
 }
 
 /// One transaction: find out which database this is, bring back what a lost one held, end the
@@ -57,10 +53,12 @@ Task<void> Replica::adopt() {
     co_await transaction->commit();
 
     if (asleep_) slot_lock_.reset();
-    if (asleep_ || slot_lock_lost_) throw Error(ErrorCode::fenced, "the slot was let go meanwhile");
+    if (asleep_ || slot_lock_lost_) {
+        co_await fail(ErrorCode::fenced, "the slot was let go meanwhile");
+    }
     generation_ = generation;
     data_loss_.clear();
-    co_await mirror_.set_generation(generation);
+    (void)co_await attempt(mirror_.set_generation(generation));
     begin_epoch(std::move(holder));
     if (loss.kind == Notice::Kind::store_lost) on_notice_(loss);
     if (loss.healed > 0) post({Message::Kind::healed, "", "", {}});
@@ -77,12 +75,12 @@ Task<void> Replica::take_slot_lock() {
         co_return;
     }
     for (int number = 0; number < slots_max; ++number) {
-        slot_ = std::to_string(number);
+        slot_ = format_value(number);
         slot_lock_ = co_await world_.locks().request(
             {.name = names_.slot_lock(slot_), .if_available = true});
         if (slot_lock_) break;
     }
-    if (!slot_lock_) throw Error(ErrorCode::unavailable, "no slot is free");
+    if (!slot_lock_) co_await fail(ErrorCode::unavailable, "no slot is free");
     slot_lock_->on_lost([this] {
         slot_lock_lost_ = true;
         lose_slot();
@@ -110,26 +108,26 @@ Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_vie
         for (const auto& row : co_await transaction.list(Store::rows, "")) {
             const auto key = parse_row_key(row.key);
             const auto record = parse_totals(row.value);
-            if (key && record && key->row.ends_with("/" + std::string(slot))) {
+            if (key && record && key->row.ends_with(concat({"/", slot}))) {
                 epoch = std::max(epoch, record->epoch);
             }
         }
     }
-    if (epoch >= epoch_max) throw Error(ErrorCode::store_failed, "the epochs are exhausted");
+    if (epoch >= epoch_max) co_await fail(ErrorCode::store_failed, "the epochs are exhausted");
     co_return epoch + 1;
 }
 
 /// The own rows go back among the others; what was not committed waits for a row of the new epoch.
 void Replica::begin_epoch(HolderRecord holder) {
-    for (const auto& state : counters_) {
-        if (state->based) {
-            state->ledger.merge_committed(row_, {row_epoch_, state->committed});
+    for (auto& state : counters_) {
+        if (state.based) {
+            state.ledger.merge_committed(row_, {row_epoch_, state.committed});
         }
-        state->attempted = state->attempted - state->committed;
-        state->committed = {};
-        state->based = false;
+        state.attempted = state.attempted - state.committed;
+        state.committed = {};
+        state.based = false;
     }
-    row_ = holder.generation + "/" + holder.slot;
+    row_ = concat({holder.generation, "/", holder.slot});
     row_epoch_ = holder.epoch;
     holder_ = std::move(holder);
 }
@@ -141,29 +139,28 @@ void Replica::lose_slot() { holder_.reset(); }
 /// refutes the commit. A newer row that holds as much says nothing certain: rather than count twice
 /// we leave out what no flush has promised, and break the waiting flushes.
 Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string_view generation) {
-    const auto counters = counters_;
-    for (const auto& state : counters) {
-        const auto commits = state->unknown;
-        for (const auto& commit : commits) {
+    for (auto& state : counters_) {
+        // None is added meanwhile: who has no slot commits nothing.
+        for (const auto& commit : state.unknown) {
             bool happened = true;
-            if (commit.row.starts_with(std::string(generation) + "/")) {
+            if (commit.row.starts_with(concat({generation, "/"}))) {
                 const auto row =
-                    co_await transaction.get(Store::rows, state->key + "/" + commit.row);
+                    co_await transaction.get(Store::rows, row_key(state.key, commit.row));
                 const auto stored = row ? parse_totals(row->value) : std::nullopt;
                 happened = stored && stored->epoch >= commit.record.epoch &&
                            larger(stored->totals, commit.record.totals) == stored->totals;
                 if (happened && stored->epoch > commit.record.epoch) {
-                    doubt(*state);
+                    doubt(state);
                     warn("unknown-commit", "A commit was cut off, and its row has a newer owner.",
                          commit.row);
                 }
             }
             // A row of a vanished database: count it there, where healing brings it back.
             if (happened && commit.row == row_) {
-                confirm(*state, commit.record.totals, commit.through);
+                confirm(state, commit.record.totals, commit.through);
             }
         }
-        state->unknown.clear();  // not before: the transaction may fail while it is asked
+        state.unknown.clear();  // not before: the transaction may fail while it is asked
     }
 }
 

@@ -4,26 +4,26 @@
 
 namespace tabacus {
 
-ReplicatedCounter::ReplicatedCounter(Replica& replica, std::shared_ptr<CounterState> state)
-    : replica_(replica), state_(std::move(state)) {}
+ReplicatedCounter::ReplicatedCounter(Replica& replica, CounterState& state)
+    : replica_(replica), state_(state) {}
 ReplicatedCounter::~ReplicatedCounter() = default;
 
 std::optional<std::int64_t> ReplicatedCounter::increment(std::int64_t n) {
-    return replica_.increment(*state_, n);
+    return replica_.increment(state_, n);
 }
 
 Task<std::int64_t> ReplicatedCounter::add(std::int64_t n) {
     const auto value = increment(n);
-    if (!value) throw Error(ErrorCode::out_of_range, "the counter would leave ±(2^53 − 1)");
+    if (!value) co_await fail(ErrorCode::out_of_range, "the counter would leave ±(2^53 − 1)");
     co_return *value;
 }
 
 Task<std::int64_t> ReplicatedCounter::read() { return replica_.read(state_); }
 Task<void> ReplicatedCounter::flush() { return replica_.flush(state_); }
-std::int64_t ReplicatedCounter::value() const { return state_->value; }
+std::int64_t ReplicatedCounter::value() const { return state_.value; }
 
 Subscription ReplicatedCounter::on_change(std::function<void()> callback) {
-    return replica_.on_change(state_, std::move(callback));
+    return state_.watchers.add(std::move(callback));
 }
 
 Guarantee ReplicatedCounter::guarantee() const {
@@ -35,7 +35,10 @@ Guarantee ReplicatedCounter::guarantee() const {
                     .accuracy = "read: every flushed increment; value: also announced ones",
                     .rows = "one per tab open at once",
                     .needs = "indexeddb, web-locks",
-                    .durability = state_->durability == Durability::strict ? "strict" : "relaxed"};
+                    .durability = state_.durability == Durability::strict ? "strict" : "relaxed",
+                    .losses = {.lost = in_every_model(lost_with_database),
+                               .exceeded = {},
+                               .before_flush = true}};
         case Medium::storage:
             return {.strategy = "replicated",
                     .lost = "flushed increments if the browser dies soon after",
@@ -43,7 +46,10 @@ Guarantee ReplicatedCounter::guarantee() const {
                     .accuracy = "other tabs' increments arrive late",
                     .rows = "one key per tab ever opened",
                     .needs = "storage",
-                    .durability = "relaxed"};
+                    .durability = "relaxed",
+                    .losses = {.lost = {lost_with_storage, lost_with_storage, lost_with_process},
+                               .exceeded = {},
+                               .before_flush = true}};
         case Medium::memory:
             break;
     }
@@ -53,7 +59,8 @@ Guarantee ReplicatedCounter::guarantee() const {
             .accuracy = "what living tabs have announced",
             .rows = "none",
             .needs = "",
-            .durability = "memory"};
+            .durability = "memory",
+            .losses = {.lost = in_every_model(always), .exceeded = {}, .before_flush = true}};
 }
 
 }  // namespace tabacus

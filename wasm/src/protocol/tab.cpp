@@ -2,35 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <utility>
+#include <vector>
 
-#include "locked.hpp"
-#include "naive.hpp"
 #include "names.hpp"
 #include "replica.hpp"
 #include "tabacus/replicated.hpp"
-#include "transactional.hpp"
 
 namespace tabacus {
-
-std::optional<Strategy> strategy_named(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, Strategy>, 4> strategies{{
-        {"replicated", Strategy::replicated},
-        {"naive", Strategy::naive},
-        {"locked", Strategy::locked},
-        {"transactional", Strategy::transactional},
-    }};
-    for (const auto& [known, strategy] : strategies) {
-        if (known == name) return strategy;
-    }
-    return std::nullopt;
-}
 
 struct Tab::Parts {
     struct Opened {
         std::string name;
-        CounterOptions options;
-        std::unique_ptr<Counter> counter;
+        Durability durability;
+        std::unique_ptr<ReplicatedCounter> counter;
     };
 
     World& world;
@@ -38,12 +24,9 @@ struct Tab::Parts {
     NoticeHandler on_notice;
     Medium medium = Medium::memory;
     std::unique_ptr<Replica> replica;
-    std::vector<Opened> opened;
+    std::list<Opened> opened;
     std::string data_loss;  // what the browser said when it made the database, before open()
     Subscription database_events;
-
-    [[nodiscard]] std::unique_ptr<Counter> make(std::string_view name,
-                                                CounterOptions options) const;
 };
 
 Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
@@ -69,12 +52,13 @@ Task<void> Tab::open() {
     medium = world.storage().available() ? Medium::storage : Medium::memory;
     std::string refusal;
     if (world.database().available()) {
-        try {
-            constexpr std::array scope{Store::meta};
-            co_await world.database().begin(scope, Access::read, Durability::relaxed);
+        constexpr std::array scope{Store::meta};
+        const auto begun =
+            co_await attempt(world.database().begin(scope, Access::read, Durability::relaxed));
+        if (begun) {
             medium = Medium::database;
-        } catch (const Error& error) {
-            refusal = error.what();
+        } else {
+            refusal = begun.error().what();
         }
     }
     if (medium != Medium::database && !refusal.empty()) {
@@ -93,7 +77,9 @@ Capabilities Tab::capabilities() const {
     return {.store = medium == Medium::database  ? "indexeddb"
                      : medium == Medium::storage ? "localstorage"
                                                  : "memory",
-            .exclusion = parts_->world.locks().available() ? "web-locks" : "none",
+            .exclusion = parts_->world.locks().available() ? "web-locks"
+                         : medium == Medium::database      ? "lease"
+                                                           : "none",
             .durability = medium == Medium::database  ? "strict"
                           : medium == Medium::storage ? "relaxed"
                                                       : "memory",
@@ -101,42 +87,17 @@ Capabilities Tab::capabilities() const {
             .channel = parts_->replica->has_channel()};
 }
 
-std::unique_ptr<Counter> Tab::Parts::make(std::string_view name, CounterOptions options) const {
-    const auto require = [](bool available, const char* what) {
-        if (!available) throw Error(ErrorCode::unavailable, what);
-    };
-    switch (options.strategy) {
-        case Strategy::naive:
-            require(world.storage().available(), "the strategy naive needs localStorage");
-            return std::make_unique<NaiveCounter>(world, names.counter("naive", name), on_notice);
-        case Strategy::locked:
-            require(world.storage().available(), "the strategy locked needs localStorage");
-            require(world.locks().available(), "the strategy locked needs Web Locks");
-            return std::make_unique<LockedCounter>(world, names, name, on_notice);
-        case Strategy::transactional:
-            require(medium == Medium::database, "the strategy transactional needs IndexedDB");
-            return std::make_unique<TransactionalCounter>(world, name, options.durability,
-                                                          on_notice);
-        case Strategy::replicated:
-            break;
-    }
-    return std::make_unique<ReplicatedCounter>(*replica,
-                                               replica->counter(name, options.durability));
-}
-
-Counter& Tab::counter(std::string_view name, CounterOptions options) {
+ReplicatedCounter& Tab::replicated(std::string_view name, Durability durability) {
     auto& opened = parts_->opened;
     const auto found = std::find_if(opened.begin(), opened.end(), [&](const auto& other) {
-        return other.name == name && other.options.strategy == options.strategy &&
-               other.options.durability == options.durability;
+        return other.name == name && other.durability == durability;
     });
     if (found != opened.end()) return *found->counter;
-    opened.push_back({std::string(name), options, parts_->make(name, options)});
+    auto& replica = *parts_->replica;
+    opened.push_back(
+        {std::string(name), durability,
+         std::make_unique<ReplicatedCounter>(replica, replica.counter(name, durability))});
     return *opened.back().counter;
-}
-
-ReplicatedCounter& Tab::replicated(std::string_view name, Durability durability) {
-    return static_cast<ReplicatedCounter&>(counter(name, {Strategy::replicated, durability}));
 }
 
 bool Tab::idle() { return parts_->replica->idle(); }

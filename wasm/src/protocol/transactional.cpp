@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checked_add.hpp"
+#include "concat.hpp"
 #include "names.hpp"
 #include "record.hpp"
 
@@ -17,20 +18,16 @@ std::optional<std::int64_t> value_in(const std::optional<Row>& row) {
 
 }  // namespace
 
-TransactionalCounter::TransactionalCounter(World& world, std::string_view name,
-                                           Durability durability, NoticeHandler on_notice)
-    : world_(world),
-      key_(escaped(name)),
-      durability_(durability),
-      on_notice_(std::move(on_notice)) {}
+TransactionalCounter::TransactionalCounter(Place place, Durability durability)
+    : StoredCounter(std::move(place)), key_(escaped(this->place().name)), durability_(durability) {}
 
-Task<std::int64_t> TransactionalCounter::add(std::int64_t n) {
+Task<std::int64_t> TransactionalCounter::store(std::int64_t n) {
     constexpr std::array scope{Store::counters, Store::aside};
-    const auto transaction = co_await world_.database().begin(scope, Access::write, durability_);
+    const auto transaction = co_await world().database().begin(scope, Access::write, durability_);
     const auto row = co_await transaction->get(Store::counters, key_);
     const auto current = value_in(row);
     if (!current) set_aside(*transaction, *row);
-    const auto next = checked_add(current.value_or(0), n);
+    const auto next = co_await checked_add(current.value_or(0), n);
     transaction->put(Store::counters, key_, format_value(next));
     co_await transaction->commit();
     see(next);
@@ -40,16 +37,11 @@ Task<std::int64_t> TransactionalCounter::add(std::int64_t n) {
 Task<std::int64_t> TransactionalCounter::read() {
     constexpr std::array scope{Store::counters};
     const auto transaction =
-        co_await world_.database().begin(scope, Access::read, Durability::relaxed);
-    const auto value = value_in(co_await transaction->get(Store::counters, key_)).value_or(0);
-    see(value);
-    co_return value;
-}
-
-Task<void> TransactionalCounter::flush() { co_return; }  // every add has committed
-
-Subscription TransactionalCounter::on_change(std::function<void()> callback) {
-    return watchers_.add(std::move(callback));
+        co_await world().database().begin(scope, Access::read, Durability::relaxed);
+    const auto stored = value_in(co_await transaction->get(Store::counters, key_));
+    if (!stored) warn_once();
+    see(stored.value_or(0));
+    co_return value();
 }
 
 Guarantee TransactionalCounter::guarantee() const {
@@ -59,19 +51,18 @@ Guarantee TransactionalCounter::guarantee() const {
             .accuracy = "exact when read",
             .rows = "one",
             .needs = "indexeddb",
-            .durability = durability_ == Durability::strict ? "strict" : "relaxed"};
+            .durability = durability_ == Durability::strict ? "strict" : "relaxed",
+            .losses = {.lost = in_every_model(lost_with_database), .exceeded = {}}};
 }
 
 void TransactionalCounter::set_aside(Transaction& transaction, const Row& row) {
-    transaction.put(Store::aside, "counters/" + key_, row.value.empty() ? "?" : row.value);
-    if (std::exchange(warned_, true)) return;
-    on_notice_({Notice::Kind::warning, "corrupt-record",
-                "A value that is not a number was set aside; the count begins at zero.", key_, "",
-                0});
+    transaction.put(Store::aside, concat({"counters/", key_}), row.text());
+    warn_once();
 }
 
-void TransactionalCounter::see(std::int64_t value) {
-    if (std::exchange(last_seen_, value) != value) watchers_.call();
+void TransactionalCounter::warn_once() {
+    if (std::exchange(warned_, true)) return;
+    warn_corrupt(key_, "A value that is not a number is set aside; the count begins at zero.");
 }
 
 }  // namespace tabacus

@@ -8,35 +8,28 @@
 
 #include <string>
 
-#include "tabacus/counter.hpp"
-#include "watchers.hpp"
+#include "stored_counter.hpp"
 
 namespace tabacus {
 
-class TransactionalCounter final : public Counter {
+class TransactionalCounter final : public StoredCounter {
   public:
-    TransactionalCounter(World& world, std::string_view name, Durability durability,
-                         NoticeHandler on_notice);
+    TransactionalCounter(Place place, Durability durability);
 
-    Task<std::int64_t> add(std::int64_t n) override;
-    Task<std::int64_t> read() override;
-    Task<void> flush() override;
-    [[nodiscard]] std::int64_t value() const override { return last_seen_; }
     /// Other tabs' increments are noticed when this tab reads or adds.
-    Subscription on_change(std::function<void()> callback) override;
+    Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
 
-  private:
-    void set_aside(Transaction& transaction, const Row& row);
-    void see(std::int64_t value);
+  protected:
+    Task<std::int64_t> store(std::int64_t n) override;
 
-    World& world_;
+  private:
+    void warn_once();
+    void set_aside(Transaction& transaction, const Row& row);
+
     std::string key_;
     Durability durability_;
-    NoticeHandler on_notice_;
     bool warned_ = false;
-    std::int64_t last_seen_ = 0;
-    Watchers watchers_;
 };
 
 }  // namespace tabacus

@@ -1,19 +1,17 @@
 // What JavaScript holds of locks: a LockTable on the World of this context, whose results settle
-// promises of JavaScript's. C++ exceptions end here, as a code and a message.
+// promises of JavaScript's. Failures end here, as a code and a message.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
 
+#include "browser/counter_core.hpp"
 #include "browser/world.hpp"
 #include "tabacus/lock.hpp"
 #include "tabacus/once.hpp"
 
 namespace tabacus::browser {
-
-/// The number under which JavaScript keeps a promise's two functions.
-using PromiseId = int;
 
 class LocksCore {
   public:
@@ -56,7 +54,7 @@ class LocksCore {
   private:
     Task<std::string> take(std::vector<std::string> names, LockOptions options, bool all);
     int keep(Held held);
-    Task<double> open(int held);
+    Task<std::int64_t> open(int held);
     Task<void> write(int transaction, Texts texts);
 
     BrowserWorld world_;

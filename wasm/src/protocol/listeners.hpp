@@ -2,13 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "tabacus/task.hpp"
 
-namespace tabacus::browser {
+namespace tabacus {
 
 /// The same for every kind of event, which is a pointer here: one body of code instead of four.
 class ListenersBase {
@@ -23,7 +23,7 @@ class ListenersBase {
 
   private:
     struct State {
-        std::vector<std::pair<int, Callback>> entries;
+        std::list<std::pair<int, Callback>> entries;
         int last_id = 0;
         [[nodiscard]] bool has(int id) const;
     };
@@ -43,4 +43,4 @@ class Listeners : public ListenersBase {
     void emit(const Event& event) const { ListenersBase::emit(&event); }
 };
 
-}  // namespace tabacus::browser
+}  // namespace tabacus

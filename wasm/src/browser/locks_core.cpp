@@ -1,45 +1,7 @@
-#include "locks/locks_core.hpp"
+#include "browser/locks_core.hpp"
 
 namespace tabacus::browser {
 namespace {
-
-struct Resolve {
-    PromiseId promise;
-    void operator()() const { call(Call::promise_resolve, {.object = promise}); }
-    void operator()(double value) const {
-        call(Call::promise_resolve, {.object = promise, .number = value});
-    }
-    /// Texts parted by zero bytes. None at all arrives as the number 0.
-    void operator()(const std::string& texts) const {
-        call(Call::promise_resolve, {.object = promise, .first = texts});
-    }
-};
-
-struct Reject {
-    PromiseId promise;
-    void operator()(const std::exception_ptr& error) const {
-        try {
-            std::rethrow_exception(error);
-        } catch (const Error& known) {
-            reject(code_name(known.code()), known.what());
-        } catch (const std::exception& unknown) {
-            reject("store-failed", unknown.what());
-        }
-    }
-    void reject(std::string_view code, std::string_view message) const {
-        call(Call::promise_reject, {.object = promise, .first = code, .second = message});
-    }
-};
-
-template <typename T>
-void settle(Scope& scope, Task<T> task, PromiseId promise) {
-    run_in(scope, std::move(task), Resolve{promise}, Reject{promise});
-}
-
-void notify(const Notice& notice) {
-    const auto rest = notice.message + '\0' + notice.previous + '\0' + notice.subject;
-    call(Call::notice, {.object = 0, .first = notice.code, .second = rest});
-}
 
 void add(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
 
@@ -66,7 +28,7 @@ void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int
             requests_.erase(request);
             Resolve{promise}(numbers);
         },
-        [this, request, promise](const std::exception_ptr& error) {
+        [this, request, promise](const Failure& error) {
             requests_.erase(request);
             Reject{promise}(error);
         });
@@ -113,7 +75,7 @@ void LocksCore::enter(const std::string& key, LockOptions options, double ttl_ms
             }
             Resolve{promise}(texts);
         },
-        [this, request, promise](const std::exception_ptr& error) {
+        [this, request, promise](const Failure& error) {
             requests_.erase(request);
             Reject{promise}(error);
         });
@@ -174,7 +136,7 @@ void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int 
             requests_.erase(request);
             Resolve{promise}();
         },
-        [this, request, promise](const std::exception_ptr& error) {
+        [this, request, promise](const Failure& error) {
             requests_.erase(request);
             Reject{promise}(error);
         });
@@ -200,21 +162,21 @@ void LocksCore::capabilities(PromiseId promise) const {
 
 void LocksCore::begin(int held, PromiseId promise) { settle(scope_, open(held), promise); }
 
-Task<double> LocksCore::open(int held) {
+Task<std::int64_t> LocksCore::open(int held) {
     const auto found = held_.find(held);
     if (found == held_.end()) {
-        throw Error(ErrorCode::lock_lost, "the lock was released before");
+        co_await fail(ErrorCode::lock_lost, "the lock was released before");
     }
     auto transaction = co_await found->second.begin();
     const int number = ++last_;
     transactions_[number] = std::make_shared<FencedTransaction>(std::move(transaction));
-    co_return static_cast<double>(number);
+    co_return number;
 }
 
 void LocksCore::get(int transaction, const std::string& store, const std::string& key,
                     PromiseId promise) {
     const auto found = transactions_.find(transaction);
-    if (found == transactions_.end()) return Reject{promise}(std::make_exception_ptr(ended()));
+    if (found == transactions_.end()) return Reject{promise}(failure_of(ended()));
     run_in(
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
@@ -229,7 +191,7 @@ void LocksCore::get(int transaction, const std::string& store, const std::string
 void LocksCore::list(int transaction, const std::string& store, const std::string& prefix,
                      PromiseId promise) {
     const auto found = transactions_.find(transaction);
-    if (found == transactions_.end()) return Reject{promise}(std::make_exception_ptr(ended()));
+    if (found == transactions_.end()) return Reject{promise}(failure_of(ended()));
     run_in(
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
@@ -252,7 +214,7 @@ void LocksCore::commit(int transaction, const Texts& texts, PromiseId promise) {
 
 Task<void> LocksCore::write(int transaction, Texts texts) {
     const auto found = transactions_.extract(transaction);
-    if (found.empty()) throw ended();
+    if (found.empty()) co_await fail(ended());
     auto& writing = *found.mapped();
     for (std::size_t i = 0; i + 2 < texts.size(); i += 3) {
         const auto store = texts[i].value_or("");

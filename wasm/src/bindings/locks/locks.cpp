@@ -1,10 +1,10 @@
 // The names under which JavaScript finds the locks: plain exports over numbers and addresses, as
-// bindings/tab.cpp's. NaN stands for what was not said.
+// ../tab.cpp's. NaN stands for what was not said.
 #include <emscripten/emscripten.h>
 
 #include <cmath>
 
-#include "locks/locks_core.hpp"
+#include "browser/locks_core.hpp"
 
 using tabacus::LockMode;
 using tabacus::LockOptions;

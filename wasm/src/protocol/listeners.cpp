@@ -1,8 +1,8 @@
-#include "browser/listeners.hpp"
+#include "listeners.hpp"
 
 #include <algorithm>
 
-namespace tabacus::browser {
+namespace tabacus {
 
 bool ListenersBase::State::has(int id) const {
     return std::any_of(entries.begin(), entries.end(),
@@ -25,4 +25,4 @@ void ListenersBase::emit(const void* event) const {
     }
 }
 
-}  // namespace tabacus::browser
+}  // namespace tabacus

@@ -1,0 +1,96 @@
+/**
+ * npm run compare -- [--engine chromium|firefox|webkit]… [--tabs N] [--seconds S] [--strategies a,b]
+ *                    [--json | --markdown] [--svg file]
+ *
+ * Every strategy hammered by N real tabs in processes of their own: what is lost, how fast, how soon
+ * another tab sees it, and whether all agree in the end. docs/reality.md says how to read it.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { STRATEGIES } from '../js/tab/options.js';
+import { browsers } from './lib/browsers.js';
+import { build, WASM_PRESETS } from './lib/cmake.js';
+import { svg } from './lib/compare-svg.js';
+import { markdown, table } from './lib/compare-table.js';
+import { Failure, main } from './lib/failure.js';
+import { nodeModules } from './lib/node-modules.js';
+import { pack } from './lib/pack.js';
+import { toolchain } from './lib/toolchain.js';
+
+const TABS_MAX = 16;
+const SECONDS_MAX = 600;
+
+const { values: options } = parseArgs({
+    options: {
+        engine: { type: 'string', multiple: true, default: ['chromium'] },
+        tabs: { type: 'string', default: '3' },
+        seconds: { type: 'string', default: '3' },
+        strategies: { type: 'string', default: STRATEGIES.join(',') },
+        json: { type: 'boolean', default: false },
+        markdown: { type: 'boolean', default: false },
+        svg: { type: 'string' },
+    },
+});
+
+/** @param {string} name @param {string} text @param {number} most */
+function positive(name, text, most) {
+    const value = Number(text);
+    if (value > 0 && value <= most) return value;
+    throw new Failure(`--${name} is ${text}: a number above 0 and at most ${most} is wanted`);
+}
+
+/** @param {string} what @param {string[]} words @param {readonly string[]} known */
+function known(what, words, known) {
+    const unknown = words.find((word) => !known.includes(word));
+    if (unknown === undefined) return words;
+    throw new Failure(`no ${what} ${unknown}: choose of ${known.join(', ')}`);
+}
+
+/** What can be wrong with the arguments is said before anything is built. */
+function checked() {
+    const tabs = positive('tabs', options.tabs, TABS_MAX);
+    if (!Number.isInteger(tabs)) throw new Failure(`--tabs is ${tabs}: an integer is wanted`);
+    return {
+        engines: known('engine', options.engine, ['chromium', 'firefox', 'webkit']),
+        tabs,
+        duration_ms: 1000 * positive('seconds', options.seconds, SECONDS_MAX),
+        strategies: known('strategy', options.strategies.split(','), STRATEGIES),
+    };
+}
+
+/** @param {ReturnType<typeof checked>} wanted */
+async function run({ engines, ...wanted }) {
+    const { ENGINES } = await import('../tests/browser/harness/engines.js');
+    const { measure } = await import('./lib/compare-measure.js');
+    const runs = [];
+    for (const name of engines) {
+        const engine = ENGINES[/** @type {keyof typeof ENGINES} */ (name)];
+        if (engine.missing) throw new Failure(engine.missing);
+        /** @param {string} strategy */
+        const say = (strategy) => void process.stderr.write(`· ${engine.name}, ${strategy} …\n`);
+        runs.push({ engine: engine.name, rows: await measure(engine, wanted, say) });
+    }
+    return { tabs: wanted.tabs, seconds: wanted.duration_ms / 1000, runs };
+}
+
+/** @param {Awaited<ReturnType<typeof run>>} result */
+function print({ tabs, seconds, runs }) {
+    const lay = options.markdown ? markdown : table;
+    for (const { engine, rows } of runs) {
+        console.log(`${engine}, ${tabs} tabs, ${seconds} s each\n\n${lay(rows)}\n`);
+    }
+}
+
+await main(async () => {
+    const wanted = checked();
+    await nodeModules();
+    await toolchain();
+    await browsers();
+    for (const preset of WASM_PRESETS) await build(preset);
+    await pack();
+    const result = await run(wanted);
+    if (options.json) console.log(JSON.stringify(result, null, 2));
+    else print(result);
+    if (options.svg) writeFileSync(options.svg, svg(result.runs));
+});

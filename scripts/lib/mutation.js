@@ -1,0 +1,47 @@
+/** The mutation check: every planted fault of tests/mutation/mutants.js must be killed by its test. */
+
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './cmake.js';
+import { NOTHING } from './counts.js';
+import { control, tryMutant } from './mutant.js';
+import { logFolder } from './paths.js';
+import { seconds, step } from './progress.js';
+
+/** @typedef {import('./mutant.js').Mutant} Mutant */
+
+const WORDS = {
+    survived: 'SURVIVED',
+    'not found': 'the text to replace is not in the file, or more than once',
+    'not built': 'does not compile',
+};
+
+/** @param {Mutant} mutant  @returns {Promise<boolean>} whether it was killed */
+async function judge(mutant) {
+    const since_ms = Date.now();
+    const log = join(logFolder, 'mutants', `${mutant.name}.log`);
+    const fate = await tryMutant(mutant, log);
+    const words = fate === 'killed' ? `killed by “${mutant.test}”` : `${WORDS[fate]} (${log})`;
+    console.log(`${fate === 'killed' ? '✓' : '✗'} ${mutant.name}: ${words} (${seconds(since_ms)})`);
+    return fate === 'killed';
+}
+
+/**
+ * @param {Mutant[]} mutants
+ * @param {number} cores
+ * @returns {Promise<import('./counts.js').Counts>} killed ones as passed, all others as failed
+ */
+export async function tryMutants(mutants, cores) {
+    await build('native-debug');
+    const logs = join(logFolder, 'mutants');
+    rmSync(logs, { recursive: true, force: true });
+    mkdirSync(logs, { recursive: true });
+    await step('the tests without a fault', () => control(mutants, join(logs, 'control.log')));
+    const counts = { ...NOTHING };
+    const queue = [...mutants];
+    const work = async () => {
+        for (let next; (next = queue.shift()); ) counts[(await judge(next)) ? 'passed' : 'failed']++;
+    };
+    await Promise.all(Array.from({ length: cores }, work));
+    return counts;
+}

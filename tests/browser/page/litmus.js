@@ -1,0 +1,252 @@
+/**
+ * A tab of a litmus program (tests/litmus/programs.litmus): the same program for many rounds, each
+ * with keys of its own, all without a word from outside.
+ *
+ * A round ends for a tab when it has heard a storage event of every other tab's last write: since all
+ * writes reach all tabs in one order, everything before has arrived then. Tabs meet over a
+ * BroadcastChannel, which orders nothing else: whoever comes last has a head start in the next round,
+ * and each waits a random moment more.
+ */
+
+import { seeded } from './seeded.js';
+
+/** @typedef {import('../../litmus/programs.js').Program} Program */
+/** @typedef {import('../../litmus/outcomes.js').Witness} Witness */
+
+/**
+ * The longest wait before a round, one of these: none to speak of, a message's time to another process,
+ * a write's, and then some.
+ */
+const JITTERS_US = [50, 500, 1500, 5000];
+
+/** The most turns that one `turn` takes. */
+const TURNS_MAX = 40;
+
+/** A last write that is not heard of is repeated: another tab's clear() can hide it. */
+const REPEAT_MS = 20;
+
+/** What has been heard in this round and in the one before, in which another tab may be or have been. */
+let heard = new Set();
+let heardBefore = new Set();
+/** @type {(() => void)[]} */
+const waiting = [];
+/** @param {string} what */
+const hear = (what) => {
+    heard.add(what);
+    for (const look of waiting.splice(0)) look();
+};
+/** @param {string} what */
+const isHeard = (what) => heard.has(what) || heardBefore.has(what);
+/** @param {string} what @param {() => void} done */
+const look = (what, done) => void (isHeard(what) ? done() : waiting.push(() => look(what, done)));
+/** @param {string} what @returns {Promise<void> | undefined} nothing when it has been heard */
+const hearing = (what) => (isHeard(what) ? undefined : new Promise((resolve) => look(what, resolve)));
+
+const channel = new BroadcastChannel('litmus');
+channel.onmessage = ({ data }) => hear(data);
+
+/**
+ * The storage events of this round. Forgotten while no other tab can have begun the next one: before
+ * this tab says that it has come as far.
+ *
+ * @type {{ key: string, value: string }[]}
+ */
+let events = [];
+addEventListener('storage', ({ key, newValue }) => {
+    events.push({ key: key ?? '*', value: newValue ?? 'gone' });
+    // A repeated write differs from the one before it in what follows the dot.
+    hear(`${key}=${newValue?.split('.')[0]}`);
+});
+
+const port = new MessageChannel();
+/** @returns {Promise<void>} */
+const turn = () =>
+    new Promise((resolve) => {
+        port.port1.onmessage = () => resolve();
+        port.port2.postMessage(0);
+    });
+
+/** One round in one tab. */
+class Round {
+    /** @type {Record<string, string>} */
+    registers = {};
+    /** @type {Map<string, () => void>} */
+    #held = new Map();
+
+    /** @param {string} prefix  of all its keys and names @param {(below: number) => number} random */
+    constructor(prefix, random) {
+        this.prefix = prefix;
+        this.random = random;
+    }
+
+    /** @param {string} key */
+    get(key) {
+        return localStorage.getItem(this.prefix + key) ?? '-';
+    }
+
+    keys() {
+        const found = Array.from({ length: localStorage.length }, (_, i) => localStorage.key(i) ?? '');
+        return found.filter((key) => key.startsWith(this.prefix)).map((key) => key.slice(this.prefix.length));
+    }
+
+    async #turns() {
+        for (let left = 1 + this.random(TURNS_MAX); left > 0; left--) await turn();
+    }
+
+    /** @param {string} name */
+    #lock(name) {
+        return new Promise((granted) => {
+            void navigator.locks.request(this.prefix + name, () => {
+                granted(undefined);
+                return new Promise((release) => this.#held.set(name, () => release(undefined)));
+            });
+        });
+    }
+
+    /** Waits only where the operation does: the rest of a turn stays one turn. @param {string[]} words */
+    perform([verb, a = '', b = '', c = '']) {
+        const key = this.prefix + a;
+        switch (verb) {
+            case 'set':
+                return localStorage.setItem(key, b);
+            case 'remove':
+                return localStorage.removeItem(key);
+            case 'clear':
+                return localStorage.clear();
+            case 'get':
+                return void (this.registers[b] = this.get(a));
+            case 'keys':
+                return void (this.registers[a] = this.keys().sort().join('+') || '-');
+            case 'order':
+                return void (this.registers[a] = this.keys().join('+') || '-');
+            case 'same':
+                return void (this.registers[a] = this.registers[b] === this.registers[c] ? '1' : '0');
+            case 'lock':
+                return this.#lock(a);
+            case 'unlock':
+                return this.#held.get(a)?.();
+            case 'post':
+                return channel.postMessage(key);
+            case 'await':
+                return hearing(key);
+            case 'hear':
+                return hearing(`${key}=${b}`);
+            case 'turn':
+                return this.#turns();
+            default:
+                throw new Error(`no operation of a litmus program: ${verb}`);
+        }
+    }
+
+    /** @param {string[][]} operations */
+    async run(operations) {
+        for (const words of operations) {
+            const waits = this.perform(words);
+            if (waits) await waits;
+        }
+    }
+
+    /** @param {Program} program @returns {Witness} */
+    witness({ finally: keys, heard: heardKeys }) {
+        /** @param {string} key */
+        const valuesHeard = (key) =>
+            events.filter((event) => event.key === this.prefix + key).map(({ value }) => value);
+        return {
+            registers: this.registers,
+            finally: keys.map((key) => this.get(key)),
+            heard: heardKeys.map((key) => valuesHeard(key).join(',') || '-'),
+        };
+    }
+}
+
+/** @typedef {{ run: string, program: Program, me: number, rounds: number, seed: number }} Job */
+
+/** @param {Job} job @param {(other: number) => string} what */
+async function hearOthers({ program, me }, what) {
+    for (const other of program.tabs.keys()) if (other !== me) await hearing(what(other));
+}
+
+/** Until every write of all tabs has arrived here. @param {Job} job @param {string} stage */
+async function settle(job, stage) {
+    let times = 0;
+    const write = () => localStorage.setItem(`${job.run}/last/${job.me}`, `${stage}.${++times}`);
+    write();
+    const timer = setInterval(write, REPEAT_MS);
+    await hearOthers(job, (other) => `${job.run}/last/${other}=${stage}`);
+    if (stage.endsWith('init')) events = [];
+    await meet(job, stage);
+    clearInterval(timer);
+}
+
+/** Until every tab has come as far. @param {Job} job @param {string} stage */
+async function meet(job, stage) {
+    channel.postMessage(`${job.run}/${stage}/${job.me}`);
+    await hearOthers(job, (other) => `${job.run}/${stage}/${other}`);
+}
+
+/** @param {Job} job @param {number} number @param {(below: number) => number} random */
+async function round(job, number, random) {
+    const { run, program, me } = job;
+    const round = new Round(`${run}/${number}/`, random);
+    if (program.init.length > 0) {
+        if (me === 0) for (const [key, value] of program.init) localStorage.setItem(round.prefix + key, value);
+        await settle(job, `${number}init`);
+    }
+    const jitter_us = random(JITTERS_US[random(JITTERS_US.length)] ?? 1);
+    const until_ms = performance.now() + jitter_us / 1000;
+    while (performance.now() < until_ms);
+    await round.run(program.tabs[me] ?? []);
+    await settle(job, `${number}done`);
+    const witness = round.witness(program);
+    events = [];
+    await meet(job, `${number}seen`);
+    if (me === 0) for (const key of round.keys()) localStorage.removeItem(round.prefix + key);
+    return witness;
+}
+
+/** @param {Job} job */
+async function rounds(job) {
+    const random = seeded(job.seed);
+    /** @type {Witness[]} */
+    const witnesses = [];
+    await settle(job, 'begin');
+    for (let number = 0; number < job.rounds; number++) {
+        witnesses.push(await round(job, number, random));
+        heardBefore = heard;
+        heard = new Set();
+    }
+    return witnesses;
+}
+
+/** @type {{ witnesses?: Witness[], error?: unknown }} */
+let outcome = {};
+/** @type {Worker | undefined} */
+let idleWorker;
+
+const commands = {
+    /** @param {Job} job */
+    start(job) {
+        outcome = {};
+        rounds(job).then(
+            (witnesses) => (outcome = { witnesses }),
+            (error) => (outcome = { error }),
+        );
+    },
+    /** The witnesses of all rounds, once there are. */
+    result() {
+        if (outcome.error) throw outcome.error;
+        return outcome.witnesses;
+    },
+};
+
+/** So that the harness finds the process of this page. */
+const page = {
+    startIdleWorker() {
+        idleWorker = new Worker('/idle-worker.js');
+        const worker = idleWorker;
+        return new Promise((resolve) => (worker.onmessage = () => resolve(undefined)));
+    },
+    stopIdleWorker: () => idleWorker?.terminate(),
+};
+
+Object.assign(globalThis, { litmus: commands, page });

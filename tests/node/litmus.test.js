@@ -1,0 +1,101 @@
+/** How litmus programs are read, and how what was seen is judged. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { hasAll, isSound, judge, markdown, outcomeOf, report, tally } from '../litmus/outcomes.js';
+import { ALLOWED, parsePrograms, PROGRAMS } from '../litmus/programs.js';
+
+const TEXT = `# a comment
+program sb
+What it asks.
+init x 0 y 0
+tab set x 1; get y a
+tab  set y 1;get x b; order _o
+finally x
+heard y
+forbid a=1 b=1
+`;
+
+const [program = assert.fail()] = parsePrograms(TEXT);
+
+/** @param {string} a @param {string} b @returns {import('../litmus/outcomes.js').Witness[]} */
+const round = (a, b) => [
+    { registers: { a }, finally: ['1'], heard: ['1'] },
+    { registers: { b, _o: 'y+x' }, finally: ['1'], heard: ['-'] },
+];
+
+test('a program is read as it is written', () => {
+    assert.deepEqual(program, {
+        name: 'sb',
+        asks: 'What it asks.',
+        init: [
+            ['x', '0'],
+            ['y', '0'],
+        ],
+        tabs: [
+            [
+                ['set', 'x', '1'],
+                ['get', 'y', 'a'],
+            ],
+            [
+                ['set', 'y', '1'],
+                ['get', 'x', 'b'],
+                ['order', '_o'],
+            ],
+        ],
+        finally: ['x'],
+        heard: ['y'],
+        forbidden: [['a=1', 'b=1']],
+    });
+    assert.throws(() => parsePrograms('program p\nasks\nthread set x 1'), /thread set x 1/);
+});
+
+test('an outcome names registers in order, then what all tabs have and heard', () => {
+    assert.equal(outcomeOf(program, round('-', '1')), 'a=- b=1 x=1|1 y:1|-');
+});
+
+test('seen outcomes are counted, and judged by what is allowed and what is forbidden', () => {
+    const rounds = [round('-', '1'), round('-', '1'), round('1', '1')];
+    const witnesses = [0, 1].map((tab) => rounds.map((tabs) => tabs[tab] ?? assert.fail()));
+    const seen = tally(program, witnesses);
+    const allowed = ['a=- b=1 x=1|1 y:1|-', 'a=1 b=- x=1|1 y:1|-'];
+    const judged = judge(program, seen, allowed);
+    assert.equal(judged.rounds, 3);
+    assert.deepEqual(judged.allowed.map(({ times }) => times), [2, 0]);
+    assert.deepEqual(judged.strangers, [{ outcome: 'a=1 b=1 x=1|1 y:1|-', times: 1 }]);
+    assert.deepEqual(judged.forbidden, [{ parts: 'a=1 b=1', seen: true }]);
+    assert.equal(isSound(judged), false);
+    assert.match(report(judged), /NOT ALLOWED +1 × {2}a=1 b=1/);
+    const good = judge(program, new Map([[allowed[0] ?? '', 5]]), allowed);
+    assert.equal(isSound(good), true);
+    assert.match(markdown([good]), /\| \*\*sb\*\* \(5\)<br>What it asks. \| `a=- b=1 x=1\/1 y:1\/-` 5 \|/);
+});
+
+test('every program has what the model allows, and asks and forbids nothing by mistake', () => {
+    assert.deepEqual(Object.keys(ALLOWED), ['sent', 'dropped']);
+    for (const allowed of Object.values(ALLOWED)) {
+        assert.deepEqual(Object.keys(allowed), PROGRAMS.map(({ name }) => name));
+    }
+    const allowed = ALLOWED.sent;
+    for (const { name, tabs, forbidden, finally: keys, heard } of PROGRAMS) {
+        const parts = new Set((allowed[name] ?? []).flatMap((outcome) => outcome.split(' ').map(nameOf)));
+        assert.ok((allowed[name] ?? []).length > 0 && tabs.length >= 2, name);
+        for (const key of [...keys.map((key) => `${key}=`), ...heard.map((key) => `${key}:`)]) {
+            assert.ok(parts.has(key), `${name}: ${key}`);
+        }
+        // A misspelt register would never be seen.
+        for (const part of forbidden.flat()) assert.ok(parts.has(nameOf(part)), `${name} forbids ${part}`);
+    }
+});
+
+test('the model allows nothing that a program forbids', () => {
+    for (const { name, forbidden } of PROGRAMS) {
+        for (const outcome of [...(ALLOWED.sent[name] ?? []), ...(ALLOWED.dropped[name] ?? [])]) {
+            for (const parts of forbidden) assert.ok(!hasAll(outcome, parts), `${name}: ${outcome}`);
+        }
+    }
+});
+
+/** @param {string} part */
+const nameOf = (part) => /^\w+[=:]/.exec(part)?.[0] ?? '';

@@ -1,0 +1,197 @@
+/** The strategies beside the default one: chosen, configured, loaded, and what they say of themselves. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { open, TabacusError } from 'tabacus';
+import { Border } from '../../js/core/border.js';
+import { Host } from '../../js/host/host.js';
+import { guaranteeFrom } from '../../js/tab/guarantee.js';
+import { FakeOrigin, until } from './fake-origin.js';
+
+/** @typedef {import('tabacus').Strategy} Strategy */
+
+const build = 'single';
+
+/** @type {Exclude<Strategy, 'replicated'>[]} */
+const strategies = [
+    'naive',
+    'log',
+    'lamport',
+    'eventual',
+    'transactional',
+    'locked',
+    'optimistic',
+    'deltas',
+    'batched',
+];
+
+/** @param {string} code */
+const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+
+/** @param {string} argument @param {unknown} value */
+const refuses = (argument, value) => (/** @type {any} */ error) =>
+    failsWith('invalid-argument')(error) && error.argument === argument && Object.is(error.value, value);
+
+/** Storage events and deltas are on their way. @param {any} counter @param {number} value */
+async function reads(counter, value) {
+    while ((await counter.read()) !== value) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const pair = async () => {
+    const origin = new FakeOrigin();
+    const windows = [origin.window(), origin.window()];
+    const [a, b] = await Promise.all(windows.map((window) => open({ build, window })));
+    return { origin, windows, a: /** @type {any} */ (a), b: /** @type {any} */ (b) };
+};
+
+test('every strategy counts over two tabs, and holds nothing once they are closed', async () => {
+    const { origin, a, b } = await pair();
+    for (const strategy of strategies) {
+        const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
+        const [here, there] = [a.counter('c', options), b.counter('c', options)];
+        assert.equal(here.value, 0);
+        let sum = 0;
+        for (const n of [1, 5, -2]) {
+            for (const counter of [here, there]) {
+                assert.equal(await counter.add(n), (sum += n), strategy);
+                await counter.flush();
+                await Promise.all([reads(here, sum), reads(there, sum)]);
+            }
+        }
+        assert.equal(here.value, sum);
+        assert.equal(await here.add(), sum + 1);
+    }
+    await Promise.all([a.close(), b.close()]);
+    assert.deepEqual(origin.locks.held(), []);
+    const c = await open({ build, window: origin.window() });
+    for (const strategy of strategies) assert.equal(await c.counter('c', { strategy }).read(), 9, strategy);
+    await c.close();
+});
+
+test('a counter says before its module is loaded what the module says of it', async () => {
+    const { windows, a, b } = await pair();
+    const { default: start } = await import(new URL('../../dist/node/catalogue.js', import.meta.url).href);
+    const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
+    const border = new Border(await start({}), host, { changed() {}, notice() {} });
+    border.start('guarantees');
+    for (const strategy of strategies) {
+        for (const durability of ['relaxed', 'strict']) {
+            const address = border.counter(['c', strategy], durability === 'strict');
+            const said = guaranteeFrom(border.guarantee(address));
+            const counter = a.counter('c', { strategy });
+            const strict = said.durability === 'strict' ? a.counter('c', { strategy, durability }) : counter;
+            assert.deepEqual(strict.guarantee, said);
+            assert.ok(Object.isFrozen(counter.guarantee) && Object.isFrozen(counter.guarantee.losses.cached));
+        }
+    }
+    host.dispose();
+    await Promise.all([a.close(), b.close()]);
+});
+
+test('guarantees are data', async () => {
+    const { a, b } = await pair();
+    const { losses: ours, flushNeeded } = a.counter('c').guarantee;
+    assert.ok(!ours.cached.includes('concurrent updates') && !ours.cached.includes('tab killed'));
+    assert.ok(flushNeeded);
+    const { losses, excesses, needs } = a.counter('c', { strategy: 'locked' }).guarantee;
+    assert.ok(losses.cached.includes('concurrent updates'));
+    assert.ok(!losses.mutexed.includes('concurrent updates'));
+    assert.ok(losses.mutexed.includes('site data cleared'));
+    assert.deepEqual(excesses, { mutexed: [], interleaved: [], cached: [] });
+    assert.deepEqual(needs, ['storage', 'web-locks']);
+    await Promise.all([a.close(), b.close()]);
+});
+
+test('options belong to their strategy, and have ranges', async () => {
+    const { a, b } = await pair();
+    const counter = (/** @type {any} */ options) => () => a.counter('c', options);
+    for (const [options, argument] of /** @type {[any, string][]} */ ([
+        [{ strategy: 'naive', delay: 5 }, 'options.delay'],
+        [{ delay: 5 }, 'options.delay'],
+        [{ strategy: 'batched', threshold: 5 }, 'options.threshold'],
+        [{ strategy: 'lamport', forceafter: 500 }, 'options.forceafter'],
+        [{ strategy: 'lamport', delay: -1 }, 'delay'],
+        [{ strategy: 'lamport', delay: '5' }, 'delay'],
+        [{ strategy: 'lamport', backOff: 0 }, 'backOff'],
+        [{ strategy: 'lamport', forceAfter: 3_600_001 }, 'forceAfter'],
+        [{ strategy: 'log', foldAfter: NaN }, 'foldAfter'],
+        [{ strategy: 'optimistic', backOff: 1.5 }, 'backOff'],
+        [{ strategy: 'deltas', threshold: null }, 'threshold'],
+        [{ strategy: 'batched', interval: Infinity }, 'interval'],
+    ])) {
+        assert.throws(counter(options), refuses(argument, options[argument.replace('options.', '')]));
+    }
+    const [one, other] = [a.counter('c', { strategy: 'batched', interval: 20 }), a.counter('c', { strategy: 'batched' })];
+    assert.notEqual(one, other);
+    assert.equal(one, a.counter('c', { interval: 20, strategy: 'batched' }));
+    assert.equal(other, a.counter('c', { strategy: 'batched', interval: undefined }));
+    await one.add(2);
+    await reads(b.counter('c', { strategy: 'batched' }), 2);
+    await Promise.all([a.close(), b.close()]);
+});
+
+test('subscribers hear of the value once it is known, and of changes', async () => {
+    const { a, b } = await pair();
+    const [here, there] = [a.counter('c', { strategy: 'eventual' }), b.counter('c', { strategy: 'eventual' })];
+    /** @type {number[]} */
+    const heard = [];
+    here.subscribe((/** @type {number} */ value) => heard.push(value));
+    assert.deepEqual(heard, [0]);
+    await there.add(2);
+    await there.add(3);
+    await until(() => heard.at(-1) === 5);
+    await Promise.all([a.close(), b.close()]);
+});
+
+test('a page that leaves lets connections and locks go, and counts on when it comes back', async () => {
+    const { origin, windows, a, b } = await pair();
+    const counters = strategies.map((strategy) => a.counter('c', { strategy }));
+    for (const counter of counters) await counter.add(1);
+    windows[0]?.page('pagehide');
+    await until(() => origin.locks.held().every((name) => !name.includes('/log/')));
+    windows[0]?.page('pageshow');
+    for (const counter of counters) assert.equal(await counter.add(1), 2);
+    await Promise.all([a.close(), b.close()]);
+    assert.deepEqual(origin.locks.held(), []);
+});
+
+test('closing refuses what waits for the module', async () => {
+    const { a, b } = await pair();
+    const counter = a.counter('c', { strategy: 'naive' });
+    const adding = counter.add(1);
+    await Promise.all([a.close(), assert.rejects(adding, failsWith('closed'))]);
+    await assert.rejects(counter.read(), failsWith('closed'));
+    assert.throws(() => counter.value, failsWith('closed'));
+    await b.close();
+});
+
+test('records that cannot be read are warnings of the tab', async () => {
+    const { origin, a, b } = await pair();
+    origin.area.set('tabacus/default/naive/c', 'many');
+    const warned = new Promise((resolve) => a.addEventListener('warning', resolve));
+    assert.equal(await a.counter('c', { strategy: 'naive' }).add(1), 1);
+    const { detail } = /** @type {any} */ (await warned);
+    assert.equal(detail.code, 'corrupt-record');
+    assert.equal(origin.area.get('tabacus/default/naive/c/aside'), 'many');
+    await Promise.all([a.close(), b.close()]);
+});
+
+test('open() takes catalogue.wasm from elsewhere; one that cannot be had is told by each call', async () => {
+    const bytes = readFileSync(new URL('../../dist/node/catalogue.wasm', import.meta.url));
+    const origin = new FakeOrigin();
+    const good = await open({ build, window: origin.window(), catalogue: bytes });
+    assert.equal(await good.counter('c', { strategy: 'log' }).add(4), 4);
+    await good.close();
+    for (const [catalogue, code] of /** @type {[any, string][]} */ ([
+        [new Uint8Array([1, 2, 3]), 'invalid-argument'],
+        [await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), 'unavailable'],
+    ])) {
+        const tab = await open({ build, window: origin.window(), catalogue });
+        const counter = tab.counter('c', { strategy: 'log' });
+        await assert.rejects(counter.add(1), failsWith(code));
+        await assert.rejects(counter.read(), failsWith(code));
+        assert.equal(tab.counter('c').add(1), 1);
+        await tab.close();
+    }
+});

@@ -1,0 +1,75 @@
+#include "article_faults.hpp"
+
+#include <string>
+#include <utility>
+
+#include "protocol/eventual.hpp"
+#include "protocol/lamport.hpp"
+
+namespace tabacus::lab {
+namespace {
+
+class RetryCalled final : public LamportCounter {
+  public:
+    explicit RetryCalled(Place place) : LamportCounter(std::move(place), {}) {}
+
+  private:
+    /// Who calls itself finds nothing changed, and calls itself again until the stack is full.
+    static constexpr int stack_max = 1000;
+    int calls_ = 0;
+
+    Async<Unit> wait(double /*delay_ms*/) override {
+        if (++calls_ > stack_max) {
+            calls_ = 0;
+            return Async<Unit>::failed(
+                Error(ErrorCode::store_failed, "RangeError: Maximum call stack size exceeded"));
+        }
+        return Unit{};
+    }
+};
+
+class BirthAsAge final : public LamportCounter {
+  public:
+    explicit BirthAsAge(Place place)
+        : LamportCounter(std::move(place), {}), birth_(LamportCounter::attempt_id()) {}
+
+  private:
+    std::string attempt_id() override { return birth_; }
+    std::string birth_;
+};
+
+class EqualWrites final : public EventualCounter {
+  public:
+    using EventualCounter::EventualCounter;
+
+  private:
+    std::string stamp() override { return ""; }
+};
+
+class ZeroIsNoBaseline final : public EventualCounter {
+  public:
+    using EventualCounter::EventualCounter;
+
+  private:
+    [[nodiscard]] bool has_baseline(const Total& total) const override {
+        return total.baseline != 0;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<StoredCounter> make_faulty(ArticleFault fault, Place place) {
+    switch (fault) {
+        case ArticleFault::retry_called:
+            return std::make_unique<RetryCalled>(std::move(place));
+        case ArticleFault::birth_as_age:
+            return std::make_unique<BirthAsAge>(std::move(place));
+        case ArticleFault::equal_writes:
+            return std::make_unique<EqualWrites>(std::move(place));
+        case ArticleFault::zero_is_no_baseline:
+            break;
+    }
+    return std::make_unique<ZeroIsNoBaseline>(std::move(place));
+}
+
+}  // namespace tabacus::lab

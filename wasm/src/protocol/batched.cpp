@@ -1,0 +1,136 @@
+#include "batched.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "checked_add.hpp"
+
+namespace tabacus {
+
+BatchedCounter::BatchedCounter(Place place, Durability durability, BatchedTimes times)
+    : StoredCounter(std::move(place)),
+      times_(times),
+      rows_(world(), "batched/" + escaped(this->place().name), durability,
+            [this](std::string_view subject) {
+                warn_corrupt(subject,
+                             "A delta that cannot be read was set aside; all others count.");
+            }) {}
+
+Task<std::int64_t> BatchedCounter::store(std::int64_t n) {
+    if (!counted_) co_await recount();
+    co_await checked_add(value(), n);
+    gathered_ += n;
+    revalue();
+    if (!std::exchange(timer_, true)) scope_.spawn(write_later());
+    co_return value();
+}
+
+Task<std::int64_t> BatchedCounter::read() {
+    co_await recount();
+    co_return value();
+}
+
+Task<void> BatchedCounter::flush() {
+    co_await StoredCounter::flush();
+    for (;;) {
+        co_await write();
+        if (gathered_ != 0) continue;
+        if (writing_ == 0) break;
+        const Completer<Unit> settled;
+        waiters_.push_back(settled);
+        co_await settled.async();
+    }
+    if (const auto doubt = std::exchange(doubt_, std::nullopt)) co_await fail(*doubt);
+}
+
+/// Timers of a hidden page run once a minute, and those of a frozen or cached one not at all.
+void BatchedCounter::on_lifecycle(LifecycleEvent event) {
+    if (event == LifecycleEvent::hidden || event == LifecycleEvent::frozen ||
+        event == LifecycleEvent::page_hide) {
+        scope_.spawn(write_quietly());
+    }
+}
+
+Task<void> BatchedCounter::write_later() {
+    co_await world().clock().sleep(times_.interval_ms);
+    timer_ = false;
+    co_await write_quietly();
+    if (gathered_ != 0 && !std::exchange(timer_, true)) scope_.spawn(write_later());
+}
+
+/// What fails stays gathered, for the next time.
+Task<void> BatchedCounter::write_quietly() {
+    const auto written = co_await attempt(write());
+    if (written) co_return;
+    place().on_notice({Notice::Kind::warning, std::string(code_name(written.error().code())),
+                       "A delta was not written.", place().name, "", 0});
+}
+
+/// One delta with all that is gathered, or as much as one may hold; at once up to its commit, where
+/// the connection is open.
+Task<void> BatchedCounter::write() {
+    if (gathered_ == 0) co_return;
+    const auto append = rows_.appends() + 1;
+    const auto n = std::clamp(gathered_, -value_max, value_max);
+    gathered_ -= n;
+    written_.push_back({append, n, false});
+    ++writing_;
+    const auto appended = co_await attempt(rows_.append(n));
+    settle(append, static_cast<bool>(appended));
+    std::optional<Error> failure;
+    if (!appended) {
+        const Error error = appended.error();
+        if (error.code() == ErrorCode::unknown_commit) {
+            doubt_ = error;
+        } else {
+            gathered_ += n;
+            failure = error;
+        }
+    }
+    revalue();
+    --writing_;
+    for (const auto& waiter : std::exchange(waiters_, {})) waiter.complete({});
+    if (failure) co_await fail(*failure);
+}
+
+/// A count that began later has seen it.
+void BatchedCounter::settle(std::uint64_t append, bool committed) {
+    const auto found = std::find_if(written_.begin(), written_.end(),
+                                    [&](const auto& one) { return one.append == append; });
+    if (found == written_.end()) return;
+    if (committed && append > count_.after) {
+        found->committed = true;
+    } else {
+        written_.erase(found);
+    }
+}
+
+Task<void> BatchedCounter::recount() {
+    const auto count = co_await rows_.count();
+    counted_ = true;
+    if (count.after < count_.after) co_return;  // a later one was faster
+    count_ = count;
+    // It waited for every append that had begun before it, though their outcome may not be told.
+    std::erase_if(written_, [&](const auto& one) { return one.append <= count_.after; });
+    revalue();
+}
+
+void BatchedCounter::revalue() {
+    auto value = bounded_add(count_.sum, gathered_);
+    for (const auto& one : written_) value = bounded_add(value, one.n);
+    see(value);
+}
+
+Guarantee BatchedCounter::guarantee() const {
+    return {.strategy = "batched",
+            .lost = "never once flushed; up to an interval's with their tab",
+            .reads_wait = "one transaction",
+            .accuracy = "others' increments up to an interval late",
+            .rows = "one, and one per delta until it is folded",
+            .needs = "indexeddb",
+            .durability = rows_.durability() == Durability::strict ? "strict" : "relaxed",
+            .losses = {
+                .lost = in_every_model(lost_with_database), .exceeded = {}, .before_flush = true}};
+}
+
+}  // namespace tabacus

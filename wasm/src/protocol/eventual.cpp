@@ -1,0 +1,116 @@
+#include "eventual.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "checked_add.hpp"
+#include "stored_record.hpp"
+
+namespace tabacus {
+namespace {
+
+constexpr std::string_view news_suffix = "/news";
+
+std::optional<std::int64_t> parse_total(std::string_view text) {
+    return parse_decimal(text, 0, total_max);
+}
+
+}  // namespace
+
+EventualCounter::EventualCounter(Place place) : StoredCounter(std::move(place)) {
+    const auto key = this->place().names.counter("eventual", this->place().name);
+    plus_.key = key + "/plus";
+    minus_.key = key + "/minus";
+    changes_ =
+        world().storage().on_change([this](const StorageChange& change) { on_storage(change); });
+    scope_.spawn(start());
+}
+
+/// The first values read. A store that fails is met again by add() and read(), which tell.
+Task<void> EventualCounter::start() { static_cast<void>(co_await attempt(read())); }
+
+Task<std::int64_t> EventualCounter::store(std::int64_t n) {
+    auto& total = n < 0 ? minus_ : plus_;
+    const auto amount = n < 0 ? -n : n;
+    co_await adopt(total);
+    co_await checked_add(plus_.value - minus_.value, n);
+    const auto before = total.value;
+    total.value = std::min(before + amount, total_max);
+    const auto kept =
+        co_await attempt(world().storage().set(total.key, format_decimal(total.value)));
+    if (!kept) {
+        total.value = std::max<std::int64_t>(total.value - amount, 0);
+        co_await fail(kept.error());
+    }
+    // Without room for news the others learn of it from the total.
+    static_cast<void>(co_await attempt(world().storage().set(
+        total.key + std::string(news_suffix),
+        format_record({format_decimal(before), format_decimal(amount), stamp()}))));
+    see_both();
+    co_return value();
+}
+
+Task<std::int64_t> EventualCounter::read() {
+    co_await adopt(plus_);
+    co_await adopt(minus_);
+    see_both();
+    co_return value();
+}
+
+/// What the store holds is a baseline when it is the first, or the larger.
+Task<void> EventualCounter::adopt(Total& total) {
+    const auto text = co_await world().storage().get(total.key);
+    auto stored = text ? parse_total(*text) : 0;
+    if (!stored) {
+        co_await world().storage().set(total.key + "/aside", *text);
+        co_await world().storage().remove(total.key);
+        warn_corrupt(total.key, "A total that is not a number was set aside.");
+        stored = 0;
+    }
+    if (!total.started || *stored > total.value) total.baseline = total.value = *stored;
+    total.started = true;
+}
+
+void EventualCounter::on_storage(const StorageChange& change) {
+    if (!change.key || !change.new_value) return;
+    for (auto* total : {&plus_, &minus_}) {
+        if (*change.key == total->key + std::string(news_suffix)) hear(*total, *change.new_value);
+    }
+}
+
+/// News that cannot be read is passed over: the total will tell.
+void EventualCounter::hear(Total& total, std::string_view news) {
+    const auto fields = record_fields<3>(news);
+    const auto before = fields ? parse_total((*fields)[0]) : std::nullopt;
+    const auto amount = fields ? parse_total((*fields)[1]) : std::nullopt;
+    if (!before || !amount || !has_baseline(total) || *before < total.baseline) return;
+    total.value = std::min(total.value + *amount, total_max);
+    see_both();
+    scope_.spawn(write_back(total));
+}
+
+Task<void> EventualCounter::write_back(Total& total) {
+    auto text = co_await attempt(world().storage().get(total.key));
+    if (!text) co_return;
+    if (parse_total(text.value().value_or("0")).value_or(total_max) >= total.value) co_return;
+    // Where it fails, the next who adds writes it.
+    static_cast<void>(
+        co_await attempt(world().storage().set(total.key, format_decimal(total.value))));
+}
+
+std::string EventualCounter::stamp() { return identifier_of(world().random().bits()); }
+
+Guarantee EventualCounter::guarantee() const {
+    // A total that was cleared under a living tab comes back with whoever still has it.
+    return {.strategy = "eventual",
+            .lost = "concurrent updates that cross a read; unheard updates with their tab",
+            .reads_wait = "never",
+            .accuracy = "other tabs' increments arrive late, and seldom twice",
+            .rows = "two keys for increments, two for decrements",
+            .needs = "storage",
+            .durability = "relaxed",
+            .losses = {.lost = {lost_with_storage, always, always},
+                       .exceeded = {lost_with_storage, always, always}}};
+}
+
+}  // namespace tabacus
