@@ -16,8 +16,8 @@
  * - `weaker-guarantee`: this place can only promise less than was asked for.
  * - `unavailable`: this place lacks what the call needs at all.
  * - `quota-exceeded`, `store-failed`, `unknown-commit`: what the store said.
+ * - `fenced`: another owner took the row over, or the lock was granted to another; nothing of the call was kept.
  * - `lock-lost`: the lock was released, or lost (stolen, maxHold, the page frozen or hidden).
- * - `fenced`: the lock was granted to another since; nothing was written.
  * - `deadlock`: a cycle of waits, ended by refusing this one.
  * - `not-owner`: an unlock of a mutex that the caller does not hold.
  * - `would-block`: a blocking call on a main thread, which must not block.
@@ -26,8 +26,8 @@
  * - `out-of-memory`: a fixed arena or table is full.
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
- *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'not-owner' | 'would-block'
- *   | 'lock-lost' | 'fenced' | 'deadlock' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
+ *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'deadlock' | 'not-owner'
+ *   | 'would-block' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
  */
 
 /**

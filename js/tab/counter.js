@@ -113,7 +113,8 @@ class TabCounter {
 
     /**
      * The best-known value, without waiting: what the store held when it was last read, what other tabs
-     * have told since, and all of this tab's own increments.
+     * have told since, and all of this tab's own increments. Until the store was first read, which is
+     * under way when the counter is made, that is the own increments only.
      *
      * @returns {number} an integer within ±(2^53 − 1)
      * @throws {TabacusRangeError} when the tabs' totals add up to more than that
@@ -144,8 +145,9 @@ class TabCounter {
      * Resolves when every increment that this tab made before the call is committed, as durably as
      * `guarantee.durability` says.
      *
-     * @returns {Promise<void>} rejects with `quota-exceeded` or `store-failed` when the store refuses
-     *   (the increments stay, and are tried again), and `closed`
+     * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed`, `fenced` or `unavailable` when
+     *   the store refuses (the increments stay, and are tried again), with `unknown-commit` when a commit was
+     *   cut off and nobody can tell whether it happened (these increments are not tried again), and `closed`
      * @example
      * counter.add(1);
      * await counter.flush();  // from here on a crash cannot lose it
@@ -155,8 +157,8 @@ class TabCounter {
     }
 
     /**
-     * Calls `subscriber` with the value: at once, and after each change, at most once a turn of the event
-     * loop. What it throws is reported as an `error` event of the window and disturbs nobody.
+     * Calls `subscriber` with the value: at once (before it returns), and after each change, at most once
+     * a turn of the event loop. What it throws is reported as an `error` event of the window and disturbs nobody.
      *
      * @param {(value: number) => void} subscriber
      * @returns {() => void} ends it; may be called again
@@ -281,6 +283,11 @@ export class StoredCounter extends TabCounter {
     /** @type {Promise<void> | undefined} */
     #loaded;
 
+    /** What was asked for and is not answered. @type {Set<Promise<unknown>>} */
+    #open = new Set();
+
+    #ended = false;
+
     /**
      * @param {string} name
      * @param {Readonly<Guarantee>} guarantee
@@ -306,20 +313,42 @@ export class StoredCounter extends TabCounter {
      */
     async add(n = 1) {
         checkAmount(n);
-        await this.#ready();
-        return this._promises.make((id) => this._core._tally_add(this._address, n, id));
+        return this.#run(() => this._promises.make((id) => this._core._tally_add(this._address, n, id)));
     }
 
     /** @override */
     async read() {
-        await this.#ready();
-        return super.read();
+        return this.#run(() => super.read());
     }
 
     /** @override */
     async flush() {
-        await this.#ready();
-        return super.flush();
+        return this.#run(() => super.flush());
+    }
+
+    /**
+     * For the tab: takes nothing on from here on, and resolves when all that it has is done.
+     * @internal
+     */
+    async _end() {
+        this.#ended = true;
+        await Promise.allSettled(this.#open);
+    }
+
+    /**
+     * @template Result
+     * @param {() => Promise<Result>} start
+     * @returns {Promise<Result>}
+     */
+    async #run(start) {
+        if (this.#ended) refuse();
+        const running = this.#ready().then(start);
+        this.#open.add(running);
+        try {
+            return await running;
+        } finally {
+            this.#open.delete(running);
+        }
     }
 
     /**

@@ -3,8 +3,11 @@
  *
  * @typedef {object} WarningDetail
  * @property {string} code for programs: `corrupt-record` (a record that cannot be read was set aside,
- *   all others count), `quota-exceeded` (a commit failed and is tried again), `degraded` (a weaker store
- *   is used than the browser has), `out-of-range` (a counter's records add up beyond ±(2^53 − 1))
+ *   all others count), `degraded` (a weaker store is used than the browser has), `slot-lost` (a stranger
+ *   stole this tab's lock; it goes on under another), `unknown-commit` (a commit was cut off, and nobody
+ *   can tell whether it happened), `out-of-range` (a counter's records add up beyond ±(2^53 − 1)), and for
+ *   a commit that failed and is tried again what it failed with: `quota-exceeded`, `store-failed`,
+ *   `fenced`, `unavailable`
  * @property {string} message one sentence for a person
  * @property {string} subject the record, counter or cause that it is about
  */

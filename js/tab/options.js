@@ -144,4 +144,5 @@ export function checkCounterOptions(given) {
  */
 export const isWeaker = (durability, than) => durabilities.indexOf(durability) < durabilities.indexOf(than);
 
-export { strategies as STRATEGIES };
+/** Their names, the default first. */
+export const STRATEGIES = /** @type {readonly Strategy[]} */ (Object.keys(strategies));

@@ -362,9 +362,13 @@ export class Tab extends EventTarget {
             () => {}, // told to who used a lock
         );
         try {
-            const catalogue = this.#catalogue?.catch(() => undefined);
-            const closings = [this.#border.close(), catalogue?.then((loaded) => loaded?.close())];
-            for (const counter of this.#counters.values()) counter._close();
+            const counters = [...this.#counters.values()];
+            const stored = counters.filter((counter) => counter instanceof StoredCounter);
+            const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() => this.#catalogue?.catch(() => undefined));
+            const closings = [this.#border.close(), catalogue.then((loaded) => loaded?.close())];
+            for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
+            await catalogue;
+            for (const counter of stored) counter._close();
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {

@@ -1,6 +1,7 @@
 // The ledger is a join-semilattice per row: order and repetition of what is heard do no harm.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <string>
 #include <vector>
 
 #include "lab/random.hpp"
@@ -55,6 +56,17 @@ TEST_CASE("ledger: what the store does not confirm is forgotten after so many lo
     CHECK(ledger.sum() == 5);
     CHECK_FALSE(ledger.age_announcements(2));
     CHECK(ledger.sum() == 3);
+}
+
+TEST_CASE("ledger: strangers can fill it, and silence nobody who is known") {
+    Ledger ledger;
+    ledger.merge_committed("g/0", {1, {3, 0}});
+    for (std::size_t i = 0; i < 2 * ledger_rows_max; ++i) {
+        ledger.merge_announced("g/" + std::to_string(i + 1), {1, {1, 0}});
+    }
+    CHECK(ledger.entries().size() == ledger_rows_max);
+    ledger.merge_announced("g/0", {1, {5, 0}});
+    CHECK(ledger.sum() == 5 + static_cast<std::int64_t>(ledger_rows_max) - 1);
 }
 
 TEST_CASE("ledger: totals beyond all range saturate, and never wrap") {

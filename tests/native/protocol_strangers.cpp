@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include "protocol/record.hpp"
 #include "protocol_scene.hpp"
 
 namespace tabacus::test {
@@ -131,6 +132,30 @@ TEST_CASE("corrupt claims: the slot is adopted above every epoch that its rows k
     scene.add_and_flush(second, 20);
     CHECK(scene.read(first) == 37);
     CHECK(scene.read(scene.ready()) == 37);
+}
+
+TEST_CASE("exhausted epochs: the slot is passed over with one warning, and its row counts on") {
+    Scene scene(1);
+    const Stored stored(scene);
+    const auto& rows = scene.origin.database().rows(Store::rows);
+    const auto generation = rows.begin()->first.substr(2, rows.begin()->first.rfind('/') - 2);
+    auto last = rows.at(stored.keys[0]);
+    last.text = "1;" + std::to_string(epoch_max) + ";3;0";
+    scene.origin.database().overwrite(Store::rows, stored.keys[0], last);
+    for (const auto& [key, value] : scene.origin.database().rows(Store::claims)) {
+        if (value.text != "slot/0") continue;
+        scene.origin.database().overwrite(Store::claims, key, std::nullopt);
+        scene.origin.database().overwrite(Store::claims,
+                                          "1;" + generation + ";0;" + std::to_string(epoch_max),
+                                          StoredValue{"slot/0", false});
+        break;
+    }
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == 17);
+    CHECK(corrupt_warnings(*page.page) == 1);
+    CHECK(page.page->errors.empty());
+    CHECK(scene.read(scene.ready()) == 17);
 }
 
 TEST_CASE("corrupt mirror: ignored where the database is in order") {

@@ -14,6 +14,7 @@
 #include "log.hpp"
 #include "naive.hpp"
 #include "optimistic.hpp"
+#include "store_watch.hpp"
 #include "stored_counter.hpp"
 #include "transactional.hpp"
 
@@ -117,6 +118,7 @@ struct Catalogue::Parts {
     Subscription lifecycle;
     std::unique_ptr<Channel> channel;
     bool listened = false;  // before the page was hidden
+    StoreWatch watch{world, names, on_notice};
 
     /// What lives in the database has no events of its own: its counters tell each other.
     void open_channel() {
@@ -141,6 +143,7 @@ struct Catalogue::Parts {
         if (event == LifecycleEvent::page_show) {
             for (const auto& one : opened) one.counter->look_again();
             if (std::exchange(listened, false)) open_channel();
+            watch.look_again();
         }
     }
     void post(std::string_view key) const {
@@ -197,7 +200,10 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
     if (in_database(options.strategy)) {
         key = concat({strategy_name(options.strategy), "/", escaped(name)});
         place.tell_others = [parts = parts_.get(), key] { parts->post(key); };
-        place.listen_to_others = [parts = parts_.get()] { parts->open_channel(); };
+        place.listen_to_others = [parts = parts_.get()] {
+            parts->open_channel();
+            parts->watch.start();
+        };
     }
     opened.push_back({std::string(name), options, key, make(std::move(place), options)});
     return *opened.back().counter;

@@ -17,6 +17,11 @@ Totals Ledger::Entry::believed() const {
     return larger(announced.totals, committed.totals);
 }
 
+bool Ledger::contains(std::string_view id) const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [id](const Entry& entry) { return entry.id == id; });
+}
+
 Ledger::Entry& Ledger::entry(std::string_view id) {
     const auto found = std::find_if(entries_.begin(), entries_.end(),
                                     [id](const Entry& entry) { return entry.id == id; });
@@ -39,7 +44,8 @@ void Ledger::merge_committed(std::string_view id, TotalsRecord record) {
 }
 
 void Ledger::merge_announced(std::string_view id, TotalsRecord record) {
-    if (entries_.size() >= ledger_rows_max) return;
+    // Whoever is known is heard; strangers may not fill the memory.
+    if (entries_.size() >= ledger_rows_max && !contains(id)) return;
     auto& row = entry(id);
     const auto before = row.announced;
     merge(row.announced, record);

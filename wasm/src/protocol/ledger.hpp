@@ -19,7 +19,7 @@ namespace tabacus {
 
 /// Rows announced but never stored are forgotten after a while; until then a stranger on the
 /// channel can make this tab remember this many.
-constexpr std::size_t ledger_rows_max = 10'000;
+constexpr std::size_t ledger_rows_max = 1000;
 
 class Ledger {
   public:
@@ -35,7 +35,8 @@ class Ledger {
 
     /// What the store says of a row. Older epochs are ignored.
     void merge_committed(std::string_view id, TotalsRecord record);
-    /// What its owner says of a row. Older epochs are ignored.
+    /// What its owner says of a row. Older epochs are ignored, and a further row once there are
+    /// ledger_rows_max.
     void merge_announced(std::string_view id, TotalsRecord record);
     /// To be called after the store was read: forgets every announcement that it has not confirmed
     /// for the `looks_max`-th time. True when some are left to be confirmed.
@@ -50,6 +51,7 @@ class Ledger {
     [[nodiscard]] std::int64_t committed_sum() const;
 
   private:
+    [[nodiscard]] bool contains(std::string_view id) const;
     Entry& entry(std::string_view id);
     std::list<Entry> entries_;
 };

@@ -50,6 +50,10 @@ class Names {
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
     /// localStorage: the generation of the database as last seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
+    /// The same, as the catalogue knows it.
+    [[nodiscard]] std::string catalogue_generation() const {
+        return concat({root_, "catalogue-generation"});
+    }
     /// localStorage: the mirror of a row of the database.
     [[nodiscard]] std::string mirror(std::string_view row_key) const {
         return concat({root_, "mirror/", row_key});

@@ -98,6 +98,7 @@ class Replica {
     Task<void> adopt();
     Task<void> take_slot_lock();
     Task<std::int64_t> next_epoch(Transaction& transaction, std::string_view slot);
+    void pass_over_slot();
     Task<void> settle_unknown_commits(Transaction& transaction, std::string_view generation);
     void begin_epoch(HolderRecord holder);
     void lose_slot();
@@ -163,6 +164,8 @@ class Replica {
 
     std::unique_ptr<HeldLock> slot_lock_;
     bool slot_lock_lost_ = false;
+    bool slot_exhausted_ = false;         // the adoption failed for that, and is to be tried again
+    int slot_first_ = 0;                  // those before are exhausted
     std::string slot_;                    // the slot whose lock is held, or its random stand-in
     std::optional<HolderRecord> holder_;  // nothing while no slot is adopted
     std::string row_;                     // "generation/slot" of the own rows, once adopted

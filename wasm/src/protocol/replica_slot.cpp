@@ -22,7 +22,8 @@ Task<void> Replica::ensure_adopted() {
     }
     if (holder_) co_return;
     adopting_ = true;
-    const auto adopted = co_await attempt(adopt());
+    auto adopted = co_await attempt(adopt());
+    while (std::exchange(slot_exhausted_, false)) adopted = co_await attempt(adopt());
     adopting_ = false;
     for (const auto& waiter : std::exchange(adoption_waiters_, {})) waiter.complete({});
     if (!adopted) co_await fail(adopted.error());
@@ -74,7 +75,7 @@ Task<void> Replica::take_slot_lock() {
         if (slot_.empty()) slot_ = identifier_of(world_.random().bits());
         co_return;
     }
-    for (int number = 0; number < slots_max; ++number) {
+    for (int number = slot_first_; number < slots_max; ++number) {
         slot_ = format_value(number);
         slot_lock_ = co_await world_.locks().request(
             {.name = names_.slot_lock(slot_), .if_available = true});
@@ -113,8 +114,21 @@ Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_vie
             }
         }
     }
-    if (epoch >= epoch_max) co_await fail(ErrorCode::store_failed, "the epochs are exhausted");
+    if (epoch >= epoch_max) {
+        pass_over_slot();
+        co_await fail(ErrorCode::fenced, "the epochs of the slot are exhausted");
+    }
     co_return epoch + 1;
+}
+
+/// Nobody comes to the last epoch by counting: a stranger wrote it. What the slot's rows say
+/// counts, and nobody can own them any more.
+void Replica::pass_over_slot() {
+    warn("corrupt-record", "The epochs of a slot are exhausted; this tab takes another.", slot_);
+    slot_first_ = static_cast<int>(parse_value(slot_).value_or(0)) + 1;
+    slot_lock_.reset();
+    slot_.clear();
+    slot_exhausted_ = true;
 }
 
 /// The own rows go back among the others; what was not committed waits for a row of the new epoch.
