@@ -1,5 +1,5 @@
 import { invalid, TabacusError } from '../errors.js';
-import { checkKey, checkStore } from './options.js';
+import { checkKey, checkStore, cloned } from './options.js';
 
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
@@ -99,7 +99,7 @@ export class Held {
     }
 }
 
-/** What held.commit() hands to its function. Values are what JSON keeps. */
+/** What held.commit() hands to its function. Values are kept by structured clone. */
 export class FencedTransaction {
     #stores;
     #read;
@@ -107,14 +107,14 @@ export class FencedTransaction {
 
     /**
      * What shall be written; null is to be deleted.
-     * @type {Map<string, Map<string, string | null>>}
+     * @type {Map<string, Map<string, { value: unknown } | null>>}
      */
     #writes = new Map();
 
     /**
      * @param {string[]} stores
-     * @param {(store: string, key: string) => Promise<string>} read "" of nothing
-     * @param {(store: string, prefix: string) => Promise<[string, string][]>} list
+     * @param {(store: string, key: string) => Promise<unknown>} read
+     * @param {(store: string, prefix: string) => Promise<[string, unknown][]>} list
      * @internal
      */
     constructor(stores, read, list) {
@@ -130,8 +130,8 @@ export class FencedTransaction {
      */
     async get(store, key) {
         const written = this.#of(store).get(checkKey('key', key));
-        const text = written === undefined ? await this.#read(store, key) : written;
-        return text ? JSON.parse(text) : undefined;
+        if (written === undefined) return this.#read(store, key);
+        return written ? structuredClone(written.value) : undefined;
     }
 
     /**
@@ -141,22 +141,22 @@ export class FencedTransaction {
      */
     async list(store, prefix = '') {
         const writes = this.#of(store);
-        const all = new Map(/** @type {[string, string | null][]} */ (await this.#list(store, checkKey('prefix', prefix))));
-        for (const [key, text] of writes) if (key.startsWith(prefix)) all.set(key, text);
-        return [...all]
-            .flatMap(([key, text]) => (text === null ? [] : [/** @type {[string, any]} */ ([key, JSON.parse(text)])]))
-            .sort(([a], [b]) => (a < b ? -1 : 1));
+        const all = new Map(await this.#list(store, checkKey('prefix', prefix)));
+        for (const [key, written] of writes) {
+            if (!key.startsWith(prefix)) continue;
+            if (written) all.set(key, structuredClone(written.value));
+            else all.delete(key);
+        }
+        return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
     }
 
     /**
      * @param {string} store
      * @param {string} key
-     * @param {unknown} value
+     * @param {unknown} value anything but undefined that can be cloned; as it is when put() is called
      */
     put(store, key, value) {
-        const text = JSON.stringify(value);
-        if (text === undefined) throw invalid('value', value, 'what JSON can hold');
-        this.#of(store).set(checkKey('key', key), text);
+        this.#of(store).set(checkKey('key', key), { value: cloned('value', value) });
     }
 
     /**
@@ -168,11 +168,15 @@ export class FencedTransaction {
     }
 
     /**
-     * Store, key, text, …
+     * Store, key, value or null, …
+     *
+     * @param {(value: unknown) => string} keep
      * @internal
      */
-    get _writes() {
-        return [...this.#writes].flatMap(([store, rows]) => [...rows].flatMap(([key, text]) => [store, key, text]));
+    _writes(keep) {
+        return [...this.#writes].flatMap(([store, rows]) =>
+            [...rows].flatMap(([key, written]) => [store, key, written && keep(written.value)]),
+        );
     }
 
     /** @param {string} store */

@@ -7,7 +7,7 @@ import { reportTo } from '../host/failure.js';
 import { Host } from '../host/host.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
-import { checkLockOptions, checkOnceOptions } from './options.js';
+import { checkLockOptions, checkOnceOptions, cloned } from './options.js';
 
 /**
  * @typedef {object} LockRequestInfo
@@ -139,20 +139,21 @@ export class Locks {
         const [kind, text] = await this.#wait(signal, (request, id) =>
             this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
         );
-        if (kind !== 'h') return valueOf(kind === 's', JSON.parse(text));
+        if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
         const held = this.#hold(Number(text), { name: key, mode: 'exclusive', label: '' });
         /** @type {{ succeeded: boolean, said: any }} */
         let outcome;
         try {
             const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
-            outcome = { succeeded: true, said: { value: await Promise.race([make(run), whenLost(held)]) } };
+            const value = await Promise.race([make(run), whenLost(held)]);
+            if (value !== undefined) cloned('value', value);
+            outcome = { succeeded: true, said: { value } };
         } catch (error) {
             if (!held.held) {
                 held.release();
                 throw error;
             }
-            const { name = 'Error', message = String(error) } = Object(error);
-            outcome = { succeeded: false, said: { name, message } };
+            outcome = { succeeded: false, said: saidOf(error) };
             await this.#settle(key, held, outcome);
             throw error;
         }
@@ -167,9 +168,15 @@ export class Locks {
      */
     async #settle(key, held, { succeeded, said }) {
         this.#held.delete(held._id);
-        await this.#border.promises.make((id) =>
-            this.#border.invoke('_once_settle', [key, JSON.stringify(said)], held._id, succeeded ? 1 : 0, id),
-        );
+        const { values } = this.#host;
+        const number = values.keep(said);
+        try {
+            await this.#border.promises.make((id) =>
+                this.#border.invoke('_once_settle', [key, number], held._id, succeeded ? 1 : 0, id),
+            );
+        } finally {
+            values.take(number);
+        }
     }
 
     /**
@@ -265,27 +272,36 @@ export class Locks {
      */
     async _commit(held, stores, write) {
         const { promises } = this.#border;
+        const { values } = this.#host;
+        /** @type {string[]} */
+        const kept = [];
         const transaction = await promises.make((id) => this.#border.invoke('_fenced_begin', [], held, id));
         try {
             const tx = new FencedTransaction(
                 stores,
                 async (store, key) => {
                     const found = await promises.make((id) => this.#border.invoke('_fenced_get', [store, key], transaction, id));
-                    return found ? found[0] : '';
+                    return found ? values.take(found[0]) : undefined;
                 },
                 async (store, prefix) => {
                     const found = await promises.make((id) =>
                         this.#border.invoke('_fenced_list', [store, prefix], transaction, id),
                     );
-                    return found ? pairs(found.slice(0, -1)) : [];
+                    return found ? pairs(found.slice(0, -1), (number) => values.take(number)) : [];
                 },
             );
             const result = await write(tx);
-            await promises.make((id) => this.#border.invoke('_fenced_commit', tx._writes, transaction, id));
+            const writes = tx._writes((value) => {
+                kept.push(values.keep(value));
+                return /** @type {string} */ (kept.at(-1));
+            });
+            await promises.make((id) => this.#border.invoke('_fenced_commit', writes, transaction, id));
             return result;
         } catch (error) {
             if (!this.#closed) this.#border.invoke('_fenced_end', [], transaction);
             throw error;
+        } finally {
+            for (const number of kept) values.take(number);
         }
     }
 
@@ -335,14 +351,31 @@ function platformError(error, signal) {
 }
 
 /**
- * What a run of once() said: its value, or an error of its error's name and message.
+ * What a run of once() said: its value, or what it threw.
  *
  * @param {boolean} succeeded
  * @param {any} said
  */
-function valueOf(succeeded, { value, name, message }) {
+function valueOf(succeeded, { value, name, message, thrown }) {
     if (succeeded) return value;
-    throw Object.assign(new Error(message), { name });
+    if (thrown !== undefined && !(thrown instanceof Error)) throw thrown;
+    const error = thrown ?? new Error(message);
+    // A clone keeps the names of the platform's own errors only.
+    if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
+    throw error;
+}
+
+/**
+ * What others get of an error: its clone; at least its name and message.
+ * @param {unknown} error
+ */
+function saidOf(error) {
+    const { name = 'Error', message = String(error) } = Object(error);
+    try {
+        return { name, message, thrown: structuredClone(error) };
+    } catch {
+        return { name, message };
+    }
 }
 
 /**
@@ -366,7 +399,8 @@ const requestsFrom = (words) =>
 
 /**
  * @param {string[]} texts
- * @returns {[string, string][]}
+ * @param {(number: string) => unknown} take
+ * @returns {[string, unknown][]}
  */
-const pairs = (texts) =>
-    texts.flatMap((text, index) => (index % 2 ? [] : [[text, /** @type {string} */ (texts[index + 1])]]));
+const pairs = (texts, take) =>
+    texts.flatMap((text, index) => (index % 2 ? [] : [[text, take(/** @type {string} */ (texts[index + 1]))]]));

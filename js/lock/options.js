@@ -96,3 +96,16 @@ export function checkKey(argument, value) {
     if (!good) throw invalid(argument, value, 'a well-formed string of at most 1024 UTF-16 units without U+0000');
     return value;
 }
+
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ */
+export function cloned(argument, value) {
+    try {
+        if (value !== undefined) return structuredClone(value);
+    } catch {
+        // told below
+    }
+    throw invalid(argument, value, 'a value that can be cloned (structuredClone)');
+}

@@ -182,12 +182,12 @@ export class Tab extends EventTarget {
 
     /**
      * Single flight over all tabs: of those who call while none has finished, one runs `make`, and all
-     * get its value, or an error of its error's name and message. If the runner dies, another runs.
+     * get its value, or what it threw, by structured clone. If the runner dies, another runs.
      *
      * @template T
      * @param {string} key a well-formed string of 1 to 128 UTF-16 units
-     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make its value must be what
-     *   JSON keeps. `signal` aborts when another may run in its stead
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make its value must be one
+     *   that can be cloned. `signal` aborts when another may run in its stead
      * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] `ttl`:
      *   a value not older than so many milliseconds will do; `signal` and `timeout` end the wait
      * @returns {Promise<T>}

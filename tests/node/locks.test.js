@@ -282,6 +282,34 @@ test('closing the tab refuses what waits, loses what is held, and leaves nothing
     await close();
 });
 
+test('values under a fence and of once are kept by structured clone', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const value = { at: new Date(5), map: new Map([['k', new Set([1n])]]), bytes: new Uint8Array([1, 2]), none: undefined };
+    await a.lock('l').run((held) =>
+        held.commit('s', async (tx) => {
+            tx.put('s', 'v', value);
+            value.bytes[0] = 9; // after put(): not kept
+            assert.deepEqual((await tx.get('s', 'v')).bytes, new Uint8Array([1, 2]));
+            assert.throws(() => tx.put('s', 'v', () => {}), failsWith('invalid-argument'));
+            assert.throws(() => tx.put('s', 'v', undefined), failsWith('invalid-argument'));
+        }),
+    );
+    const kept = { ...value, bytes: new Uint8Array([1, 2]) };
+    await b.lock('l').run((held) =>
+        held.commit('s', async (tx) => {
+            assert.deepEqual(await tx.get('s', 'v'), kept);
+            assert.deepEqual(await tx.list('s'), [['v', kept]]);
+            assert.equal(await tx.get('s', 'nothing'), undefined);
+        }),
+    );
+    assert.deepEqual(await a.once('v', () => value), value);
+    assert.deepEqual(await b.once('v', () => 0, { ttl: 60_000 }), value);
+    assert.equal(await a.once('u', () => undefined), undefined);
+    assert.equal(await b.once('u', () => 0, { ttl: 60_000 }), undefined);
+    await assert.rejects(a.once('f', () => () => {}), failsWith('invalid-argument'));
+    await close();
+});
+
 test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead runner is replaced', async () => {
     const { tabs: [a, b, c], close } = await tabs(3);
     let runs = 0;

@@ -64,6 +64,9 @@ class FencedTransaction {
     Task<std::vector<Row>> list(std::string store, std::string prefix);
     void put(std::string_view store, std::string_view key, std::string_view value);
     void remove(std::string_view store, std::string_view key);
+    /// A text beside the lock's epoch, for what is built on locks.
+    Task<std::optional<std::string>> note();
+    void set_note(std::string_view text);
     /// lock_lost: told meanwhile that the lock is lost; else as Transaction::commit().
     Task<void> commit();
 

@@ -44,10 +44,15 @@ class Once {
     struct Finished {
         std::int64_t flight = 0;  // the token of its run
         double finished_ms = 0;
-        OnceOutcome outcome;
+        bool succeeded = false;
     };
     static std::optional<Finished> parse(std::string_view text);
-    Task<std::optional<Finished>> look(std::string key);
+    /// What is recorded; its outcome too, if it is a success not older than `ttl_ms`.
+    struct Seen {
+        std::optional<Finished> finished;
+        std::optional<OnceOutcome> outcome;
+    };
+    Task<Seen> look(std::string key, double ttl_ms);
 
     World& world_;
     LockTable& table_;

@@ -316,6 +316,19 @@ void FencedTransaction::remove(std::string_view store, std::string_view key) {
     transaction_->remove(Store::data, data_key(store, key));
 }
 
+Task<std::optional<std::string>> FencedTransaction::note() {
+    const auto queue = grant_->queue.lock();
+    if (!queue) co_return std::nullopt;
+    auto row = co_await transaction_->get(Store::locks, note_key(queue->key()));
+    if (!row || row->foreign) co_return std::nullopt;
+    co_return std::move(row->value);
+}
+
+void FencedTransaction::set_note(std::string_view text) {
+    const auto queue = grant_->queue.lock();
+    if (queue) transaction_->put(Store::locks, note_key(queue->key()), text);
+}
+
 Task<void> FencedTransaction::commit() {
     if (!grant_->held && !grant_->loss.empty()) co_await fail(not_held(*grant_));
     co_await transaction_->commit();

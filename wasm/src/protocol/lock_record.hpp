@@ -40,6 +40,11 @@ struct RescueRow {
 std::string format_rescue_row(const RescueRow& row);
 std::optional<RescueRow> parse_rescue_row(std::string_view text);
 
+/// Where what is built on a lock keeps a text of its own, in Store::locks.
+inline std::string note_key(std::string_view escaped_name) {
+    return std::string(escaped_name) + "/note";
+}
+
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
 struct LockMessage {
     enum class Kind : char {
