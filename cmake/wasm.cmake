@@ -1,5 +1,5 @@
-# One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies,
-# which serves pages of both. Each is linked twice, for browsers and for Node, because one glue file
+# One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
+# and the locks, which serve pages of both. Each is linked twice, for browsers and for Node, because one glue file
 # for both is refused by webpack, esbuild and Vite.
 
 option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
@@ -22,6 +22,7 @@ tabacus_sources(hot_sources wasm/src/sync)
 tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser)
 tabacus_sources(binding_sources wasm/src/bindings)
 tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
+tabacus_sources(locks_sources wasm/src/bindings/locks)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
@@ -29,7 +30,7 @@ set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # They ask for no type at run time, and the names of their types are a twentieth of the module. There
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
-set_source_files_properties(${cold_sources} ${catalogue_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS
+set_source_files_properties(${cold_sources} ${catalogue_sources} ${locks_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS
     "-Oz;-fno-rtti;-fvisibility=hidden;-fwhole-program-vtables;-fvirtual-function-elimination")
 
 set(core_link_options
@@ -82,12 +83,14 @@ endfunction()
 tabacus_objects(tabacus_protocols ${cold_sources})
 tabacus_objects(tabacus_core ${hot_sources} ${binding_sources})
 tabacus_objects(tabacus_catalogue ${catalogue_sources})
+tabacus_objects(tabacus_locks ${locks_sources})
 foreach(pair "web;web,worker" "node;node")
     list(GET pair 0 platform)
     list(GET pair 1 environments)
     tabacus_module(${core} ${platform} ${environments} tabacus_protocols tabacus_core)
     if(NOT TABACUS_THREADS)
         tabacus_module(catalogue ${platform} ${environments} tabacus_protocols tabacus_catalogue)
+        tabacus_module(locks ${platform} ${environments} tabacus_protocols tabacus_locks)
     endif()
 endforeach()
 

@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Border } from '../core/border.js';
-import { TabacusError } from '../errors.js';
+import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
+import { Lock } from '../lock/lock.js';
 import { checkName } from '../shared/check.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
@@ -13,7 +14,8 @@ import { checkCounterOptions, isWeaker } from './options.js';
  *
  * @typedef {object} Capabilities
  * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
- * @property {'web-locks' | 'none'} exclusion how tabs keep out of each other's way
+ * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs keep out of each other's way: by the
+ *   browser's locks, or, where it has none, locks by a lease in IndexedDB
  * @property {import('./options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs hear of an increment at once (BroadcastChannel)
@@ -64,6 +66,7 @@ export class Tab extends EventTarget {
     #allowWeaker;
     #namespace;
     #catalogueSource;
+    #locksSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
@@ -80,6 +83,9 @@ export class Tab extends EventTarget {
 
     /** @type {Promise<void> | undefined} */
     #closing;
+
+    /** The locks, once one is used. @type {Promise<import('../lock/locks.js').Locks> | undefined} */
+    #locks;
 
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
@@ -100,10 +106,11 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks }) {
         super();
         this.#namespace = namespace;
         this.#catalogueSource = catalogue;
+        this.#locksSource = locks;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
@@ -158,6 +165,56 @@ export class Tab extends EventTarget {
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
         this.#counters.set(key, counter);
         return /** @type {any} */ (counter);
+    }
+
+    /**
+     * The lock of that name, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @returns {Lock}
+     * @throws {TabacusError} `invalid-argument`
+     * @example
+     * const answer = await tab.lock('refresh').run(async (held) => fetch('/refresh', { signal: held.signal }));
+     */
+    lock(name) {
+        return new Lock(checkName(name), () => this.#loadLocks());
+    }
+
+    /**
+     * Single flight over all tabs: of those who call while none has finished, one runs `make`, and all
+     * get its value, or what it threw, by structured clone. If the runner dies, another runs.
+     *
+     * @template T
+     * @param {string} key a well-formed string of 1 to 128 UTF-16 units
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make its value must be one
+     *   that can be cloned. `signal` aborts when another may run in its stead
+     * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] `ttl`:
+     *   a value not older than so many milliseconds will do; `signal` and `timeout` end the wait
+     * @returns {Promise<T>}
+     * @example
+     * const token = await tab.once('token', async ({ signal }) => (await fetch('/refresh', { signal })).json());
+     */
+    async once(key, make, options) {
+        checkName(key, 'key');
+        return (await this.#loadLocks()).once(key, make, options);
+    }
+
+    /**
+     * Several locks at once: all or none, in one order for everybody, so that no two lockAll() wait for
+     * each other.
+     *
+     * @template T
+     * @param {string[]} names different ones
+     * @param {(held: import('../lock/held.js').Held[]) => T | Promise<T>} use in the order of `names`
+     * @param {import('../lock/options.js').LockOptions} [options]
+     * @returns {Promise<T>}
+     */
+    async lockAll(names, use, options) {
+        for (const name of names) checkName(name, 'names');
+        if (names.length === 0 || new Set(names).size < names.length) {
+            throw invalid('names', names, 'an array of different names');
+        }
+        return (await this.#loadLocks()).run([...names], use, options, true);
     }
 
     /**
@@ -285,7 +342,25 @@ export class Tab extends EventTarget {
         });
     }
 
+    #loadLocks() {
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#locks ??= import('../lock/locks.js').then(({ Locks }) =>
+            Locks.load({
+                namespace: this.#namespace,
+                platform: this.#platform,
+                source: this.#locksSource,
+                allowWeaker: this.#allowWeaker,
+                warn: (notice) => this.#notice(notice),
+            }),
+        );
+        return this.#locks;
+    }
+
     async #close() {
+        void this.#locks?.then(
+            (locks) => locks.close(),
+            () => {}, // told to who used a lock
+        );
         try {
             const counters = [...this.#counters.values()];
             const stored = counters.filter((counter) => counter instanceof StoredCounter);

@@ -14,7 +14,7 @@ const PUBLISHED = [
     /^package\.json$/,
     /^README\.md$/,
     /^LICENSE$/,
-    /^dist\/(web|node)\/(single|threads|catalogue)\.(js|wasm)$/,
+    /^dist\/(web|node)\/(single|threads|catalogue|locks)\.(js|wasm)$/,
     /^dist\/(web|node)\/attach\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
@@ -64,7 +64,7 @@ describe('The installed package', () => {
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'catalogue', 'attach'].map((name) => `dist/node/${name}.wasm`),
+            wasm: ['single', 'threads', 'catalogue', 'locks', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
     });
