@@ -60,7 +60,7 @@ export default [
         languageOptions: { globals: { ...globals.browser, ...globals.worker } },
     },
     {
-        files: ['scripts/**', 'tests/**', 'bench/**', 'web/**', 'js/**/*.node.js', '*.js'],
+        files: ['bin/**', 'scripts/**', 'tests/**', 'bench/**', 'web/**', 'js/**/*.node.js', '*.js'],
         languageOptions: { globals: globals.node },
     },
     {

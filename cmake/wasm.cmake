@@ -1,5 +1,6 @@
 # One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
-# and the locks, which serve pages of both. Each is linked twice, for browsers and for Node, because one glue file
+# and the locks, which serve pages of both, and the laboratory. Each is linked twice, for browsers and
+# for Node, because one glue file
 # for both is refused by webpack, esbuild and Vite.
 
 option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
@@ -11,8 +12,9 @@ endif()
 
 # Without exceptions the core is a fifth smaller: task.hpp carries failures. Link-time optimisation
 # lets an export inline what it calls and drop what nobody does.
-add_compile_options(-fno-exceptions -flto)
-add_link_options(-fno-exceptions -flto)
+# The laboratory judges programs that throw: it has objects of its own, with exceptions.
+add_compile_options(-flto)
+add_link_options(-flto)
 if(TABACUS_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
@@ -30,11 +32,11 @@ set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # They ask for no type at run time, and the names of their types are a twentieth of the module. There
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
-set_source_files_properties(${cold_sources} ${catalogue_sources} ${locks_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS
-    "-Oz;-fno-rtti;-fvisibility=hidden;-fwhole-program-vtables;-fvirtual-function-elimination")
+set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
+set_source_files_properties(
+    ${catalogue_sources} ${locks_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(core_link_options
-    -Oz
     --no-entry
     # A strict content security policy forbids `new Function`.
     -sDYNAMIC_EXECUTION=0
@@ -60,37 +62,54 @@ else()
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()
 
-# tabacus_module(<name> <platform> <environments> <objects>...): <build>/<platform>/<name>.js and .wasm.
-function(tabacus_module name platform environments)
+# tabacus_module(<name> <platform> <environments> <options> <objects>...):
+# <build>/<platform>/<name>.js and .wasm.
+function(tabacus_module name platform environments options)
     set(target ${name}-${platform})
     set(objects "")
     foreach(library IN LISTS ARGN)
         list(APPEND objects $<TARGET_OBJECTS:${library}>)
     endforeach()
     add_executable(${target} ${objects})
-    target_link_options(${target} PRIVATE ${core_link_options} -sENVIRONMENT=${environments})
+    target_link_options(
+        ${target} PRIVATE ${core_link_options} ${options} -sENVIRONMENT=${environments})
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${platform})
 endfunction()
 
-# tabacus_objects(<name> <source>...): compiled once, for every module that has them.
-function(tabacus_objects name)
+# tabacus_objects(<name> <options> <source>...): compiled once, for every module that has them.
+function(tabacus_objects name options)
     add_library(${name} OBJECT ${ARGN})
     target_include_directories(${name} PRIVATE wasm/include wasm/src)
+    target_compile_options(${name} PRIVATE ${options})
 endfunction()
 
-tabacus_objects(tabacus_protocols ${cold_sources})
-tabacus_objects(tabacus_core ${hot_sources} ${binding_sources})
-tabacus_objects(tabacus_catalogue ${catalogue_sources})
-tabacus_objects(tabacus_locks ${locks_sources})
+tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
+tabacus_objects(tabacus_core "-fno-exceptions" ${hot_sources} ${binding_sources})
+tabacus_objects(tabacus_catalogue "-fno-exceptions" ${catalogue_sources})
+tabacus_objects(tabacus_locks "-fno-exceptions" ${locks_sources})
+set(small_options -Oz -fno-exceptions)
+
+if(NOT TABACUS_THREADS)
+    # The protocols once more: what is explored is compiled from the same sources. Engines that know
+    # only the older encoding of exceptions are still about, Node 20 among them.
+    set(lab_options -O3 -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1)
+    tabacus_sources(lab_sources
+        wasm/src/protocol wasm/src/lab wasm/src/lab/explore wasm/src/bindings/lab)
+    tabacus_objects(tabacus_lab "${lab_options}" ${lab_sources})
+endif()
 foreach(pair "web;web,worker" "node;node")
     list(GET pair 0 platform)
     list(GET pair 1 environments)
-    tabacus_module(${core} ${platform} ${environments} tabacus_protocols tabacus_core)
+    tabacus_module(
+        ${core} ${platform} ${environments} "${small_options}" tabacus_protocols tabacus_core)
     if(NOT TABACUS_THREADS)
-        tabacus_module(catalogue ${platform} ${environments} tabacus_protocols tabacus_catalogue)
-        tabacus_module(locks ${platform} ${environments} tabacus_protocols tabacus_locks)
+        tabacus_module(catalogue ${platform} ${environments} "${small_options}"
+            tabacus_protocols tabacus_catalogue)
+        tabacus_module(locks ${platform} ${environments} "${small_options}"
+            tabacus_protocols tabacus_locks)
+        tabacus_module(lab ${platform} ${environments} "${lab_options}" tabacus_lab)
     endif()
 endforeach()
 

@@ -14,6 +14,7 @@ await main(async () => {
     await browsers();
     for (const preset of WASM_PRESETS) await build(preset);
     await build('wasm-threads', ['bench']);
+    await build('native-release', ['tabacus_bench']);
     await pack();
     const entry = join(repository, 'bench/run.js');
     process.exitCode = await show(command(process.execPath, [entry, ...process.argv.slice(2)]));

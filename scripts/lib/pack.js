@@ -24,10 +24,21 @@ import { whenStale } from './stamp.js';
 const PLATFORMS = ['web', 'node'];
 
 /** The modules by the builds that they come from. */
-const CORES = { threads: 'wasm-threads', single: 'wasm-single', catalogue: 'wasm-single', locks: 'wasm-single' };
+const CORES = {
+    threads: 'wasm-threads',
+    single: 'wasm-single',
+    catalogue: 'wasm-single',
+    lab: 'wasm-single',
+    locks: 'wasm-single',
+};
 
 /** Public modules by the names that package.json exports them under. */
-const FACADES = { tabacus: 'index', 'tabacus-threads': 'threads', 'tabacus-worker': 'worker' };
+const FACADES = {
+    tabacus: 'index',
+    'tabacus-threads': 'threads',
+    'tabacus-worker': 'worker',
+    'tabacus-lab': 'lab',
+};
 
 /** The scripts whose change changes what is packed. */
 const RECIPE = ['scripts/lib/pack.js', 'package-lock.json'].map((path) => join(repository, path));
@@ -148,7 +159,7 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|catalogue|locks)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks)\.js$/ }, ({ importer, path }) =>
             /^load\.(web|node)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,

@@ -14,9 +14,10 @@ const PUBLISHED = [
     /^package\.json$/,
     /^README\.md$/,
     /^LICENSE$/,
-    /^dist\/(web|node)\/(single|threads|catalogue|locks)\.(js|wasm)$/,
+    /^bin\/tabacus\.js$/,
+    /^dist\/(web|node)\/(single|threads|catalogue|lab|locks)\.(js|wasm)$/,
     /^dist\/(web|node)\/attach\.wasm$/,
-    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker)\.js$/,
+    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,
 ];
@@ -67,6 +68,17 @@ describe('The installed package', () => {
             wasm: ['single', 'threads', 'catalogue', 'locks', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
+    });
+
+    it('has a command that proves, breaks and refuses', async () => {
+        const command = join(installed.folder, 'node_modules/.bin/tabacus');
+        const { stdout } = await run(command, ['explore', 'transactional', '--adds', '1']);
+        assert.match(stdout, /^proved: every schedule/);
+        const broken = await run(command, ['explore', 'naive', '--model', 'cached']).catch((error) => error);
+        assert.equal(broken.code, 1);
+        assert.match(broken.stdout, /^broken tabacus-1-/);
+        const refused = await run(command, ['explore', 'naive', '--tab', '2']).catch((error) => error);
+        assert.equal(refused.code, 2);
     });
 
     it('costs nothing where it is imported and not used', async () => {

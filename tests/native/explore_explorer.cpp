@@ -1,11 +1,14 @@
 // From a request to a verdict: shrinking, seeds, traces and pictures.
 #include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
+#include <utility>
 
 #include "explore_toy.hpp"
 #include "lab/explore/explorer.hpp"
 #include "lab/explore/picture.hpp"
+#include "lab/explore/request_text.hpp"
 #include "lab/explore/sampling.hpp"
 #include "lab/explore/shrink.hpp"
 #include "lab/random.hpp"
@@ -164,6 +167,40 @@ TEST_CASE("equal seeds make equal runs, different ones different runs") {
         CHECK(outcome.hash == sample(program, seed, sampling).hash);
         CHECK(outcome.hash == replay(program, outcome.schedule).hash);
         CHECK(outcome.hash != sample(program, seed + 1, sampling).hash);
+    }
+}
+
+TEST_CASE("a request's text is read strictly") {
+    const auto request = parse_request(
+        "strategy=naive\nmodel=mutexed\ntabs=3\nadds=1\nfaults=kill,quota\nfault-budget=2\n"
+        "switches=1\nseeds=7\nfirst-seed=2\nschedules=9\nwork=8");
+    CHECK(request.setup.strategy == "naive");
+    CHECK(request.setup.model == StorageModel::mutexed);
+    CHECK(request.setup.counting.tabs == 3);
+    CHECK(request.setup.faults.contains(Fault::quota));
+    CHECK(request.setup.faults_max == 2);
+    CHECK(request.work_max == 8);
+    for (const auto* text : {"strategy", "model=other", "tabs=-1", "tabs=2x", "faults=fire",
+                             "colour=red", "seeds=99999999999999999999"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(parse_request(text), Error);
+    }
+}
+
+TEST_CASE("the same seeds make the same runs here and in WebAssembly") {
+    const auto all =
+        "faults=kill,freeze,throttle,bfcache,lose-database,close-connection,quota,"
+        "clear-storage,corrupt\nfault-budget=2\ntabs=3\nadds=2\nstrategy=";
+    // tests/node/lab.test.js has the same numbers.
+    const std::array<std::pair<std::string, std::uint64_t>, 3> expected = {
+        {{"replicated", 0x441ba5eede089979U},
+         {"log", 0x6cc1b40b02ce9840U},
+         {"transactional", 0x16222c8ecdc9a3f2U}}};
+    for (const auto& [strategy, hash] : expected) {
+        CAPTURE(strategy);
+        const auto request = parse_request(all + strategy);
+        const auto program = program_of(request.setup, nullptr, nullptr);
+        CHECK(hash_of_seeds(program, 1, 200, {.faults_max = 2}) == hash);
     }
 }
 

@@ -73,6 +73,7 @@ int main(int count, char** arguments) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::vector<std::thread> threads;
+    threads.reserve(asked->threads);
     for (unsigned i = 0; i < asked->threads; ++i) {
         threads.emplace_back([&] {
             for (auto at = next.fetch_add(1); at < cells.size(); at = next.fetch_add(1)) {

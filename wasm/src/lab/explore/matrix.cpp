@@ -65,9 +65,10 @@ std::string_view model_name(StorageModel model) {
 }
 
 std::optional<StorageModel> model_named(std::string_view name) {
-    const auto* const found = std::find(models.begin(), models.end(), name);
-    if (found == models.end()) return std::nullopt;
-    return static_cast<StorageModel>(found - models.begin());
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        if (models.at(i) == name) return static_cast<StorageModel>(i);
+    }
+    return std::nullopt;
 }
 
 std::string_view fault_class_name(FaultClass fault) {

@@ -91,6 +91,16 @@ Outcome sample(const Program& program, std::uint64_t seed, const Sampling& sampl
                   });
 }
 
+std::uint64_t hash_of_seeds(const Program& program, std::uint64_t first, std::uint64_t count,
+                            const Sampling& sampling) {
+    std::uint64_t hash = 0;
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        const auto outcome = sample(program, seed, sampling);
+        hash = SeededRandom(hash ^ outcome.hash ^ outcome.steps).bits();
+    }
+    return hash;
+}
+
 std::uint64_t calm_length(const Program& program, std::uint64_t steps_max) {
     return replay(program, {}, steps_max).steps;
 }

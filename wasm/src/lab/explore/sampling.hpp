@@ -23,6 +23,10 @@ struct Sampling {
 /// everybody gets his turn, so that the run comes to its end.
 Outcome sample(const Program& program, std::uint64_t seed, const Sampling& sampling);
 
+/// One number of so many runs: equal wherever the same seeds make the same runs.
+std::uint64_t hash_of_seeds(const Program& program, std::uint64_t first, std::uint64_t count,
+                            const Sampling& sampling);
+
 /// How many steps the calmest run has.
 std::uint64_t calm_length(const Program& program, std::uint64_t steps_max = steps_max_default);
 

@@ -1,0 +1,135 @@
+#!/usr/bin/env node
+/** The command line of the laboratory: `npx tabacus --help`. */
+
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { explore, faults, matrix, models, replay, strategies } from 'tabacus/lab';
+
+const HELP = `tabacus: counters over browser tabs, under every schedule
+
+  npx tabacus explore <strategy> [options]   explores one strategy until it is proved or broken
+  npx tabacus explore --seed <seed>          replays a run that broke one
+  npx tabacus matrix [--json]                every strategy, storage model and fault
+  npx tabacus --help
+
+Strategies: ${strategies.join(', ')}
+
+Options of explore
+  --model <name>         ${models.join(', ')} (cached)
+  --tabs <n>             1 to 64 (2)
+  --adds <n>             increments of each tab, up to 1000 (2)
+  --faults <a,b>         ${faults.join(', ')} (none)
+  --fault-budget <n>     how many of them in one run, up to 64 (1)
+  --switches <n>         beyond what can be exhausted: every schedule with so few switches (3)
+  --seeds <n>            and so many seeded schedules (10000)
+  --work <n>             steps after which a search is given up (5000000)
+  --svg <file>           draws the run that breaks it as a sequence diagram
+
+Exit codes: 0 nothing broke, 1 broken, 2 what was asked for cannot be.
+`;
+
+/** What was asked for cannot be. */
+class Misuse extends Error {}
+
+/** @typedef {Record<string, string | boolean | undefined>} Values */
+
+const numbers = ['tabs', 'adds', 'fault-budget', 'switches', 'seeds', 'work'];
+
+/**
+ * @param {string[]} args
+ * @param {import('node:util').ParseArgsConfig['options']} options
+ */
+function parsed(args, options) {
+    try {
+        return parseArgs({ args, allowPositionals: true, options });
+    } catch (error) {
+        throw new Misuse(/** @type {Error} */ (error).message);
+    }
+}
+
+/** @param {Values} values @param {string} strategy */
+function requestOf(values, strategy) {
+    /** @type {Record<string, unknown>} */
+    const request = { strategy };
+    if (values.model !== undefined) request.model = values.model;
+    if (values.faults !== undefined) request.faults = String(values.faults).split(',').filter(Boolean);
+    for (const name of numbers) {
+        if (values[name] === undefined) continue;
+        if (!/^\d+$/.test(String(values[name]))) {
+            throw new Misuse(`--${name} must be an integer, not ${values[name]}`);
+        }
+        request[name === 'fault-budget' ? 'faultBudget' : name] = Number(values[name]);
+    }
+    return /** @type {import('tabacus/lab').ExploreRequest} */ (request);
+}
+
+/** @param {string[]} args @returns {Promise<number>} */
+async function runExplore(args) {
+    const named = ['model', 'faults', 'seed', 'svg', ...numbers];
+    const options = Object.fromEntries(named.map((name) => [name, { type: /** @type {const} */ ('string') }]));
+    const { values, positionals } = parsed(args, options);
+    const { seed, svg, ...rest } = /** @type {Values} */ (values);
+    if (seed !== undefined && (positionals.length > 0 || Object.keys(rest).length > 0)) {
+        throw new Misuse('--seed names all of a run: only --svg can stand beside it');
+    }
+    if (seed === undefined && positionals.length !== 1) {
+        throw new Misuse(`one strategy is wanted: ${strategies.join(', ')}`);
+    }
+    const report =
+        seed === undefined
+            ? await explore(requestOf(rest, String(positionals[0])))
+            : await replay(String(seed));
+    console.log(lineOf(report));
+    if (report.trace && report.verdict === 'broken') console.log(`\n${report.trace}`);
+    if (svg !== undefined && report.svg) writeFileSync(String(svg), report.svg);
+    return report.verdict === 'broken' ? 1 : 0;
+}
+
+/** @param {import('tabacus/lab').ExploreReport} report */
+function lineOf({ verdict, bound, schedules, steps, seed, complaint }) {
+    if (verdict === 'broken') return `broken ${seed}: ${complaint}`;
+    const far = `${schedules.toLocaleString('en')} schedules, ${steps.toLocaleString('en')} steps`;
+    if (verdict === 'proved') return `proved: ${bound || 'this run does not break'} (${far})`;
+    return `proved up to the bound: ${bound} (${far})`;
+}
+
+/** @param {string[]} args @returns {Promise<number>} */
+async function runMatrix(args) {
+    const { values, positionals } = parsed(args, { json: { type: 'boolean' } });
+    const { json } = /** @type {Values} */ (values);
+    if (positionals.length > 0) throw new Misuse(`matrix takes no ${positionals[0]}`);
+    let wrong = 0;
+    for await (const cell of matrix()) {
+        const { strategy, model, fault, verdict, contradicts } = cell;
+        if (contradicts) ++wrong;
+        const note = contradicts ? `, but is declared "${cell.declared}"` : '';
+        const words = [strategy.padEnd(14), model.padEnd(12), fault.padEnd(17), verdict + note];
+        console.log(json ? JSON.stringify(cell) : words.join(' '));
+    }
+    return wrong > 0 ? 1 : 0;
+}
+
+/** @param {string[]} args @returns {Promise<number>} the exit code */
+async function run([command, ...args]) {
+    switch (command) {
+        case 'explore':
+            return runExplore(args);
+        case 'matrix':
+            return runMatrix(args);
+        case '--help':
+        case '-h':
+            console.log(HELP);
+            return 0;
+        default:
+            throw new Misuse(command === undefined ? 'a command is wanted' : `there is no command ${command}`);
+    }
+}
+
+try {
+    process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+    const { message, code } = /** @type {Error & { code?: string }} */ (error);
+    if (!(error instanceof Misuse) && code !== 'invalid-argument') throw error;
+    console.error(`tabacus: ${message}\n\n${HELP}`);
+    process.exitCode = 2;
+}

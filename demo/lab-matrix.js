@@ -1,0 +1,67 @@
+/** The matrix: computed when asked for, in a Worker, a cell at a time. */
+
+import { make, one } from './dom.js';
+
+/** @typedef {import('../js/lab.js').MatrixCell} MatrixCell */
+
+const SIGNS = { proved: 'proved', 'unbroken within the bound': 'holds', broken: 'broken', 'not explored': '–' };
+
+export function showMatrix() {
+    const [start, cancel] = ['#matrix-start', '#matrix-cancel'].map(
+        (selector) => /** @type {HTMLButtonElement} */ (one(selector)),
+    );
+    if (!start || !cancel) return;
+    /** @type {Worker | undefined} */
+    let worker;
+    const end = () => {
+        worker?.terminate();
+        [start.disabled, cancel.disabled] = [false, true];
+    };
+    start.addEventListener('click', () => {
+        [start.disabled, cancel.disabled] = [true, false];
+        one('#matrix-head').replaceChildren();
+        one('#matrix-body').replaceChildren();
+        worker = new Worker(new URL('./lab-worker.js', import.meta.url), { type: 'module' });
+        worker.onmessage = ({ data }) => {
+            if (data.cell) showCell(data.cell);
+            if (data.error) one('#matrix-status').textContent = data.error;
+            if (data.done || data.error) end();
+        };
+        worker.postMessage({ matrix: true });
+    });
+    cancel.addEventListener('click', end);
+}
+
+/** @param {MatrixCell} cell */
+function showCell({ strategy, model, fault, verdict, declared, parts }) {
+    const row = rowOf(strategy, model);
+    const column = row.children.length - 1;
+    const head = one('#matrix-head');
+    if (head.children.length === 0) {
+        head.append(headed('strategy', 'col'), headed('model', 'col'));
+    }
+    if (head.children.length <= column + 1) head.append(headed(fault, 'col'));
+    const box = make('td', { text: SIGNS[verdict], class: verdict.split(' ')[0] ?? '' });
+    const why = parts.map(({ complaint, bound }) => complaint || bound).join('\n');
+    box.title = `declared: ${declared}\n${why}`;
+    row.append(box);
+    one('#matrix-status').textContent = `${strategy}, ${model}, ${fault}: ${verdict}`;
+}
+
+/** @param {string} strategy @param {string} model */
+function rowOf(strategy, model) {
+    const body = one('#matrix-body');
+    const last = body.lastElementChild;
+    if (last?.getAttribute('data-row') === `${strategy}/${model}`) return last;
+    const row = make('tr', {}, headed(strategy, 'row'), make('td', { text: model }));
+    row.setAttribute('data-row', `${strategy}/${model}`);
+    body.append(row);
+    return row;
+}
+
+/** @param {string} text @param {'col' | 'row'} scope */
+function headed(text, scope) {
+    const cell = make('th', { text });
+    cell.setAttribute('scope', scope);
+    return cell;
+}

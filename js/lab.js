@@ -1,0 +1,139 @@
+/**
+ * The laboratory: how strategies count when several tabs run under every schedule, and under faults.
+ *
+ * @example
+ * import { explore } from 'tabacus/lab';
+ * const report = await explore({ strategy: 'locked', model: 'cached', faults: ['kill'] });
+ * console.log(report.verdict, report.trace);
+ */
+
+import { checkWasm } from './core/module.js';
+import { invalid } from './errors.js';
+import { loadLab } from './lab/core.js';
+import { requestText } from './lab/request.js';
+import { inSlices } from './lab/slices.js';
+import { checkInteger, checkOptions, checkSignal } from './shared/check.js';
+
+export { TabacusError } from './errors.js';
+export { faults, models, strategies } from './lab/request.js';
+
+/** @typedef {import('./lab/request.js').ExploreRequest} ExploreRequest */
+
+/**
+ * What is known of an exploration, at its end or meanwhile.
+ *
+ * @typedef {object} ExploreReport
+ * @property {'open' | 'proved' | 'broken' | 'unbroken within the bound'} verdict `proved`: under every
+ *   schedule of the request; `open`: it has not ended
+ * @property {number} schedules complete runs
+ * @property {number} steps
+ * @property {number} seconds
+ * @property {boolean} exhausted every schedule within some bound was explored
+ * @property {string} bound which, in words
+ * @property {Record<string, number>} faults how often each happened
+ * @property {string} complaint what was wrong, in one sentence; empty unless broken
+ * @property {string} seed the run that broke it, for {@link replay}; empty unless broken
+ * @property {string} [trace] of a broken one: a line for each thing that happened
+ * @property {string} [svg] the same as a sequence diagram
+ */
+
+/**
+ * One cell of the matrix.
+ *
+ * @typedef {object} MatrixCell
+ * @property {string} strategy
+ * @property {'mutexed' | 'interleaved' | 'cached'} model
+ * @property {string} fault `none`, or what may happen once in a run
+ * @property {boolean} explored
+ * @property {string} declared what the strategy's guarantee says
+ * @property {'proved' | 'broken' | 'unbroken within the bound' | 'not explored'} verdict
+ * @property {boolean} contradicts it does what its guarantee says it never does
+ * @property {boolean} unfound it declares what was not found
+ * @property {(ExploreReport & { tabs: number, adds: number, sought: string })[]} parts
+ */
+
+/**
+ * @typedef {object} LabOptions
+ * @property {AbortSignal} [signal] ends it; the promise is rejected with its reason
+ * @property {import('./core/module.js').WasmSource} [wasm] where lab.wasm is to be had, unless beside the
+ *   package's modules
+ */
+
+/** @type {readonly (keyof LabOptions)[]} */
+const common = ['signal', 'wasm'];
+
+/** @param {Partial<Record<'signal' | 'wasm', unknown>>} options */
+const checked = ({ signal, wasm }) => ({
+    signal: checkSignal(signal),
+    wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
+});
+
+/**
+ * Explores one strategy until it is proved, broken, or as far as the request goes. It works on the thread
+ * that calls it, in slices of some 40 ms: call it in a Worker.
+ *
+ * @param {ExploreRequest} request
+ * @param {LabOptions & { progress?: (report: ExploreReport) => void }} [options] `progress` is called after
+ *   each slice
+ * @returns {Promise<ExploreReport>}
+ * @throws {TabacusError} `invalid-argument`, naming what was wrong; `unavailable` without lab.wasm
+ */
+export async function explore(request, options = {}) {
+    const text = requestText(request);
+    const { progress, ...rest } = checkOptions(options, [...common, 'progress']);
+    if (progress !== undefined && typeof progress !== 'function') throw invalid('progress', progress, 'a function');
+    const { signal, wasm } = checked(rest);
+    const lab = await loadLab(wasm);
+    return inSlices(lab.exploration(text), {
+        signal,
+        progress: /** @type {((report: ExploreReport) => void) | undefined} */ (progress),
+    });
+}
+
+/**
+ * A run again, with its trace.
+ *
+ * @param {string} seed as a report has it
+ * @param {LabOptions} [options]
+ * @returns {Promise<ExploreReport>} `proved` if that run does not break any more
+ * @throws {TabacusError} `invalid-argument` for what is no seed
+ */
+export async function replay(seed, options = {}) {
+    if (typeof seed !== 'string') throw invalid('seed', seed, 'a string');
+    const { wasm } = checked(checkOptions(options, common));
+    const report = (await loadLab(wasm)).replay(seed);
+    if (!report) throw invalid('seed', seed, 'the seed of a report of this version');
+    return report;
+}
+
+/**
+ * The matrix: every strategy under every model and fault, a cell at a time.
+ *
+ * @param {LabOptions & { work?: number, seeds?: number }} [options] how far: `work` is the steps of each
+ *   search, 1 to 10^12 and 20,000 unless said otherwise; `seeds` the seeded schedules beyond, 0 to 10^9
+ *   and 100 unless said otherwise
+ * @returns {AsyncGenerator<MatrixCell, void, void>}
+ */
+export async function* matrix(options = {}) {
+    const { work = 20_000, seeds = 100, ...rest } = checkOptions(options, [...common, 'work', 'seeds']);
+    const { signal, wasm } = checked(rest);
+    const most = [checkInteger('work', work, 1, 1e12), checkInteger('seeds', seeds, 0, 1e9)];
+    const lab = await loadLab(wasm);
+    for (let index = 0; index < lab.cells; ++index) {
+        yield await inSlices(lab.cell(index, Number(most[0]), Number(most[1])), { signal, progress: undefined });
+    }
+}
+
+/**
+ * One number of the request's first seeds, in hexadecimal: equal wherever they make the same runs.
+ *
+ * @param {ExploreRequest} request
+ * @param {number} count of seeds, 1 to 10^6
+ * @param {LabOptions} [options]
+ * @returns {Promise<string>}
+ */
+export async function fingerprint(request, count, options = {}) {
+    const text = requestText(request);
+    const { wasm } = checked(checkOptions(options, common));
+    return (await loadLab(wasm)).hash(text, checkInteger('count', count, 1, 1e6));
+}

@@ -1,0 +1,82 @@
+/** What is to be explored, checked before anything is done. */
+
+import { invalid } from '../errors.js';
+import { checkInteger, checkOptions } from '../shared/check.js';
+import { STRATEGIES } from '../tab/options.js';
+
+/** Who sees localStorage when; the last is what browsers do. */
+export const models = Object.freeze(/** @type {const} */ (['mutexed', 'interleaved', 'cached']));
+
+/** What may happen to tabs, or to what they share. */
+export const faults = Object.freeze(
+    /** @type {const} */ ([
+        'kill',
+        'freeze',
+        'throttle',
+        'bfcache',
+        'lose-database',
+        'close-connection',
+        'quota',
+        'clear-storage',
+        'corrupt',
+    ]),
+);
+
+export const strategies = Object.freeze(
+    /** @type {import('../tab/options.js').Strategy[]} */ (Object.keys(STRATEGIES)),
+);
+
+/**
+ * @typedef {object} ExploreRequest
+ * @property {import('../tab/options.js').Strategy} strategy
+ * @property {typeof models[number]} [model] unless said otherwise, `cached`
+ * @property {number} [tabs] 1 to 64; unless said otherwise, 2
+ * @property {number} [adds] increments of each tab, 0 to 1,000; unless said otherwise, 2
+ * @property {readonly (typeof faults[number])[]} [faults] that may happen; unless said otherwise, none
+ * @property {number} [faultBudget] how many of them in one run, 0 to 64; unless said otherwise, 1
+ * @property {number} [switches] where not every schedule can be explored, every one with at most so many
+ *   switches between tabs, 0 to 1,000; unless said otherwise, 3
+ * @property {number} [seeds] seeded schedules beyond, 0 to 10^9; unless said otherwise, 10,000
+ * @property {number} [work] the steps after which a search counts as too long, 1 to 10^12; unless said
+ *   otherwise, 5,000,000
+ */
+
+/** @type {Record<string, readonly [least: number, most: number, otherwise: number]>} */
+const numbers = {
+    tabs: [1, 64, 2],
+    adds: [0, 1000, 2],
+    faultBudget: [0, 64, 1],
+    switches: [0, 1000, 3],
+    seeds: [0, 1e9, 10_000],
+    work: [1, 1e12, 5e6],
+};
+
+/**
+ * @param {unknown} given
+ * @returns {string} as wasm/src/lab/explore/request_text.hpp has it
+ */
+export function requestText(given) {
+    const request = checkOptions(given, ['strategy', 'model', 'faults', ...Object.keys(numbers)]);
+    const { model = 'cached', faults: chosen = [] } = request;
+    if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
+    const lines = [
+        `strategy=${word('strategy', request.strategy, strategies)}`,
+        `model=${word('model', model, models)}`,
+        `faults=${chosen.map((fault) => word('faults', fault, faults)).join(',')}`,
+    ];
+    for (const [name, [least, most, otherwise]] of Object.entries(numbers)) {
+        const value = checkInteger(name, request[name] ?? otherwise, least, most);
+        lines.push(`${name === 'faultBudget' ? 'fault-budget' : name}=${value}`);
+    }
+    return lines.join('\n');
+}
+
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ * @param {readonly string[]} allowed
+ */
+function word(argument, value, allowed) {
+    if (allowed.includes(/** @type {string} */ (value))) return value;
+    throw invalid(argument, value, `one of ${allowed.join(', ')}`);
+}

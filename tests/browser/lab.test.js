@@ -1,0 +1,108 @@
+/** The laboratory's page: explores in a Worker, shows what breaks a strategy, and can be cancelled. */
+
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { after, before, it } from 'node:test';
+
+import { serveDemo } from '../../web/demo.js';
+import { ChromiumTab } from './harness/chromium.js';
+import { describeIn, ENGINES } from './harness/engines.js';
+import { until } from './harness/waiting.js';
+
+const SCREENSHOTS = new URL('../../build/screenshots/', import.meta.url);
+
+describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
+    /** @type {import('../../web/server.js').Server} */
+    let server;
+    /** @type {import('./harness/engines.js').Browser} */
+    let browser;
+    /** @type {import('./harness/tab.js').Tab} */
+    let tab;
+    /** @type {string[]} */
+    let told = [];
+    before(async () => {
+        server = await serveDemo({ port: 0 });
+        browser = await engine.launch();
+        tab = await browser.openTab(`${server.url}/lab.html`);
+        if (tab instanceof ChromiumTab) told = await tab.console();
+        await until(() => enabled('#explore'), 'the button');
+    });
+    after(async () => {
+        await browser?.close();
+        await server.close();
+    });
+
+    /** @param {string} selector */
+    const text = (selector) => tab.evaluate((at) => document.querySelector(at)?.textContent ?? '', selector);
+    /** @param {string} selector */
+    const enabled = (selector) =>
+        tab.evaluate((at) => document.querySelector(at)?.matches(':enabled') ?? false, selector);
+    /** @param {string} selector */
+    const click = (selector) =>
+        tab.evaluate((at) => /** @type {HTMLElement | null} */ (document.querySelector(at))?.click(), selector);
+    /** @param {string} key */
+    const press = (key) =>
+        tab.evaluate((name) => {
+            const event = new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true });
+            document.querySelector('#timeline')?.dispatchEvent(event);
+        }, key);
+    /** @param {string} strategy @param {string[]} faults */
+    async function explore(strategy, faults = []) {
+        await tab.evaluate(
+            ({ name, boxes }) => {
+                /** @type {any} */ (document.querySelector('#strategy')).value = name;
+                for (const box of document.querySelectorAll('#faults input')) {
+                    /** @type {any} */ (box).checked = boxes.includes(/** @type {any} */ (box).value);
+                }
+            },
+            { name: strategy, boxes: faults },
+        );
+        await click('#explore');
+    }
+
+    it('breaks a lock around localStorage, and steps through the run by keyboard', async () => {
+        await explore('locked', ['kill']);
+        await until(async () => (await text('#lab-verdict')).startsWith('Broken'), 'a verdict');
+        assert.match(await text('#seed'), /^tabacus-1-/);
+        assert.match(await text('#timeline-place'), /^Step 1 of \d+/);
+        await press('ArrowDown');
+        assert.match(await text('#timeline-place'), /^Step 2 of/);
+        await press('End');
+        assert.match(await text('#timeline-place'), /an update is lost/);
+        await click('#timeline-back');
+        const drawn = await tab.evaluate(async () => {
+            const picture = /** @type {HTMLImageElement} */ (document.querySelector('#diagram'));
+            await picture.decode();
+            return picture.naturalWidth;
+        });
+        assert.ok(drawn > 0);
+        if (tab instanceof ChromiumTab) {
+            await mkdir(SCREENSHOTS, { recursive: true });
+            await writeFile(new URL('lab.png', SCREENSHOTS), await tab.screenshot());
+        }
+    });
+
+    it('proves transactions', async () => {
+        await explore('transactional');
+        await until(async () => (await text('#lab-verdict')).startsWith('Proved: every schedule'), 'a verdict');
+    });
+
+    it('shows how far it is, and can be cancelled', async () => {
+        await explore('replicated', ['kill', 'freeze']);
+        await until(async () => (await text('#lab-verdict')).startsWith('Exploring'), 'progress');
+        await click('#cancel');
+        assert.equal(await text('#lab-verdict'), 'Cancelled');
+        assert.ok(await enabled('#explore'));
+    });
+
+    it('computes the matrix, a cell at a time', async () => {
+        await click('#matrix-start');
+        const rows = () => tab.evaluate(() => document.querySelectorAll('#matrix-body tr').length);
+        await until(async () => (await rows()) >= 2, 'two rows', 60_000);
+        await click('#matrix-cancel');
+        const cells = await tab.evaluate(() => document.querySelectorAll('#matrix-body tr:first-child td').length);
+        assert.equal(cells, 12);
+    });
+
+    it('says nothing on the console', () => assert.deepEqual(told, []));
+});

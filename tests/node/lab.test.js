@@ -1,0 +1,127 @@
+/** The laboratory in WebAssembly, and its command line. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { explore, faults, fingerprint, matrix, models, replay, strategies, TabacusError } from 'tabacus/lab';
+
+/** The native explorer's number of the same runs: tests/native/explore_explorer.cpp. */
+const SAME_EVERYWHERE = [
+    ['replicated', '441ba5eede089979'],
+    ['log', '6cc1b40b02ce9840'],
+    ['transactional', '16222c8ecdc9a3f2'],
+];
+
+const program = fileURLToPath(new URL('../../bin/tabacus.js', import.meta.url));
+
+/** @param {string[]} args */
+const command = (...args) => spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+
+test('the same seeds make the same runs as natively', async () => {
+    for (const [strategy, hash] of SAME_EVERYWHERE) {
+        const request = { strategy: /** @type {any} */ (strategy), tabs: 3, faults: [...faults], faultBudget: 2 };
+        assert.equal(await fingerprint(request, 200), hash, strategy);
+    }
+});
+
+test('a strategy is proved, or broken with a seed that replays', async () => {
+    const proved = await explore({ strategy: 'transactional' });
+    assert.deepEqual([proved.verdict, proved.bound, proved.seed], ['proved', 'every schedule', '']);
+    const broken = await explore({ strategy: 'locked', faults: ['kill'] });
+    assert.equal(broken.verdict, 'broken');
+    assert.match(broken.complaint, /^an update is lost/);
+    assert.match(broken.svg ?? '', /^<svg /);
+    const again = await replay(broken.seed);
+    assert.equal(again.trace, broken.trace);
+});
+
+test('it goes by slices, tells how far it is, and can be ended', async () => {
+    const abort = new AbortController();
+    let told = 0;
+    const ending = explore(
+        { strategy: 'replicated', seeds: 1e6 },
+        {
+            signal: abort.signal,
+            progress({ verdict, schedules }) {
+                assert.equal(verdict, 'open');
+                assert.ok(schedules > 0);
+                if (++told === 2) abort.abort();
+            },
+        },
+    );
+    await assert.rejects(ending, { name: 'AbortError' });
+    assert.equal(told, 2);
+});
+
+test('what cannot be explored is refused, by name', async () => {
+    /** @type {[string, any][]} */
+    const bad = [
+        ['strategy', { strategy: 'none' }],
+        ['model', { strategy: 'naive', model: 'other' }],
+        ['tabs', { strategy: 'naive', tabs: 0 }],
+        ['adds', { strategy: 'naive', adds: 1.5 }],
+        ['faults', { strategy: 'naive', faults: ['fire'] }],
+        ['faults', { strategy: 'naive', faults: 'kill' }],
+        ['options.tab', { strategy: 'naive', tab: 2 }],
+    ];
+    for (const [argument, request] of bad) {
+        const refused = (/** @type {any} */ error) => error instanceof TabacusError && error.argument === argument;
+        await assert.rejects(explore(request), refused, argument);
+    }
+    await assert.rejects(replay('tabacus-1-AAAA'), { code: 'invalid-argument' });
+});
+
+test('the matrix comes a cell at a time', async () => {
+    const seen = [];
+    for await (const cell of matrix({ work: 200, seeds: 2 })) {
+        seen.push(`${cell.strategy} ${cell.model}`);
+        assert.equal(cell.contradicts, false);
+        if (seen.length === 12) break;
+    }
+    assert.deepEqual([seen[0], seen[11]], ['replicated mutexed', 'replicated interleaved']);
+    assert.deepEqual([strategies.length, models.length, faults.length], [10, 3, 9]);
+});
+
+test('the command line proves, breaks, replays and draws', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tabacus-lab-'));
+    try {
+        const proved = command('explore', 'transactional', '--tabs', '2', '--adds', '1');
+        assert.equal(proved.status, 0, proved.stderr);
+        assert.match(proved.stdout, /^proved: every schedule \(\d+ schedules/);
+        const drawn = join(folder, 'run.svg');
+        const broken = command('explore', 'naive', '--model', 'cached', '--faults', 'kill', '--svg', drawn);
+        assert.equal(broken.status, 1, broken.stderr);
+        const [, seed = ''] = /^broken (tabacus-1-\S+): an update is lost/.exec(broken.stdout) ?? [];
+        assert.match(readFileSync(drawn, 'utf8'), /^<svg /);
+        assert.equal(command('explore', '--seed', seed).stdout, broken.stdout);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+});
+
+test('what the command line does not know ends with exit code 2', () => {
+    for (const args of [
+        [],
+        ['fly'],
+        ['explore'],
+        ['explore', 'none'],
+        ['explore', 'naive', '--tabs', 'two'],
+        ['explore', 'naive', '--tabs', '65'],
+        ['explore', 'naive', '--fault', 'kill'],
+        ['explore', 'naive', '--faults', 'fire'],
+        ['explore', '--seed', 'nonsense'],
+        ['explore', 'naive', '--seed', 'nonsense'],
+        ['matrix', 'naive'],
+    ]) {
+        const { status, stderr, stdout } = command(...args);
+        assert.deepEqual([status, stdout], [2, ''], args.join(' '));
+        assert.match(stderr, /^tabacus: /);
+    }
+    const help = command('--help');
+    assert.equal(help.status, 0);
+    assert.match(help.stdout, /npx tabacus explore <strategy>/);
+});
