@@ -27,7 +27,14 @@ const PLATFORMS = ['web', 'node'];
 const CORES = { threads: 'wasm-threads', single: 'wasm-single', catalogue: 'wasm-single', locks: 'wasm-single' };
 
 /** Public modules by the names that package.json exports them under. */
-const FACADES = { tabacus: 'index', 'tabacus-threads': 'threads', 'tabacus-worker': 'worker' };
+const FACADES = {
+    tabacus: 'index',
+    'tabacus-threads': 'threads',
+    'tabacus-worker': 'worker',
+    'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
+    'tabacus-compat-leadership': 'compat/leadership',
+    'tabacus-compat-locks': 'compat/locks',
+};
 
 /** The scripts whose change changes what is packed. */
 const RECIPE = ['scripts/lib/pack.js', 'package-lock.json'].map((path) => join(repository, path));

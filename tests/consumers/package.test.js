@@ -16,7 +16,7 @@ const PUBLISHED = [
     /^LICENSE$/,
     /^dist\/(web|node)\/(single|threads|catalogue|locks)\.(js|wasm)$/,
     /^dist\/(web|node)\/attach\.wasm$/,
-    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker)\.js$/,
+    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-compat-[a-z-]+)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,
 ];
