@@ -40,6 +40,7 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./lock/held.js').Held} Held */
 /** @typedef {import('./lock/leader.js').Leader} Leader */
 /** @typedef {import('./lock/leader.js').Term} Term */
+/** @typedef {import('./lock/semaphore.js').Semaphore} Semaphore */
 /** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */
 /** @typedef {import('./lock/options.js').LockOptions} LockOptions */
 /** @typedef {import('./lock/locks.js').LockRequestInfo} LockRequestInfo */

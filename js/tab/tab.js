@@ -4,8 +4,9 @@ import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { Leader } from '../lock/leader.js';
 import { Lock } from '../lock/lock.js';
+import { Semaphore } from '../lock/semaphore.js';
 import { Serial } from '../lock/serial.js';
-import { checkName } from '../shared/check.js';
+import { checkInteger, checkName } from '../shared/check.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
@@ -180,6 +181,18 @@ export class Tab extends EventTarget {
      */
     lock(name) {
         return new Lock(checkName(name), () => this.#loadLocks());
+    }
+
+    /**
+     * At most `permits` at once, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {number} permits an agreement of all who use it, from 1 to 64: a request waits for all of them
+     * @returns {Semaphore}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    semaphore(name, permits) {
+        return new Semaphore(checkName(name), checkInteger('permits', permits, 1, 64), () => this.#loadLocks());
     }
 
     /**

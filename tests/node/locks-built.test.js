@@ -168,3 +168,33 @@ test('compat/locks: requests as Web Locks has them, with its errors in its order
     assert.equal(await one.request('', () => 'an empty name'), 'an empty name');
     await close();
 });
+
+test('semaphore: at most as many as there are permits, over tabs, first come, first served', async () => {
+    const { tabs: [a, b, c], close } = await tabs(3);
+    let inside = 0;
+    let most = 0;
+    let served = 0;
+    const use = async () => {
+        most = Math.max(most, ++inside);
+        await ticks(3);
+        inside--;
+        served++;
+    };
+    await Promise.all([a, b, c, a, b, c, a].map((tab) => tab.semaphore('s', 2).run(use)));
+    assert.deepEqual([most, served], [2, 7]);
+    const first = await a.semaphore('s', 2).acquire();
+    const second = await b.semaphore('s', 2).acquire({ label: 'second' });
+    assert.equal(await c.semaphore('s', 2).acquire({ ifAvailable: true }), null);
+    await assert.rejects(c.semaphore('s', 2).acquire({ timeout: 5 }), throwsDom('TimeoutError'));
+    const waits = c.semaphore('s', 2).acquire();
+    await b.close(); // with its permit
+    assert.equal(second?.held, false);
+    const third = await waits;
+    assert.ok(third?.held && first?.held);
+    first.release();
+    third.release();
+    assert.throws(() => a.semaphore('s', 0), TabacusError);
+    assert.throws(() => a.semaphore('s', 65), TabacusError);
+    await assert.rejects(a.semaphore('s', 2).acquire(/** @type {any} */ ({ steal: true })), TabacusError);
+    await close();
+});
