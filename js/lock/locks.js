@@ -7,7 +7,7 @@ import { reportTo } from '../host/failure.js';
 import { Host } from '../host/host.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
-import { checkLockOptions, checkOnceOptions, cloned } from './options.js';
+import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions, cloned } from './options.js';
 
 /**
  * @typedef {object} LockRequestInfo
@@ -95,7 +95,17 @@ export class Locks {
      * @returns {Promise<T>}
      */
     async run(names, use, options, all) {
-        const held = await this.acquire(names, options);
+        return this.use(await this.acquire(names, options), use, all);
+    }
+
+    /**
+     * @template T
+     * @param {Held[]} held none: not available
+     * @param {(held: any) => T | Promise<T>} use
+     * @param {boolean} all whether `use` is given an array
+     * @returns {Promise<T>}
+     */
+    async use(held, use, all) {
         try {
             if (held.length === 0) return await use(null);
             return await Promise.race([use(all ? held : held[0]), ...held.map(whenLost)]);
@@ -110,13 +120,33 @@ export class Locks {
      * @returns {Promise<Held[]>} none: not available
      */
     async acquire(names, given) {
-        const options = checkLockOptions(given);
+        return this.#acquire('_lock_acquire', [], names, checkLockOptions(given));
+    }
+
+    /**
+     * @param {string} name
+     * @param {number} permits
+     * @param {unknown} [given]
+     * @returns {Promise<Held[]>} none: not available
+     */
+    permit(name, permits, given) {
+        return this.#acquire('_semaphore_acquire', [permits], [name], checkSemaphoreOptions(given));
+    }
+
+    /**
+     * @param {string} call
+     * @param {number[]} numbers
+     * @param {string[]} names
+     * @param {ReturnType<typeof checkLockOptions>} options
+     * @returns {Promise<Held[]>}
+     */
+    async #acquire(call, numbers, names, options) {
         this.#assertOpen();
         const bits = (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
         const within = options.within?._id ?? 0;
         const { timeout, maxHold, label } = options;
         const answer = await this.#wait(options.signal, (request, id) =>
-            this.#border.invoke('_lock_acquire', [label, ...names], bits, timeout, maxHold, within, request, id),
+            this.#border.invoke(call, [label, ...names], ...numbers, bits, timeout, maxHold, within, request, id),
         );
         if (!answer) return [];
         return answer

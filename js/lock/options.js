@@ -77,6 +77,10 @@ export function checkOnceOptions(given = {}) {
     return { ttl, ...checkLockOptions(rest) };
 }
 
+/** @param {unknown} given */
+export const checkSemaphoreOptions = (given = {}) =>
+    checkLockOptions(checkOptions(given, ['ifAvailable', 'signal', 'timeout', 'maxHold', 'label', 'within']));
+
 /** Stores of our own. */
 const reserved = 'tabacus/';
 

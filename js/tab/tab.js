@@ -2,8 +2,11 @@
 import { Border } from '../core/border.js';
 import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
+import { Leader } from '../lock/leader.js';
 import { Lock } from '../lock/lock.js';
-import { checkName } from '../shared/check.js';
+import { Semaphore } from '../lock/semaphore.js';
+import { Serial } from '../lock/serial.js';
+import { checkInteger, checkName } from '../shared/check.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
@@ -181,6 +184,43 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * At most `permits` at once, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {number} permits an agreement of all who use it, from 1 to 64: a request waits for all of them
+     * @returns {Semaphore}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    semaphore(name, permits) {
+        return new Semaphore(checkName(name), checkInteger('permits', permits, 1, 64), () => this.#loadLocks());
+    }
+
+    /**
+     * One leader over all tabs of the origin and namespace: the lock `leader/<name>`, in terms that rise.
+     *
+     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @returns {Leader}
+     * @example
+     * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
+     */
+    leader(name) {
+        return new Leader(checkName(name), this.lock(`leader/${name}`));
+    }
+
+    /**
+     * A value that is shown at once while its mutations run one after another, over all tabs: under the
+     * lock `serial/<name>`.
+     *
+     * @template T
+     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @param {T} initial what is shown before the first mutation
+     * @returns {Serial<T>}
+     */
+    serial(name, initial) {
+        return new Serial(checkName(name), initial, this.lock(`serial/${name}`), this.#platform);
+    }
+
+    /**
      * Single flight over all tabs: of those who call while none has finished, one runs `make`, and all
      * get its value, or what it threw, by structured clone. If the runner dies, another runs.
      *
@@ -215,6 +255,25 @@ export class Tab extends EventTarget {
             throw invalid('names', names, 'an array of different names');
         }
         return (await this.#loadLocks()).run([...names], use, options, true);
+    }
+
+    /**
+     * A lock of any name, for js/compat.
+     *
+     * @param {string} name
+     * @param {import('../lock/options.js').LockOptions} options
+     * @internal
+     */
+    async _acquire(name, options) {
+        return (await (await this.#loadLocks()).acquire([name], options))[0] ?? null;
+    }
+
+    /**
+     * @param {string} name
+     * @internal
+     */
+    async _query(name) {
+        return (await this.#loadLocks()).query(name);
     }
 
     /**

@@ -38,6 +38,9 @@ const FACADES = {
     'tabacus-threads': 'threads',
     'tabacus-worker': 'worker',
     'tabacus-lab': 'lab',
+    'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
+    'tabacus-compat-leadership': 'compat/leadership',
+    'tabacus-compat-locks': 'compat/locks',
 };
 
 /** The scripts whose change changes what is packed. */

@@ -1,10 +1,11 @@
 /** What a page loads may not grow. `npm run bench -- --only payload` tells file by file, beside the target. */
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { it } from 'node:test';
 
-import { inChromium } from '../../bench/lib/context.js';
-import { loaded } from '../../bench/rows/payload.js';
+import { DIST, inChromium } from '../../bench/lib/context.js';
+import { brotliBytes, loaded } from '../../bench/rows/payload.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
 /**
@@ -12,6 +13,14 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
  * coroutines alone are about 24 (README, Measured).
  */
 const CEILINGS_KB = { single: 50, threads: 70 };
+
+/** What a page loads besides, with the first lock: the module and its glue. */
+const LOCKS_CEILING_KB = 51;
+
+it(`the locks: at most ${LOCKS_CEILING_KB} KB`, () => {
+    const bytes = ['locks.js', 'locks.wasm'].map((file) => brotliBytes(join(DIST, 'web', file)));
+    assert.ok((bytes[0] ?? 0) + (bytes[1] ?? 0) <= LOCKS_CEILING_KB * 1024, `${bytes} bytes`);
+});
 
 describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
     for (const build of /** @type {const} */ (['single', 'threads'])) {

@@ -11,8 +11,7 @@ Error ended() { return {ErrorCode::closed, "the transaction has ended"}; }
 
 LocksCore::LocksCore(const std::string& name_space) : table_(world_, name_space, notify) {}
 
-void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int request,
-                        PromiseId promise) {
+void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, int request) {
     const AbortSignal signal;
     requests_[request] = signal;
     options.signal = signal;
@@ -20,10 +19,11 @@ void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int
     if (const auto outer = held_.find(within); outer != held_.end()) {
         options.within = outer->second.grant();
     }
-    std::vector<std::string> names;
-    for (std::size_t i = 1; i < texts.size(); ++i) names.push_back(texts[i].value_or(""));
+}
+
+void LocksCore::settle_request(Task<std::string> task, int request, PromiseId promise) {
     run_in(
-        scope_, take(std::move(names), std::move(options), texts.size() > 2),
+        scope_, std::move(task),
         [this, request, promise](const std::string& numbers) {
             requests_.erase(request);
             Resolve{promise}(numbers);
@@ -32,6 +32,28 @@ void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int
             requests_.erase(request);
             Reject{promise}(error);
         });
+}
+
+void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int request,
+                        PromiseId promise) {
+    prepare(options, texts, within, request);
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < texts.size(); ++i) names.push_back(texts[i].value_or(""));
+    settle_request(take(std::move(names), std::move(options), texts.size() > 2), request, promise);
+}
+
+void LocksCore::acquire_permit(const Texts& texts, int permits, LockOptions options, int within,
+                               int request, PromiseId promise) {
+    prepare(options, texts, within, request);
+    settle_request(take_permit(texts[1].value_or(""), permits, std::move(options)), request,
+                   promise);
+}
+
+Task<std::string> LocksCore::take_permit(std::string name, int permits, LockOptions options) {
+    auto held = co_await semaphore_.acquire(std::move(name), permits, std::move(options));
+    std::string numbers;
+    if (held) add(numbers, std::to_string(keep(std::move(held))));
+    co_return numbers;
 }
 
 Task<std::string> LocksCore::take(std::vector<std::string> names, LockOptions options, bool all) {

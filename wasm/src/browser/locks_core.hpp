@@ -10,6 +10,7 @@
 #include "browser/world.hpp"
 #include "tabacus/lock.hpp"
 #include "tabacus/once.hpp"
+#include "tabacus/semaphore.hpp"
 
 namespace tabacus::browser {
 
@@ -20,6 +21,9 @@ class LocksCore {
     /// `texts`: label, names. Resolves with the number of each held lock, or none: not available.
     void acquire(const Texts& texts, LockOptions options, int within, int request,
                  PromiseId promise);
+    /// The same for one permit of a semaphore. `texts`: label, name.
+    void acquire_permit(const Texts& texts, int permits, LockOptions options, int within,
+                        int request, PromiseId promise);
     void abort(int request);
     /// NaN of a shared lock.
     double token(int held) const;
@@ -53,6 +57,9 @@ class LocksCore {
 
   private:
     Task<std::string> take(std::vector<std::string> names, LockOptions options, bool all);
+    Task<std::string> take_permit(std::string name, int permits, LockOptions options);
+    void prepare(LockOptions& options, const Texts& texts, int within, int request);
+    void settle_request(Task<std::string> task, int request, PromiseId promise);
     int keep(Held held);
     Task<std::int64_t> open(int held);
     Task<void> write(int transaction, Texts texts);
@@ -60,6 +67,7 @@ class LocksCore {
     BrowserWorld world_;
     LockTable table_;
     Once once_{world_, table_};
+    Semaphore semaphore_{world_, table_};
     int last_ = 0;
     std::map<int, Held> held_;
     std::map<int, std::shared_ptr<FencedTransaction>> transactions_;

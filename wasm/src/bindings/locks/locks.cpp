@@ -53,6 +53,17 @@ EMSCRIPTEN_KEEPALIVE void lock_acquire(LocksCore* core, unsigned bits, double ti
     core->acquire(texts(), std::move(options), within, request, promise);
 }
 
+// As lock_acquire; the texts: label, name.
+EMSCRIPTEN_KEEPALIVE void semaphore_acquire(LocksCore* core, int permits, unsigned bits,
+                                            double timeout_ms, double max_hold_ms, int within,
+                                            int request, PromiseId promise) {
+    LockOptions options;
+    options.if_available = (bits & 2U) != 0;
+    options.timeout_ms = said(timeout_ms);
+    options.max_hold_ms = said(max_hold_ms);
+    core->acquire_permit(texts(), permits, std::move(options), within, request, promise);
+}
+
 // The text in the room: the key.
 EMSCRIPTEN_KEEPALIVE void once_enter(LocksCore* core, double timeout_ms, double max_hold_ms,
                                      double ttl_ms, int request, PromiseId promise) {
