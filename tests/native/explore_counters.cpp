@@ -14,7 +14,7 @@ struct Case {
     std::string_view strategy = "naive";
     StorageModel model = StorageModel::mutexed;
     Counting counting{};
-    Faults faults{};
+    Faults faults;
     Bound bound{};
 };
 
@@ -63,10 +63,12 @@ class Remembered final : public Play {
     void begin(Origin& origin) override { play_->begin(origin); }
     std::string at_rest(Origin& origin) override {
         std::string end;
-        for (const auto& [key, value] : origin.storage().values()) end += key + "=" + value + " ";
+        for (const auto& [key, value] : origin.storage().values()) {
+            end.append(key).append("=").append(value).append(" ");
+        }
         for (std::size_t store = 0; store < store_count; ++store) {
             for (const auto& [key, value] : origin.database().rows(static_cast<Store>(store))) {
-                end += key + "=" + value.text + " ";
+                end.append(key).append("=").append(value.text).append(" ");
             }
         }
         ends_.insert(end + play_->at_rest(origin));
