@@ -36,8 +36,7 @@ Task<Once::Seen> Once::look(std::string key, double ttl_ms) {
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
     Seen seen;
-    const auto note =
-        co_await transaction->get(Store::locks, note_key(escaped(lock_name(key))));
+    const auto note = co_await transaction->get(Store::locks, note_key(escaped(lock_name(key))));
     if (note) seen.finished = parse(note->value);
     if (!seen.finished || !seen.finished->succeeded) co_return seen;
     const auto age_ms = world_.clock().now_ms() - seen.finished->finished_ms;
