@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
         engine: { type: 'string', multiple: true, default: ['chromium'] },
         tabs: { type: 'string', default: '3' },
         seconds: { type: 'string', default: '3' },
-        strategies: { type: 'string', default: Object.keys(STRATEGIES).join(',') },
+        strategies: { type: 'string', default: STRATEGIES.join(',') },
         json: { type: 'boolean', default: false },
         markdown: { type: 'boolean', default: false },
         svg: { type: 'string' },
@@ -55,7 +55,7 @@ function checked() {
         engines: known('engine', options.engine, ['chromium', 'firefox', 'webkit']),
         tabs,
         duration_ms: 1000 * positive('seconds', options.seconds, SECONDS_MAX),
-        strategies: known('strategy', options.strategies.split(','), Object.keys(STRATEGIES)),
+        strategies: known('strategy', options.strategies.split(','), STRATEGIES),
     };
 }
 

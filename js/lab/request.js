@@ -22,9 +22,7 @@ export const faults = Object.freeze(
     ]),
 );
 
-export const strategies = Object.freeze(
-    /** @type {import('../tab/options.js').Strategy[]} */ (Object.keys(STRATEGIES)),
-);
+export const strategies = STRATEGIES;
 
 /**
  * @typedef {object} ExploreRequest

@@ -1,6 +1,6 @@
 /** CMake builds, one a preset, in the toolchain. */
 
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './lock.js';
 import { buildFolder, logFolder, repository } from './paths.js';
@@ -40,8 +40,8 @@ async function configure(tools, preset, log) {
     const folder = join(buildFolder, preset);
     const name = `configure-${preset}`;
     const inputs = [tools.id, join(repository, 'CMakePresets.json')];
-    const made = existsSync(join(folder, 'build.ninja')) ? 'configured' : 'never';
-    await whenStale({ name, inputs: [...inputs, made], outputs: [] }, async () => {
+    const outputs = [join(folder, 'CMakeFiles/cmake.check_cache')]; // the same after each regeneration
+    await whenStale({ name, inputs, outputs }, async () => {
         rmSync(folder, { recursive: true, force: true });
         const cmake = ['cmake', '--preset', preset];
         const isWasm = WASM_PRESETS.includes(preset);

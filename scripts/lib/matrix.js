@@ -77,7 +77,8 @@ export const cellsOf = (text) =>
 
 /** @param {MatrixCell[]} cells as they were done */
 function ordered(cells) {
-    const strategies = Object.keys(STRATEGIES);
+    /** @type {readonly string[]} */
+    const strategies = STRATEGIES;
     /** @param {MatrixCell} cell */
     const place = ({ strategy, model, fault }) =>
         (strategies.indexOf(strategy) * MODELS.length + MODELS.indexOf(model)) *

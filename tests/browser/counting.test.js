@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { STRATEGIES } from '../../js/tab/options.js';
 import { call } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
@@ -106,19 +107,6 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
 
 describeIn([ENGINES.chromium], 'Every strategy', (engine) => {
     const browser = useBrowser(engine);
-    const strategies = /** @type {const} */ ([
-        'replicated',
-        'naive',
-        'log',
-        'lamport',
-        'eventual',
-        'transactional',
-        'locked',
-        'optimistic',
-        'deltas',
-        'batched',
-    ]);
-
     it('counts exactly where tabs add one after another', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];

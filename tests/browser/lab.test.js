@@ -98,7 +98,7 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
     it('computes the matrix, a cell at a time', async () => {
         await click('#matrix-start');
         const rows = () => tab.evaluate(() => document.querySelectorAll('#matrix-body tr').length);
-        await until(async () => (await rows()) >= 2, 'two rows', 60_000);
+        await until(async () => (await rows()) >= 2, 'two rows', 240_000);
         await click('#matrix-cancel');
         const cells = await tab.evaluate(() => document.querySelectorAll('#matrix-body tr:first-child td').length);
         assert.equal(cells, 12);

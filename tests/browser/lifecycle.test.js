@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { STRATEGIES } from '../../js/tab/options.js';
 import { ChromiumTab } from './harness/chromium.js';
 import { call } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
@@ -85,17 +86,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
     it('bfcache: a page that counts by every strategy is kept, and counts on', async () => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));
-        const strategies = /** @type {const} */ ([
-            'naive',
-            'log',
-            'lamport',
-            'eventual',
-            'transactional',
-            'locked',
-            'optimistic',
-            'deltas',
-            'batched',
-        ]);
+        const strategies = STRATEGIES.filter((name) => name !== 'replicated');
         for (let trip = 1; trip <= 3; trip++) {
             for (const strategy of strategies) {
                 assert.equal(await call(traveller, 'add', strategy, 1, { strategy }), trip, strategy);

@@ -48,7 +48,7 @@ TEST_CASE("naive is exact where a turn is atomic, and loses updates elsewhere") 
     CHECK(exact.proved);
     CHECK(exact.complaint.empty());
     for (const auto model : {StorageModel::interleaved, StorageModel::cached}) {
-        const auto lost = verdict_of({.model = model});
+        const auto lost = verdict_of({.model = model, .faults = {}});
         CHECK(lost.complaint.find("lost") != std::string::npos);
     }
 }

@@ -11,10 +11,10 @@ using tabacus::test::planted_hosts;
 using tabacus::test::StrategyFault;
 
 struct Trial {
-    StrategyFault fault;
+    StrategyFault fault{};
     std::uint32_t tabs = 2;
     std::uint32_t adds = 1;
-    Faults faults{};
+    Faults faults{};  // NOLINT(readability-redundant-member-init): so that they may be left out
 };
 
 ExploreReport tried(const Trial& trial) {

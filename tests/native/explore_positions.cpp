@@ -135,7 +135,7 @@ class History {
 
 /// Where calls fail: the n-th, from it on, or another one besides.
 struct Positions {
-    std::uint64_t nth;
+    std::uint64_t nth = 0;
     bool for_ever = false;
     std::uint64_t then = 0;  // so many calls after the first; 0 for none
 };

@@ -34,11 +34,9 @@ template <typename Event>
 class Listeners : public ListenersBase {
   public:
     Subscription add(std::function<void(const Event&)> callback) {
-        // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): false
         return ListenersBase::add([callback = std::move(callback)](const void* event) {
             callback(*static_cast<const Event*>(event));
         });
-        // NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
     }
     void emit(const Event& event) const { ListenersBase::emit(&event); }
 };

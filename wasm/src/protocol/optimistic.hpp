@@ -37,7 +37,7 @@ class OptimisticCounter final : public StoredCounter {
         std::int64_t value = 0;
     };
     struct Increment {
-        std::int64_t n;
+        std::int64_t n = 0;
         Completer<std::int64_t> done;
         std::int64_t value = 0;  // once it is in the delta
     };

@@ -79,10 +79,10 @@ class Replica {
 
   private:
     struct CommitLine {
-        CounterState* state;
+        CounterState* state = nullptr;
         Totals totals;
-        std::uint64_t through;
-        bool based;  // `totals` include the base
+        std::uint64_t through = 0;
+        bool based = false;  // `totals` include the base
     };
 
     static bool tally(CounterState& state, std::int64_t n);

@@ -21,8 +21,10 @@ struct Place {
     std::string name;  // as the user wrote it
     NoticeHandler on_notice;
     // For who has no events from the store:
+    // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     std::function<void()> tell_others = {};       // that something was added
     std::function<void()> listen_to_others = {};  // look_again() at what they tell
+    // NOLINTEND(readability-redundant-member-init)
 };
 
 class StoredCounter : public Counter {
@@ -55,7 +57,7 @@ class StoredCounter : public Counter {
 
   private:
     struct Waiter {
-        std::uint64_t target;
+        std::uint64_t target = 0;
         Completer<Unit> done;
     };
     void ended(std::uint64_t add);
