@@ -1,6 +1,7 @@
 // LockScene: a simulated origin whose pages take locks, and the judge of what they were granted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -194,10 +195,28 @@ class LockPage {
     Scope scope_;  // last: what runs in it uses all of the above
 };
 
+/// Time passes only when nothing else can happen: messages and grants are faster than any timer,
+/// as in a real browser that is not overloaded.
+class PatientChooser final : public lab::Chooser {
+  public:
+    explicit PatientChooser(std::uint64_t seed) : random_(seed) {}
+    std::size_t choose(const std::vector<lab::Source>& choices) override {
+        const auto timely = static_cast<std::size_t>(
+            std::count_if(choices.begin(), choices.end(), [](const auto& source) {
+                return source.kind != lab::Source::Kind::clock;
+            }));
+        return timely == 0 ? 0 : random_.below(timely);  // the clock is the last of the choices
+    }
+
+  private:
+    lab::SeededRandom random_;
+};
+
 class LockScene {
   public:
-    explicit LockScene(std::uint64_t seed, StorageModel model = StorageModel::cached)
-        : origin(Origin::Options{seed, model}), random(seed * 7919 + 1) {}
+    explicit LockScene(std::uint64_t seed, StorageModel model = StorageModel::cached,
+                       std::unique_ptr<lab::Chooser> chooser = nullptr)
+        : origin(Origin::Options{seed, model}, std::move(chooser)), random(seed * 7919 + 1) {}
 
     struct Member {
         LabTab* tab;

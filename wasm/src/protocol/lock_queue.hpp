@@ -162,6 +162,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> drive();
     Task<void> obtain();
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
+    Task<void> end_answers(std::shared_ptr<bool> over);
     Task<void> serve(std::shared_ptr<Possession> possession);
     Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);
     [[nodiscard]] WaiterPtr admissible(const Possession& possession);
@@ -180,6 +181,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     // Eviction of hung holders (lock_rescue.cpp).
     struct Sight {
         std::string state;  // equal while nothing moves
+        std::string epoch;  // its part in IndexedDB
         std::int64_t max_hold_ms = 0;
         bool gate_held = false;
     };
@@ -187,7 +189,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<Sight> look();
     [[nodiscard]] std::optional<double> own_max_hold_ms() const;
     Task<bool> hears();
-    Task<bool> claim_rescue(std::string state);
+    Task<bool> claim_rescue(Sight seen);
     Task<void> rescue_from(std::string state);
     Task<void> evict(bool gate_too);
 

@@ -39,6 +39,10 @@ std::string digest(std::string_view text) {
     return identifier_of(hash);
 }
 
+std::string describe(const std::optional<LockRow>& row) {
+    return row ? row->grant + "/" + std::to_string(row->last) : "";
+}
+
 }  // namespace
 
 std::optional<double> LockQueue::own_max_hold_ms() const {
@@ -83,7 +87,7 @@ Task<void> LockQueue::watch() {
 Task<void> LockQueue::rescue_from(std::string state) {
     const auto seen = co_await look();
     if (seen.state != state || !co_await hears() || !taking_) co_return;
-    if (!co_await claim_rescue(state) || !taking_) co_return;
+    if (!co_await claim_rescue(seen) || !taking_) co_return;
     co_await evict(seen.gate_held && !turnstile_->first_in_line());
 }
 
@@ -100,11 +104,9 @@ Task<LockQueue::Sight> LockQueue::look() {
         holders.push_back((gate ? "gate " : "lock ") + lock.client_id);
     }
     std::sort(holders.begin(), holders.end());
-    std::string text;
-    if (row) {
-        text = row->grant + "/" + std::to_string(row->last);
-        sight.max_hold_ms = row->max_hold_ms;
-    }
+    sight.epoch = describe(row);
+    if (row) sight.max_hold_ms = row->max_hold_ms;
+    auto text = sight.epoch;
     for (const auto& holder : holders) (text += '\n') += holder;
     sight.state = digest(text);
     co_return sight;
@@ -128,12 +130,17 @@ Task<bool> LockQueue::hears() {
     co_return context_.hearing.erase(nonce) == 0;
 }
 
-/// True when evicting what is seen is this tab's.
-Task<bool> LockQueue::claim_rescue(std::string state) {
-    const std::vector scope{Store::locks};
+/// True when evicting what is seen is this tab's. In one transaction with the epoch, which the
+/// rescue of another moves: who was held up meanwhile does not rob whom that one let in.
+Task<bool> LockQueue::claim_rescue(Sight seen) {
+    const auto& state = seen.state;
+    const std::vector scope{Store::locks, Store::aside};
     const auto where = key_ + "/rescue";
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+    if (describe(co_await context_.epochs.read_in(*transaction, key_)) != seen.epoch) {
+        co_return false;
+    }
     const auto stored = co_await transaction->get(Store::locks, where);
     const auto former = stored ? parse_rescue_row(stored->value) : std::nullopt;
     RescueRow claim{1, context_.epochs.tab(), state};

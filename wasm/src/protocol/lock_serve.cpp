@@ -60,20 +60,30 @@ Task<void> LockQueue::obtain() {
     }
 }
 
-/// A lock that another tab merely keeps is available: that tab lets it go when it hears of us.
+/// A lock that another tab merely keeps is available: that tab lets it go when it hears of us. Its
+/// word that it did may overtake the deed, which travels by another road: so this asks again at
+/// every word of a release, and once more when no answer can come any more.
 Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish wish) {
     busy_heard_ = false;
-    auto taken = co_await turnstile_->take(wish);
-    if (taken || busy_heard_ || !context_.channel) co_return taken;
-    const Completer<Unit> answered;
-    answer_bell_ = answered;
-    context_.scope.spawn([](LockQueue& self, Completer<Unit> bell) -> Task<void> {
-        co_await self.context_.world.clock().sleep(2 * keep_ms);
-        bell.complete({});
-    }(*this, answered));
-    co_await answered.async();
-    if (busy_heard_) co_return nullptr;
-    co_return co_await turnstile_->take(wish);
+    const auto over = std::make_shared<bool>(false);
+    bool limited = false;
+    while (true) {
+        const Completer<Unit> answered;
+        answer_bell_ = answered;  // rings for what comes while this asks, too
+        const bool last = *over;
+        auto taken = co_await turnstile_->take(wish);
+        if (taken || last || busy_heard_ || !context_.channel) co_return taken;
+        if (!std::exchange(limited, true)) context_.scope.spawn(end_answers(over));
+        co_await answered.async();
+        if (busy_heard_) co_return nullptr;
+    }
+}
+
+Task<void> LockQueue::end_answers(std::shared_ptr<bool> over) {
+    const auto self = weak_from_this();
+    co_await context_.world.clock().sleep(2 * keep_ms);
+    *over = true;
+    if (!self.expired()) answer_bell_.complete({});
 }
 
 void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
