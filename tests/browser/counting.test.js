@@ -110,7 +110,7 @@ describeIn([ENGINES.chromium], 'Every strategy', (engine) => {
     it('counts exactly where tabs add one after another', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
-        for (const strategy of strategies) {
+        for (const strategy of STRATEGIES) {
             const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
             let sum = 0;
             for (const n of [1, 2, -1, 5]) {

@@ -201,10 +201,9 @@ class PatientChooser final : public lab::Chooser {
   public:
     explicit PatientChooser(std::uint64_t seed) : random_(seed) {}
     std::size_t choose(const std::vector<lab::Source>& choices) override {
-        const auto timely = static_cast<std::size_t>(
-            std::count_if(choices.begin(), choices.end(), [](const auto& source) {
-                return source.kind != lab::Source::Kind::clock;
-            }));
+        const auto timely = static_cast<std::size_t>(std::count_if(
+            choices.begin(), choices.end(),
+            [](const auto& source) { return source.kind != lab::Source::Kind::clock; }));
         return timely == 0 ? 0 : random_.below(timely);  // the clock is the last of the choices
     }
 

@@ -41,6 +41,21 @@ struct LockQueue::Withdrawal {
     WaiterPtr waiter;
 };
 
+/// Until a transaction has begun: a grant of whom dies before is written under no more, either.
+struct LockQueue::Writing {
+    explicit Writing(std::shared_ptr<Grant> of) : grant(std::move(of)) { ++grant->commits; }
+    Writing(const Writing&) = delete;
+    Writing& operator=(const Writing&) = delete;
+    Writing(Writing&&) = delete;
+    Writing& operator=(Writing&&) = delete;
+    ~Writing() {
+        if (!grant) return;
+        --grant->commits;
+        if (const auto queue = grant->queue.lock()) queue->commit_ended(*grant);
+    }
+    std::shared_ptr<Grant> grant;
+};
+
 LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
     : context_(context),
       key_(std::move(key)),
@@ -207,16 +222,14 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
         co_await fail(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
                                                            : "a shared lock has no fence");
     }
-    ++grant->commits;
+    Writing writing(grant);
     const auto possession = grant->possession;
     auto begun = co_await attempt(begin_under(grant));
     if (!begun) {
         if (begun.error().code() == ErrorCode::fenced) lose(possession, "fenced");
-        --grant->commits;
-        commit_ended(*grant);
         co_await fail(begun.error());
     }
-    co_return FencedTransaction(grant, std::move(begun.value()));
+    co_return FencedTransaction(std::exchange(writing.grant, nullptr), std::move(begun.value()));
 }
 
 Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant) {

@@ -145,6 +145,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     };
     using WaiterPtr = std::shared_ptr<Waiter>;
     struct Withdrawal;
+    struct Writing;
 
     // Requests (lock_queue.cpp).
     [[nodiscard]] WaiterPtr front();
