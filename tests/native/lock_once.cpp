@@ -59,6 +59,7 @@ TEST_CASE("once: of many tabs' requests one refreshes, and all get its token") {
         LockScene scene(seed, model_of_seed(seed));
         Provider provider;
         std::vector<std::unique_ptr<Client>> clients;
+        clients.reserve(3);
         for (int i = 0; i < 3; ++i) {
             clients.push_back(std::make_unique<Client>(*scene.open().page, provider));
         }

@@ -121,8 +121,9 @@ Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const
 }
 
 Task<std::int64_t> LockEpochs::floor(const std::string& key) {
-    auto base = static_cast<std::int64_t>(
-        std::clamp(world_.clock().now_ms() * 1000.0, 0.0, static_cast<double>(token_max / 2)));
+    constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
+    auto base =
+        static_cast<std::int64_t>(std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max));
     if (world_.storage().available()) {
         // A mirror is a hint: none will do.
         auto text = co_await attempt(world_.storage().get(names_.lock(key)));

@@ -61,7 +61,8 @@ void LockQueue::answer(const LockMessage& message) {
     const auto asked = std::find_if(questions_.begin(), questions_.end(),
                                     [&](const auto& question) { return question->nonce == nonce; });
     if (asked == questions_.end()) return;
-    const auto question = *asked;
+    // Kept: query() may end, and forget it, within complete().
+    const auto question = *asked;  // NOLINT(performance-unnecessary-copy-initialization)
     auto& tabs = question->tabs;
     if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
     tabs.push_back(message.tab);

@@ -36,6 +36,7 @@ struct LockContext {
     LockEpochs epochs;
     NoticeHandler on_notice;
     std::unique_ptr<Channel> channel;
+    // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues = {};  // by escaped name
     std::map<std::string, Completer<Unit>> hearing = {};  // a nonce that shall come back
     std::uint64_t last_id = 0;
@@ -43,6 +44,7 @@ struct LockContext {
     bool asleep = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
     Scope scope = {};  // last: what runs in it uses all of the above
+    // NOLINTEND(readability-redundant-member-init)
 
     void post(LockMessage::Kind kind, const std::string& key,
               std::vector<std::string> detail = {}) const {
@@ -79,7 +81,7 @@ struct Grant {
     bool held = true;
     std::string loss;
     int commits = 0;  // under way
-    std::vector<std::function<void(std::string_view)>> on_lost = {};
+    std::vector<std::function<void(std::string_view)>> on_lost;
 };
 
 /// How a tab comes to possess a lock (lock_turnstile.hpp, lock_lease.hpp).

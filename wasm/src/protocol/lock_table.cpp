@@ -30,6 +30,7 @@ struct LockTable::Parts {
     /// A copy: whoever is told may open another lock.
     [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all() const {
         std::vector<std::shared_ptr<LockQueue>> queues;
+        queues.reserve(context.queues.size());
         for (const auto& [key, queue] : context.queues) queues.push_back(queue);
         return queues;
     }
