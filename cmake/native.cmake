@@ -40,7 +40,7 @@ if(test_sources)
     # passes instead of being thrown through them (task.hpp).
     tabacus_sources(unwound_sources wasm/src/protocol wasm/src/lab)
     set(unwound_tests ${test_sources})
-    list(FILTER unwound_tests INCLUDE REGEX "/(task_coroutines|protocol_[a-z]+)[.]cpp$")
+    list(FILTER unwound_tests INCLUDE REGEX "/(task_coroutines|protocol_[a-z]+|lock_[a-z]+)[.]cpp$")
     add_executable(tabacus_tests_unwound ${unwound_sources} ${unwound_tests})
     target_include_directories(tabacus_tests_unwound PRIVATE wasm/include wasm/src)
     target_compile_definitions(tabacus_tests_unwound PRIVATE TABACUS_UNWIND_BY_DESTRUCTION)

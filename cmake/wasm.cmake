@@ -1,5 +1,6 @@
-# One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies,
-# which serves pages of both, and the laboratory. Each is linked twice, for browsers and for Node, because one glue file
+# One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
+# and the locks, which serve pages of both, and the laboratory. Each is linked twice, for browsers and
+# for Node, because one glue file
 # for both is refused by webpack, esbuild and Vite.
 
 option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
@@ -23,6 +24,7 @@ tabacus_sources(hot_sources wasm/src/sync)
 tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser)
 tabacus_sources(binding_sources wasm/src/bindings)
 tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
+tabacus_sources(locks_sources wasm/src/bindings/locks)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
@@ -32,7 +34,7 @@ set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
 set_source_files_properties(
-    ${catalogue_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS "${cold_options}")
+    ${catalogue_sources} ${locks_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(core_link_options
     --no-entry
@@ -86,6 +88,7 @@ endfunction()
 tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
 tabacus_objects(tabacus_core "-fno-exceptions" ${hot_sources} ${binding_sources})
 tabacus_objects(tabacus_catalogue "-fno-exceptions" ${catalogue_sources})
+tabacus_objects(tabacus_locks "-fno-exceptions" ${locks_sources})
 set(small_options -Oz -fno-exceptions)
 
 if(NOT TABACUS_THREADS)
@@ -104,6 +107,8 @@ foreach(pair "web;web,worker" "node;node")
     if(NOT TABACUS_THREADS)
         tabacus_module(catalogue ${platform} ${environments} "${small_options}"
             tabacus_protocols tabacus_catalogue)
+        tabacus_module(locks ${platform} ${environments} "${small_options}"
+            tabacus_protocols tabacus_locks)
         tabacus_module(lab ${platform} ${environments} "${lab_options}" tabacus_lab)
     endif()
 endforeach()

@@ -12,6 +12,7 @@ const STORE = {
 
 const EXCLUSION = {
     'web-locks': 'Web Locks. The browser frees what a closed or crashed tab held.',
+    lease: 'By leases in IndexedDB, for want of Web Locks: a dead holder is noticed only after its lease.',
     none: 'No locks. Each tab takes a new row instead of one that was given up.',
 };
 

@@ -16,8 +16,9 @@
  * - `weaker-guarantee`: this place can only promise less than was asked for.
  * - `unavailable`: this place lacks what the call needs at all.
  * - `quota-exceeded`, `store-failed`, `unknown-commit`: what the store said.
- * - `fenced`: another owner took the row over; nothing of the call was kept.
- * - `lock-lost`: another context stole the lock that the call held.
+ * - `fenced`: another owner took the row over, or the lock was granted to another; nothing of the call was kept.
+ * - `lock-lost`: the lock was released, or lost (stolen, maxHold, the page frozen or hidden).
+ * - `deadlock`: a cycle of waits, ended by refusing this one.
  * - `not-owner`: an unlock of a mutex that the caller does not hold.
  * - `would-block`: a blocking call on a main thread, which must not block.
  * - `would-deadlock`: a blocking lock of a mutex that the caller already holds.
@@ -25,8 +26,8 @@
  * - `out-of-memory`: a fixed arena or table is full.
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
- *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'not-owner' | 'would-block'
- *   | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
+ *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'deadlock' | 'not-owner'
+ *   | 'would-block' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
  */
 
 /**
@@ -89,6 +90,15 @@ export class TabacusError extends Error {
         super(message, causeOf(details));
         this.name = 'TabacusError';
         describe(this, code, details);
+    }
+}
+
+/** A cycle of waits over locks, tabs or both; the message names labels and locks. This request ended it. */
+export class DeadlockError extends TabacusError {
+    /** @param {string} message */
+    constructor(message) {
+        super('deadlock', message);
+        this.name = 'DeadlockError';
     }
 }
 

@@ -9,7 +9,7 @@
 
 export { open } from './tab/open.js';
 export { TabacusEvent } from './tab/event.js';
-export { TabacusError, TabacusRangeError } from './errors.js';
+export { DeadlockError, TabacusError, TabacusRangeError } from './errors.js';
 
 /**
  * `threads()` of 'tabacus/threads', loaded when it is called: a page that only counts over tabs does
@@ -36,6 +36,15 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./tab/guarantee.js').Guarantee} Guarantee */
 /** @typedef {import('./tab/guarantee.js').LossCause} LossCause */
 /** @typedef {import('./tab/guarantee.js').StorageModel} StorageModel */
+/** @typedef {import('./lock/lock.js').Lock} Lock */
+/** @typedef {import('./lock/held.js').Held} Held */
+/** @typedef {import('./lock/leader.js').Leader} Leader */
+/** @typedef {import('./lock/leader.js').Term} Term */
+/** @typedef {import('./lock/semaphore.js').Semaphore} Semaphore */
+/** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */
+/** @typedef {import('./lock/options.js').LockOptions} LockOptions */
+/** @typedef {import('./lock/locks.js').LockRequestInfo} LockRequestInfo */
+/** @template T @typedef {import('./lock/serial.js').Serial<T>} Serial */
 /** @typedef {import('./tab/options.js').Strategy} Strategy */
 /** @typedef {import('./tab/options.js').Durability} Durability */
 /** @typedef {import('./tab/event.js').WarningDetail} WarningDetail */

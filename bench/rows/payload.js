@@ -13,7 +13,7 @@ export const LIMITS_KB = Object.freeze({ single: 30, threads: 40 });
 const AT = '/dist/';
 
 /** @param {string} path */
-function brotliBytes(path) {
+export function brotliBytes(path) {
     const bytes = readFileSync(path);
     const params = {
         [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,

@@ -37,6 +37,8 @@ const events = /** @type {const} */ ([
  * @typedef {object} Owner
  * @property {(counter: number) => void} changed
  * @property {(notice: Notice) => void} notice
+ * @property {(held: number, reason: string) => void} [lost] a held lock
+ * @property {(watch: number) => void} [unlocked] a lock that is watched was taken or let go
  */
 
 /** The length that stands for null. */
@@ -85,6 +87,19 @@ export class Border {
             this.#pack(texts);
             this.glue._tab_event(this.#tab, events.indexOf(event), number);
         });
+    }
+
+    /**
+     * Calls an export of the module about its tab, with texts where it unpacks them.
+     *
+     * @param {string} name
+     * @param {(string | null)[]} texts
+     * @param {number[]} numbers
+     * @returns {any}
+     */
+    invoke(name, texts, ...numbers) {
+        this.#pack(texts);
+        return /** @type {any} */ (this.glue)[name](this.#tab, ...numbers);
     }
 
     /** @returns {Promise<unknown>} */

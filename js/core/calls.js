@@ -15,7 +15,7 @@
 /** @typedef {(border: import('./border.js').Border, words: Words) => unknown} CallHandler a number, or nothing */
 
 /** The object stores, in the order of `enum class Store` in wasm/include/tabacus/world.hpp. */
-const stores = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas'];
+const stores = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data'];
 
 /** @param {number} index */
 const storeOf = (index) => /** @type {string} */ (stores[index]);
@@ -83,4 +83,6 @@ export const calls = [
         const [message = '', previous = '', ...subject] = second.split('\0');
         owner.notice({ lost: object > 0, code: first, message, previous, subject: subject.join('\0'), healed: number });
     },
+    ({ owner }, { object, first }) => owner.lost?.(object, first),
+    ({ owner }, { object }) => owner.unlocked?.(object),
 ];

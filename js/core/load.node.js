@@ -15,6 +15,9 @@ export function loadGlue(name) {
         case 'single':
             // @ts-ignore: as above
             return import('./single.js');
+        case 'locks':
+            // @ts-ignore: as above
+            return import('./locks.js');
         default:
             // @ts-ignore: as above
             return import('./catalogue.js');

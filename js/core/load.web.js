@@ -13,6 +13,9 @@ export function loadGlue(name) {
         case 'single':
             // @ts-ignore: as above
             return import('./single.js');
+        case 'locks':
+            // @ts-ignore: as above
+            return import('./locks.js');
         default:
             // @ts-ignore: as above
             return import('./catalogue.js');
@@ -36,6 +39,8 @@ function wasmBeside(name) {
             return new URL('./threads.wasm', import.meta.url);
         case 'single':
             return new URL('./single.wasm', import.meta.url);
+        case 'locks':
+            return new URL('./locks.wasm', import.meta.url);
         default:
             return new URL('./catalogue.wasm', import.meta.url);
     }

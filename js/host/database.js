@@ -26,6 +26,7 @@ export class DatabaseHost {
     #keyRange;
     #name;
     #clock;
+    #values;
     #report;
 
     /** @type {IDBDatabase | undefined} */
@@ -49,13 +50,15 @@ export class DatabaseHost {
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
      * @param {import('./clock.js').ClockHost} clock
+     * @param {import('./values.js').Values} values
      * @param {import('./host.js').Report} report
      */
-    constructor(platform, namespace, clock, report) {
+    constructor(platform, namespace, clock, values, report) {
         this.#factory = attempt(() => platform.indexedDB);
         this.#keyRange = attempt(() => platform.IDBKeyRange);
         this.#name = `tabacus/${encodeURIComponent(namespace)}`;
         this.#clock = clock;
+        this.#values = values;
         this.#report = report;
     }
 
@@ -119,7 +122,8 @@ export class DatabaseHost {
     #transaction(connection, { scope, write, strict }) {
         const durability = strict ? 'strict' : 'relaxed';
         const transaction = connection.transaction(scope, write ? 'readwrite' : 'readonly', { durability });
-        return new TransactionHost(transaction, /** @type {typeof IDBKeyRange} */ (this.#keyRange), this.#report);
+        const keyRange = /** @type {typeof IDBKeyRange} */ (this.#keyRange);
+        return new TransactionHost(transaction, keyRange, this.#values, this.#report);
     }
 
     /** Lets the connection go once the transactions under way have ended. */

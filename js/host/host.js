@@ -12,6 +12,7 @@ import { reportTo } from './failure.js';
 import { LifecycleHost } from './lifecycle.js';
 import { LocksHost } from './locks.js';
 import { StorageHost } from './storage.js';
+import { Values } from './values.js';
 
 /**
  * What a tab takes from its platform: `globalThis`, or an object of the same shape. Every part is
@@ -61,7 +62,8 @@ export class Host {
         const { report } = this;
         this.clock = new ClockHost(platform, report);
         this.storage = new StorageHost(platform, report);
-        this.database = new DatabaseHost(platform, namespace, this.clock, report);
+        this.values = new Values();
+        this.database = new DatabaseHost(platform, namespace, this.clock, this.values, report);
         this.locks = new LocksHost(platform, report);
         this.channels = new ChannelsHost(platform, report);
         this.lifecycle = new LifecycleHost(platform, report);

@@ -4,8 +4,10 @@
  * transaction (world.hpp, Transaction::claim).
  */
 
-const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas'];
+const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data'];
 const claims = 'claims';
+/** What applications keep: any values, where all others are strings. */
+export const data = 'data';
 export const subject = 'subject';
 
 /**

@@ -1,5 +1,5 @@
 import { storeFailure } from './failure.js';
-import { subject } from './schema.js';
+import { data, subject } from './schema.js';
 
 /**
  * One transaction. Its requests are issued as they come and not waited for, so that a whole commit
@@ -9,6 +9,7 @@ import { subject } from './schema.js';
 export class TransactionHost {
     #transaction;
     #keyRange;
+    #values;
     #report;
 
     /**
@@ -35,11 +36,13 @@ export class TransactionHost {
     /**
      * @param {IDBTransaction} transaction
      * @param {typeof IDBKeyRange} keyRange
+     * @param {import('./values.js').Values} values
      * @param {import('./host.js').Report} report
      */
-    constructor(transaction, keyRange, report) {
+    constructor(transaction, keyRange, values, report) {
         this.#transaction = transaction;
         this.#keyRange = keyRange;
+        this.#values = values;
         this.#report = report;
         transaction.oncomplete = () => this.#end(null);
         transaction.onabort = () => this.#end(this.#abortion());
@@ -53,7 +56,7 @@ export class TransactionHost {
     get(operation, store, key) {
         this.#read(operation, store, (objects) => {
             const request = objects.get(key);
-            return [request, () => (request.result === undefined ? [] : [key, text(request.result)])];
+            return [request, () => (request.result === undefined ? [] : [key, this.#told(store, request.result)])];
         });
     }
 
@@ -69,7 +72,7 @@ export class TransactionHost {
         this.#read(operation, store, (objects) => {
             const keys = objects.getAllKeys(range);
             const values = objects.getAll(range);
-            return [values, () => keys.result.flatMap((key, i) => [String(key), text(values.result[i])])];
+            return [values, () => keys.result.flatMap((key, i) => [String(key), this.#told(store, values.result[i])])];
         });
     }
 
@@ -91,7 +94,8 @@ export class TransactionHost {
      * @param {string} value
      */
     put(store, key, value) {
-        this.#write(() => this.#transaction.objectStore(store).put(value, key));
+        const kept = store === data ? this.#values.get(value) : value;
+        this.#write(() => this.#transaction.objectStore(store).put(kept, key));
     }
 
     /**
@@ -163,6 +167,16 @@ export class TransactionHost {
      */
     #answer(how, operation, answer) {
         if (this.#reads.delete(operation)) this.#report(how, operation, answer);
+    }
+
+    /**
+     * A row's value as the core has it. What is an application's is kept for it.
+     *
+     * @param {string} store
+     * @param {unknown} value
+     */
+    #told(store, value) {
+        return store === data ? this.#values.keep(value) : text(value);
     }
 
     /** @param {() => void} issue */

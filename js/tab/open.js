@@ -13,7 +13,10 @@ import { Tab } from './tab.js';
  *   package's modules
  * @property {import('../core/module.js').WasmSource} [catalogue] where catalogue.wasm is, if not beside
  *   the package's modules; it is loaded by the first counter of a strategy but the default
- * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for
+ * @property {import('../core/module.js').WasmSource} [locks] where locks.wasm is, if not beside the
+ *   package's modules; it is loaded by the first use of a lock or of what is built on locks
+ * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
+ *   exclude or fence less than they promise
  * @property {object} [window] the platform to use in place of `globalThis`
  */
 

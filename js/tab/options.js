@@ -90,9 +90,10 @@ export function checkOpenOptions(given) {
         build,
         wasm,
         catalogue,
+        locks,
         allowWeaker = false,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'allowWeaker', 'window']);
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'locks', 'allowWeaker', 'window']);
     const platform = checkWindow(window);
     return {
         namespace: checkName(namespace, 'namespace'),
@@ -102,6 +103,7 @@ export function checkOpenOptions(given) {
         ),
         wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
         catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
+        locks: locks === undefined ? undefined : checkWasm(locks, 'locks'),
         allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }

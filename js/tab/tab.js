@@ -1,8 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Border } from '../core/border.js';
-import { TabacusError } from '../errors.js';
+import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
-import { checkName } from '../shared/check.js';
+import { Leader } from '../lock/leader.js';
+import { Lock } from '../lock/lock.js';
+import { Semaphore } from '../lock/semaphore.js';
+import { Serial } from '../lock/serial.js';
+import { checkInteger, checkName } from '../shared/check.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
@@ -13,7 +17,8 @@ import { checkCounterOptions, isWeaker } from './options.js';
  *
  * @typedef {object} Capabilities
  * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
- * @property {'web-locks' | 'none'} exclusion how tabs keep out of each other's way
+ * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs keep out of each other's way: by the
+ *   browser's locks, or, where it has none, locks by a lease in IndexedDB
  * @property {import('./options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs hear of an increment at once (BroadcastChannel)
@@ -64,6 +69,7 @@ export class Tab extends EventTarget {
     #allowWeaker;
     #namespace;
     #catalogueSource;
+    #locksSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
@@ -80,6 +86,9 @@ export class Tab extends EventTarget {
 
     /** @type {Promise<void> | undefined} */
     #closing;
+
+    /** The locks, once one is used. @type {Promise<import('../lock/locks.js').Locks> | undefined} */
+    #locks;
 
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
@@ -100,10 +109,11 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks }) {
         super();
         this.#namespace = namespace;
         this.#catalogueSource = catalogue;
+        this.#locksSource = locks;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
@@ -158,6 +168,112 @@ export class Tab extends EventTarget {
         this.#counters.set(key, counter); // kept even if refused: the core has it until the tab closes
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
         return /** @type {any} */ (counter);
+    }
+
+    /**
+     * The lock of that name, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @returns {Lock}
+     * @throws {TabacusError} `invalid-argument`
+     * @example
+     * const answer = await tab.lock('refresh').run(async (held) => fetch('/refresh', { signal: held.signal }));
+     */
+    lock(name) {
+        return new Lock(checkName(name), () => this.#loadLocks());
+    }
+
+    /**
+     * At most `permits` at once, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {number} permits an agreement of all who use it, from 1 to 64: a request waits for all of them
+     * @returns {Semaphore}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    semaphore(name, permits) {
+        return new Semaphore(checkName(name), checkInteger('permits', permits, 1, 64), () => this.#loadLocks());
+    }
+
+    /**
+     * One leader over all tabs of the origin and namespace: the lock `leader/<name>`, in terms that rise.
+     *
+     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @returns {Leader}
+     * @example
+     * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
+     */
+    leader(name) {
+        return new Leader(checkName(name), this.lock(`leader/${name}`));
+    }
+
+    /**
+     * A value that is shown at once while its mutations run one after another, over all tabs: under the
+     * lock `serial/<name>`.
+     *
+     * @template T
+     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @param {T} initial what is shown before the first mutation
+     * @returns {Serial<T>}
+     */
+    serial(name, initial) {
+        return new Serial(checkName(name), initial, this.lock(`serial/${name}`), this.#platform);
+    }
+
+    /**
+     * Single flight over all tabs: of those who call while none has finished, one runs `make`, and all
+     * get its value, or what it threw, by structured clone. If the runner dies, another runs.
+     *
+     * @template T
+     * @param {string} key a well-formed string of 1 to 128 UTF-16 units
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make its value must be one
+     *   that can be cloned. `signal` aborts when another may run in its stead
+     * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] `ttl`:
+     *   a value not older than so many milliseconds will do; `signal` and `timeout` end the wait
+     * @returns {Promise<T>}
+     * @example
+     * const token = await tab.once('token', async ({ signal }) => (await fetch('/refresh', { signal })).json());
+     */
+    async once(key, make, options) {
+        checkName(key, 'key');
+        return (await this.#loadLocks()).once(key, make, options);
+    }
+
+    /**
+     * Several locks at once: all or none, in one order for everybody, so that no two lockAll() wait for
+     * each other.
+     *
+     * @template T
+     * @param {string[]} names different ones
+     * @param {(held: import('../lock/held.js').Held[]) => T | Promise<T>} use in the order of `names`
+     * @param {import('../lock/options.js').LockOptions} [options]
+     * @returns {Promise<T>}
+     */
+    async lockAll(names, use, options) {
+        for (const name of names) checkName(name, 'names');
+        if (names.length === 0 || new Set(names).size < names.length) {
+            throw invalid('names', names, 'an array of different names');
+        }
+        return (await this.#loadLocks()).run([...names], use, options, true);
+    }
+
+    /**
+     * A lock of any name, for js/compat.
+     *
+     * @param {string} name
+     * @param {import('../lock/options.js').LockOptions} options
+     * @internal
+     */
+    async _acquire(name, options) {
+        return (await (await this.#loadLocks()).acquire([name], options))[0] ?? null;
+    }
+
+    /**
+     * @param {string} name
+     * @internal
+     */
+    async _query(name) {
+        return (await this.#loadLocks()).query(name);
     }
 
     /**
@@ -285,7 +401,25 @@ export class Tab extends EventTarget {
         });
     }
 
+    #loadLocks() {
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#locks ??= import('../lock/locks.js').then(({ Locks }) =>
+            Locks.load({
+                namespace: this.#namespace,
+                platform: this.#platform,
+                source: this.#locksSource,
+                allowWeaker: this.#allowWeaker,
+                warn: (notice) => this.#notice(notice),
+            }),
+        );
+        return this.#locks;
+    }
+
     async #close() {
+        void this.#locks?.then(
+            (locks) => locks.close(),
+            () => {}, // told to who used a lock
+        );
         try {
             const counters = [...this.#counters.values()];
             const stored = counters.filter((counter) => counter instanceof StoredCounter);

@@ -29,6 +29,7 @@ const CORES = {
     single: 'wasm-single',
     catalogue: 'wasm-single',
     lab: 'wasm-single',
+    locks: 'wasm-single',
 };
 
 /** Public modules by the names that package.json exports them under. */
@@ -37,6 +38,9 @@ const FACADES = {
     'tabacus-threads': 'threads',
     'tabacus-worker': 'worker',
     'tabacus-lab': 'lab',
+    'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
+    'tabacus-compat-leadership': 'compat/leadership',
+    'tabacus-compat-locks': 'compat/locks',
 };
 
 /** The scripts whose change changes what is packed. */
@@ -158,7 +162,7 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|catalogue|lab)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks)\.js$/ }, ({ importer, path }) =>
             /^load\.(web|node)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,

@@ -80,6 +80,14 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
                 await tab.close();
             });
 
+            it('counts under a lock', async () => {
+                const tab = await openTab();
+                const complaints = await tab.console();
+                assert.equal(await call(tab, 'countUnderLock', 5), 5);
+                assert.deepEqual(complaints, []);
+                await tab.close();
+            });
+
             it('counts exactly in threads and in a Worker that it bundled', async () => {
                 const tab = await openTab();
                 const complaints = await tab.console();

@@ -1,10 +1,11 @@
 /** What a page loads may not grow. `npm run bench -- --only payload` tells file by file, beside the target. */
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { it } from 'node:test';
 
-import { inChromium } from '../../bench/lib/context.js';
-import { loaded } from '../../bench/rows/payload.js';
+import { DIST, inChromium } from '../../bench/lib/context.js';
+import { brotliBytes, loaded } from '../../bench/rows/payload.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
 /**
@@ -13,14 +14,22 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
  */
 const CEILINGS_KB = { single: 37, threads: 57 };
 
+/** What a page loads besides, with the first lock: the module and its glue. */
+const LOCKS_CEILING_KB = 51;
+
+it(`the locks: at most ${LOCKS_CEILING_KB} KB`, () => {
+    const bytes = ['locks.js', 'locks.wasm'].map((file) => brotliBytes(join(DIST, 'web', file)));
+    assert.ok((bytes[0] ?? 0) + (bytes[1] ?? 0) <= LOCKS_CEILING_KB * 1024, `${bytes} bytes`);
+});
+
 describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
     for (const build of /** @type {const} */ (['single', 'threads'])) {
         it(`${build}: at most ${CEILINGS_KB[build]} KB`, async () => {
             const files = await inChromium((context) => loaded(context, build));
             const wasm = files.filter(({ file }) => file.endsWith(`/${build}.wasm`));
             assert.equal(wasm.length, 1, 'it must have counted');
-            const others = files.filter(({ file }) => file.includes('catalogue'));
-            assert.deepEqual(others, [], 'the catalogue is for who asks for it');
+            const others = files.filter(({ file }) => /catalogue|locks/.test(file));
+            assert.deepEqual(others, [], 'the catalogue and the locks are for who asks for them');
             const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
             const list = files.map((one) => `${one.file} ${one.bytes}`).join('\n');
             assert.ok(bytes <= CEILINGS_KB[build] * 1024, `${bytes} bytes:\n${list}`);

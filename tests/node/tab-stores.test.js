@@ -249,7 +249,7 @@ test('without locks or a channel two tabs are still exact', async () => {
     const without = { navigator: {}, BroadcastChannel: undefined };
     const a = await open({ build, window: origin.window(without) });
     const b = await open({ build, window: origin.window(without) });
-    assert.equal(a.capabilities.exclusion, 'none');
+    assert.equal(a.capabilities.exclusion, 'lease');
     assert.equal(a.capabilities.channel, false);
     for (let i = 0; i < 50; i++) {
         a.counter('c').add(1);

@@ -20,6 +20,9 @@ enum class ErrorCode {
     store_failed,      // the transaction aborted; nothing of the call was kept
     unknown_commit,    // the connection died during the commit: it may or may not have happened
     lock_lost,         // another context stole the lock
+    timed_out,         // the caller's time limit passed
+    aborted,           // the caller's signal aborted
+    deadlock,          // a cycle of waiting, which this error breaks
 };
 
 /// The code as the public API spells it: words joined by hyphens ("quota-exceeded").

@@ -19,7 +19,7 @@ constexpr int name_units_max = 128;
 /// What this context has. Each is one of the words that the public API shows.
 struct Capabilities {
     std::string_view store;       // indexeddb, localstorage, memory
-    std::string_view exclusion;   // web-locks, none
+    std::string_view exclusion;   // web-locks, lease, none
     std::string_view durability;  // the best there is: strict, relaxed, memory
     bool mirror = false;          // totals are mirrored in localStorage against a lost database
     bool channel = false;         // news travels by BroadcastChannel

@@ -20,8 +20,10 @@
 // instead; so loops of ready awaits run in constant stack.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <list>
 #include <memory>
@@ -461,7 +463,10 @@ class Scope {
     /// Starts `task` at once. A failure that escapes it is a defect and terminates: a root task
     /// reports through callbacks or completers of its own.
     void spawn(Task<void> task) {
-        reap();
+        if (running_.size() >= reap_at_) {
+            reap();
+            reap_at_ = std::max(reap_at_first, 2 * running_.size());
+        }
         const auto handle = task.handle_;
         running_.push_back(std::move(task));
         handle.resume();
@@ -477,11 +482,14 @@ class Scope {
     }
 
   private:
-    /// Finished frames are freed at the next spawn, never from inside themselves.
+    /// Finished frames are freed at some later spawn, never from inside themselves; when they may
+    /// be half of all, so that many tasks cost no more each than few.
+    static constexpr std::size_t reap_at_first = 16;
     void reap() {
         std::erase_if(running_, [](const Task<void>& task) { return task.handle_.done(); });
     }
     std::list<Task<void>> running_;
+    std::size_t reap_at_ = reap_at_first;
 };
 
 /// Runs `task` in `scope` and hands its value or its failure to one of two functions.

@@ -55,6 +55,8 @@ enum class Store : std::uint8_t {
     counters,  // what the catalogue's strategies keep in one row per counter
     aside,     // records set aside because they could not be read
     deltas,    // one row per increment not folded yet
+    locks,     // the epoch of each lock: its newest token, and who holds it
+    data,      // what applications keep under a lock's fence
 };
 
 struct Row {

@@ -46,6 +46,8 @@ enum class Call : int {
     promise_reject,
     counter_changed,
     notice,
+    lock_lost,
+    lock_changed,
 };
 
 /// What a call says beside its name. Most need few of these.

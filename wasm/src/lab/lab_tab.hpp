@@ -97,6 +97,7 @@ class LabTab final : public World {
     bool frozen_ = false;
     bool cached_ = false;
     bool hidden_ = false;
+    bool deaf_ = false;
     bool in_turn_ = false;
     std::uint32_t last_transaction_ = 0;
     std::uint32_t last_request_ = 0;

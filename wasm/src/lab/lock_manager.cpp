@@ -30,8 +30,10 @@ void LockManager::request(Request request) {
     tell(request, "asks for the lock");
     const std::string name = request.name;
     touch(name);
+    ++requests_;
     if (request.steal) {
         // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
+        ++steals_;
         take_from_holders(name);
         queue_.push_front(std::move(request));
     } else {
@@ -104,7 +106,7 @@ void LockManager::abort(RequestId id) {
     const std::string name = found->name;
     touch(name);
     queue_.erase(found);
-    process(name);
+    if (wakes_after_abort_) process(name);
 }
 
 void LockManager::end(std::uint32_t client) {

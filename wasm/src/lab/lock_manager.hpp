@@ -55,6 +55,12 @@ class LockManager {
     /// §4.5 "Snapshot the lock state".
     [[nodiscard]] LockSnapshot snapshot() const;
     [[nodiscard]] bool holds_any(std::uint32_t client) const;
+    /// How many requests there were, and how many of them to steal.
+    [[nodiscard]] int requests() const { return requests_; }
+    [[nodiscard]] int steals() const { return steals_; }
+    /// False: as Chromium 156, which looks at no one behind an aborted or ended waiter until a
+    /// holder releases, although §4.3 says to.
+    void wake_after_abort(bool wakes) { wakes_after_abort_ = wakes; }
 
   private:
     [[nodiscard]] bool held_against(const Request& request) const;
@@ -67,6 +73,9 @@ class LockManager {
 
     LockListener& listener_;
     Notes* notes_;
+    int requests_ = 0;
+    int steals_ = 0;
+    bool wakes_after_abort_ = true;
     std::vector<Request> held_;  // in the order they were granted
     std::deque<Request> queue_;  // of all names; the order matters within one
 };

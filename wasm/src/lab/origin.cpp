@@ -42,7 +42,10 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
           notes_),
       channels_(notes_) {}
 
-Origin::~Origin() = default;
+/// What a dying program lets go of must still be there.
+Origin::~Origin() {
+    for (const auto& tab : tabs_) tab->die();
+}
 
 LabTab& Origin::open_tab(Platform platform) {
     const auto id = static_cast<TabId>(tabs_.size() + 1);
@@ -229,6 +232,17 @@ void Origin::thaw(LabTab& tab) {
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::resumed); });
 }
 
+/// Its transactions end: a browser aborts those that stand still while others wait (Chromium after
+/// a minute).
+void Origin::suspend(LabTab& tab) {
+    tab.frozen_ = true;
+    tab.database_->abort_uncommitted();
+}
+
+void Origin::wake(LabTab& tab) { tab.frozen_ = false; }
+
+void Origin::deafen(LabTab& tab) { tab.deaf_ = true; }
+
 void Origin::hide(LabTab& tab) {
     notes_.tell(tab.id_, Object::faults, [] { return std::string("is hidden"); });
     tab.hidden_ = true;
@@ -380,7 +394,7 @@ void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::strin
     notes_.tell(sender, Object::channel, [&] { return "posts " + std::string(message); });
     for (const auto& [receiver, id] : channels_.receivers(name, endpoint)) {
         notes_.note(Object::alive, receiver, Touch::read);
-        if (tab(receiver).cached_) continue;
+        if (tab(receiver).cached_ || tab(receiver).deaf_) continue;
         tab(receiver).in_tab(
             Source::Kind::message,
             [this, receiver = receiver, id = id, text = std::string(message)] {

@@ -109,6 +109,12 @@ class Origin : private LockListener {
     [[nodiscard]] bool commits_under_way(const LabTab& tab) const;
     void freeze(LabTab& tab);
     void thaw(LabTab& tab);
+    /// Stops without a word, as a stopped process, a debugger or an endless loop does: no event
+    /// tells.
+    void suspend(LabTab& tab);
+    void wake(LabTab& tab);
+    /// It hears no message of any channel from here on.
+    void deafen(LabTab& tab);
     void hide(LabTab& tab);
     void show(LabTab& tab);
     /// Into the back/forward cache. False, and the tab dies, when it still holds a lock once its

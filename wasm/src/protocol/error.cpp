@@ -22,6 +22,12 @@ std::string_view code_name(ErrorCode code) {
             return "unknown-commit";
         case ErrorCode::lock_lost:
             return "lock-lost";
+        case ErrorCode::timed_out:
+            return "timed-out";
+        case ErrorCode::aborted:
+            return "aborted";
+        case ErrorCode::deadlock:
+            return "deadlock";
     }
     return "store-failed";
 }

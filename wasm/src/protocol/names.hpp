@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ namespace tabacus {
 
 /// `part` with '%', '/', ';' and control characters as %XX. Injective.
 std::string escaped(std::string_view part);
+/// The inverse; nothing for what escaped() never writes.
+std::optional<std::string> unescaped(std::string_view part);
 
 /// The key of a counter's row, "counter/generation/slot". A copy for each caller would be ten times
 /// the size of the calls.
@@ -32,6 +35,19 @@ class Names {
     [[nodiscard]] std::string slot_lock(std::string_view slot) const {
         return concat({root_, "slot/", slot});
     }
+    /// Held by whoever holds the lock `key`, an escaped name (lock_turnstile.hpp).
+    [[nodiscard]] std::string lock(std::string_view key) const {
+        return root_ + "lock/" + std::string(key);
+    }
+    /// Held while waiting for that one: the queue.
+    [[nodiscard]] std::string lock_gate(std::string_view key) const {
+        return root_ + "gate/" + std::string(key);
+    }
+    /// One of a semaphore's permits.
+    [[nodiscard]] std::string permit(std::string_view key, int number) const {
+        return root_ + "permit/" + std::string(key) + "/" + std::to_string(number);
+    }
+    [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
     /// localStorage: the generation of the database as last seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
     /// The same, as the catalogue knows it.

@@ -77,7 +77,9 @@ Capabilities Tab::capabilities() const {
     return {.store = medium == Medium::database  ? "indexeddb"
                      : medium == Medium::storage ? "localstorage"
                                                  : "memory",
-            .exclusion = parts_->world.locks().available() ? "web-locks" : "none",
+            .exclusion = parts_->world.locks().available() ? "web-locks"
+                         : medium == Medium::database      ? "lease"
+                                                           : "none",
             .durability = medium == Medium::database  ? "strict"
                           : medium == Medium::storage ? "relaxed"
                                                       : "memory",

@@ -1,0 +1,96 @@
+/**
+ * A session over all tabs: one refresh for each expiry, whoever needs it first, and nobody logged out
+ * because two tabs refreshed at once or one of them died at it. docs/locks.md walks through it.
+ */
+
+/** @typedef {{ number: number, access: string, refresh: string }} Tokens */
+
+const store = 'session';
+
+export class Session {
+    #lock;
+    #tab;
+    #url;
+
+    /** What this tab has seen last. @type {Tokens | undefined} */
+    #tokens;
+
+    /**
+     * @param {import('tabacus').Tab} tab
+     * @param {string} url of the provider (web/token-server.js)
+     */
+    constructor(tab, url) {
+        this.#tab = tab;
+        this.#lock = tab.lock('session');
+        this.#url = url;
+    }
+
+    /** Nothing, if any tab is logged in. */
+    async login() {
+        this.#tokens = await this.#lock.run(async (held) => {
+            const stored = await this.#read(held);
+            return stored ?? this.#write(held, 1, await this.#post('/login', {}, held.signal));
+        });
+    }
+
+    /**
+     * @param {string} path
+     * @returns {Promise<Response>} 401 when the session has ended
+     */
+    async request(path) {
+        for (let tries = 1; ; tries++) {
+            const tokens = (this.#tokens ??= await this.#lock.run((held) => this.#read(held)));
+            if (!tokens) throw new Error('nobody is logged in');
+            // Shared: no request is under way while the token is replaced.
+            const response = await this.#lock.run(
+                ({ signal }) => fetch(this.#url + path, { headers: { authorization: `Bearer ${tokens.access}` }, signal }),
+                { mode: 'shared' },
+            );
+            if (response.status !== 401 || tries === 3) return response;
+            await response.body?.cancel();
+            this.#tokens = await this.#refreshed(tokens);
+        }
+    }
+
+    /**
+     * The tokens after `expired`. Many ask, one refreshes; who asks late finds it done.
+     * @param {Tokens} expired
+     */
+    #refreshed(expired) {
+        return this.#tab.once(`session/${expired.number}`, () =>
+            this.#lock.run(async (held) => {
+                const stored = await this.#read(held);
+                if (stored && stored.number > expired.number) return stored;
+                const given = await this.#post('/refresh', { refresh: expired.refresh }, held.signal);
+                return this.#write(held, expired.number + 1, given);
+            }),
+        );
+    }
+
+    /** @param {import('tabacus').Held} held @returns {Promise<Tokens | undefined>} */
+    #read(held) {
+        return held.commit(store, (tx) => tx.get(store, 'tokens'));
+    }
+
+    /**
+     * @param {import('tabacus').Held} held
+     * @param {number} number
+     * @param {{ access: string, refresh: string }} given
+     */
+    async #write(held, number, { access, refresh }) {
+        const tokens = { number, access, refresh };
+        await held.commit(store, (tx) => tx.put(store, 'tokens', tokens));
+        return tokens;
+    }
+
+    /**
+     * @param {string} path
+     * @param {object} body
+     * @param {AbortSignal} signal
+     */
+    async #post(path, body, signal) {
+        const response = await fetch(this.#url + path, { method: 'POST', body: JSON.stringify(body), signal });
+        if (!response.ok) throw new Error(`${path}: ${response.status}`);
+        return response.json();
+    }
+}

@@ -1,0 +1,189 @@
+import { invalid, TabacusError } from '../errors.js';
+import { checkKey, checkStore, cloned } from './options.js';
+
+/** @type {typeof Symbol.asyncDispose} */
+const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
+
+/**
+ * A lock that was granted. It is released by `release()`, at the end of run()'s function, or by
+ * `await using`.
+ */
+export class Held {
+    #locks;
+    #id;
+    #lost = new AbortController();
+    #released = false;
+
+    /**
+     * @param {import('./locks.js').Locks} locks
+     * @param {number} id
+     * @param {{ name: string, mode: 'exclusive' | 'shared', label: string, token: number | null }} what
+     * @internal
+     */
+    constructor(locks, id, { name, mode, label, token }) {
+        this.#locks = locks;
+        this.#id = id;
+        this.name = name;
+        this.mode = mode;
+        this.label = label;
+        /** Rises with every exclusive grant of the name, for ever. Null of a shared lock. */
+        this.token = token;
+    }
+
+    /** @internal */
+    get _id() {
+        return this.#id;
+    }
+
+    /** Whether it is neither released nor lost. */
+    get held() {
+        return !this.#released && !this.#lost.signal.aborted;
+    }
+
+    /**
+     * Aborts, with a TabacusError `lock-lost`, when the lock is lost before it is released: stolen,
+     * held for longer than maxHold, or its page frozen or hidden.
+     */
+    get signal() {
+        return this.#lost.signal;
+    }
+
+    /** @throws {TabacusError} `lock-lost` unless it is held */
+    assertHeld() {
+        if (this.#lost.signal.aborted) throw this.#lost.signal.reason;
+        if (this.#released) throw new TabacusError('lock-lost', `the lock ${this.name} was released before`);
+    }
+
+    /** Lets the next one in, once commits under way have ended. Nothing, if it is not held. */
+    release() {
+        if (this.#released) return;
+        this.#released = true;
+        this.#locks._release(this.#id);
+    }
+
+    async [asyncDispose]() {
+        this.release();
+    }
+
+    /**
+     * Writes under the lock's fence: all of what `write` puts, in one IndexedDB transaction that is
+     * committed only if no newer grant of this lock exists. Between the calls of `tx`, `write` may await
+     * nothing else: the browser ends a transaction that has nothing to do.
+     *
+     * @template T
+     * @param {string | string[]} stores names of your own; a key is in one store
+     * @param {(tx: FencedTransaction) => T | Promise<T>} write if it throws, nothing is written
+     * @returns {Promise<T>} what `write` returned, after the commit
+     * @throws {TabacusError} `lock-lost`, `fenced`: nothing was written; `unavailable` of a shared lock or
+     *   without IndexedDB; what the store said
+     * @example
+     * await tab.lock('cart').run((held) =>
+     *     held.commit('carts', async (tx) => tx.put('carts', 'mine', [...(await tx.get('carts', 'mine')), 'pen'])),
+     * );
+     */
+    async commit(stores, write) {
+        const names = typeof stores === 'string' ? [stores] : stores;
+        if (!Array.isArray(names) || names.length === 0) throw invalid('stores', stores, 'a name or an array of names');
+        for (const name of names) checkStore(name);
+        if (typeof write !== 'function') throw invalid('write', write, 'a function');
+        this.assertHeld();
+        return this.#locks._commit(this.#id, names, write);
+    }
+
+    /**
+     * @param {string} reason
+     * @internal
+     */
+    _lose(reason) {
+        if (!this.#released) this.#lost.abort(new TabacusError('lock-lost', `the lock ${this.name} was lost: ${reason}`));
+    }
+}
+
+/** What held.commit() hands to its function. Values are kept by structured clone. */
+export class FencedTransaction {
+    #stores;
+    #read;
+    #list;
+
+    /**
+     * What shall be written; null is to be deleted.
+     * @type {Map<string, Map<string, { value: unknown } | null>>}
+     */
+    #writes = new Map();
+
+    /**
+     * @param {string[]} stores
+     * @param {(store: string, key: string) => Promise<unknown>} read
+     * @param {(store: string, prefix: string) => Promise<[string, unknown][]>} list
+     * @internal
+     */
+    constructor(stores, read, list) {
+        this.#stores = stores;
+        this.#read = read;
+        this.#list = list;
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} key
+     * @returns {Promise<any>} undefined of nothing
+     */
+    async get(store, key) {
+        const written = this.#of(store).get(checkKey('key', key));
+        if (written === undefined) return this.#read(store, key);
+        return written ? structuredClone(written.value) : undefined;
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} [prefix]
+     * @returns {Promise<[key: string, value: any][]>} in order of key
+     */
+    async list(store, prefix = '') {
+        const writes = this.#of(store);
+        const all = new Map(await this.#list(store, checkKey('prefix', prefix)));
+        for (const [key, written] of writes) {
+            if (!key.startsWith(prefix)) continue;
+            if (written) all.set(key, structuredClone(written.value));
+            else all.delete(key);
+        }
+        return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} key
+     * @param {unknown} value anything but undefined that can be cloned; as it is when put() is called
+     */
+    put(store, key, value) {
+        this.#of(store).set(checkKey('key', key), { value: cloned('value', value) });
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} key
+     */
+    delete(store, key) {
+        this.#of(store).set(checkKey('key', key), null);
+    }
+
+    /**
+     * Store, key, value or null, …
+     *
+     * @param {(value: unknown) => string} keep
+     * @internal
+     */
+    _writes(keep) {
+        return [...this.#writes].flatMap(([store, rows]) =>
+            [...rows].flatMap(([key, written]) => [store, key, written && keep(written.value)]),
+        );
+    }
+
+    /** @param {string} store */
+    #of(store) {
+        if (!this.#stores.includes(store)) throw invalid('store', store, `one of ${this.#stores.join(', ')}`);
+        const writes = this.#writes.get(store) ?? new Map();
+        this.#writes.set(store, writes);
+        return writes;
+    }
+}

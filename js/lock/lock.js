@@ -1,0 +1,86 @@
+/**
+ * A lock over all tabs of the origin that open the same namespace. Made by `tab.lock(name)`; its
+ * WebAssembly is loaded when it is first used.
+ *
+ * @example
+ * await tab.lock('cart').run(async (held) => {
+ *     await held.commit('carts', (tx) => tx.put('carts', 'mine', ['pen']));
+ * });
+ */
+export class Lock {
+    #locks;
+
+    /**
+     * @param {string} name
+     * @param {() => Promise<import('./locks.js').Locks>} locks
+     * @internal
+     */
+    constructor(name, locks) {
+        this.name = name;
+        this.#locks = locks;
+    }
+
+    /**
+     * Runs `use` under the lock, and releases it.
+     *
+     * @template T
+     * @param {(held: import('./held.js').Held) => T | Promise<T>} use given null when `ifAvailable` was
+     *   asked for in vain
+     * @param {import('./options.js').LockOptions} [options]
+     * @returns {Promise<T>} what `use` returns. Rejects at once with `lock-lost` when the lock is lost
+     *   meanwhile; with AbortError, TimeoutError or a DeadlockError when it was not granted
+     */
+    async run(use, options) {
+        return (await this.#locks()).run([this.name], use, options, false);
+    }
+
+    /**
+     * For `await using held = await lock.acquire()`.
+     *
+     * @param {import('./options.js').LockOptions} [options]
+     * @returns {Promise<import('./held.js').Held | null>} null when `ifAvailable` was asked for in vain
+     */
+    async acquire(options) {
+        return (await (await this.#locks()).acquire([this.name], options))[0] ?? null;
+    }
+
+    /** Whether anybody holds it, in any tab. */
+    async isLocked() {
+        return (await this.query()).some(({ state }) => state === 'held');
+    }
+
+    /**
+     * Resolves when nobody holds it.
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options]
+     */
+    async waitForUnlock(options) {
+        return (await this.#locks()).waitForUnlock(this.name, options);
+    }
+
+    /** Who holds it and who waits for it, in order. */
+    async query() {
+        return (await this.#locks()).query(this.name);
+    }
+
+    /**
+     * Calls `listener` with what query() says, at once and whenever somebody took the lock, let it go or
+     * lost it.
+     *
+     * @param {(requests: import('./locks.js').LockRequestInfo[]) => void} listener
+     * @returns {() => void} ends it
+     */
+    subscribe(listener) {
+        let ended = false;
+        let end = () => {};
+        this.#locks().then(
+            (locks) => {
+                if (!ended) end = locks.subscribe(this.name, listener);
+            },
+            () => {}, // run() and query() say why there are no locks
+        );
+        return () => {
+            ended = true;
+            end();
+        };
+    }
+}

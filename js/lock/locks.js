@@ -1,0 +1,436 @@
+/** The locks of a tab, on a module of their own (wasm/src/locks): loaded when the first is used. */
+
+import { Border } from '../core/border.js';
+import { loadCore } from '../core/tab-core.js';
+import { DeadlockError, TabacusError } from '../errors.js';
+import { reportTo } from '../host/failure.js';
+import { Host } from '../host/host.js';
+import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
+import { FencedTransaction, Held } from './held.js';
+import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions, cloned } from './options.js';
+
+/**
+ * @typedef {object} LockRequestInfo
+ * @property {'held' | 'waiting'} state
+ * @property {'exclusive' | 'shared'} mode
+ * @property {string} label
+ * @property {number} since milliseconds since the Unix epoch
+ * @property {string} tab names the context that asked
+ */
+
+/**
+ * @typedef {object} LockCapabilities
+ * @property {'web-locks' | 'lease' | 'page'} exclusion by the browser, by a lease in IndexedDB, or within
+ *   this page only
+ * @property {boolean} fenced whether held.commit() works
+ */
+
+/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, warn: (notice: import('../core/border.js').Notice) => void }} Owner */
+
+export class Locks {
+    #border;
+    #host;
+    #platform;
+    #last = 0;
+    #closed = false;
+
+    /** @type {Map<number, Held>} */
+    #held = new Map();
+
+    /** @type {Map<number, () => void>} */
+    #watches = new Map();
+
+    /**
+     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {Host} host
+     * @param {Owner} owner
+     */
+    constructor(glue, host, { namespace, platform, warn }) {
+        this.#host = host;
+        this.#platform = platform;
+        this.#border = new Border(glue, host, {
+            changed: () => {},
+            notice: warn,
+            lost: (held, reason) => this.#held.get(held)?._lose(reason),
+            unlocked: (watch) => this.#changed(watch),
+        });
+        this.#border.start(namespace);
+        const [exclusion, fenced, tab] = this.#border.capabilities();
+        /** @type {Readonly<LockCapabilities>} */
+        this.capabilities = Object.freeze({ exclusion: /** @type {any} */ (exclusion), fenced: fenced !== '' });
+        this.tab = tab;
+    }
+
+    /** @param {Owner} owner */
+    static async load(owner) {
+        const host = new Host(owner.platform, owner.namespace);
+        try {
+            const [glue] = await Promise.all([
+                loadCore('locks', owner.source),
+                host.database.ready(),
+            ]);
+            const locks = new Locks(glue, host, owner);
+            const { exclusion, fenced } = locks.capabilities;
+            if (!owner.allowWeaker && (exclusion === 'page' || !fenced)) {
+                throw new TabacusError(
+                    'weaker-guarantee',
+                    exclusion === 'page'
+                        ? 'there are neither Web Locks nor IndexedDB here, so that a lock holds within this page only: open({ allowWeaker: true }) allows that'
+                        : 'there is no IndexedDB here, so that a lock has no fence: open({ allowWeaker: true }) allows that',
+                );
+            }
+            return locks;
+        } catch (error) {
+            host.dispose();
+            throw error;
+        }
+    }
+
+    /**
+     * @template T
+     * @param {string[]} names
+     * @param {(held: any) => T | Promise<T>} use
+     * @param {unknown} options
+     * @param {boolean} all whether `use` is given an array
+     * @returns {Promise<T>}
+     */
+    async run(names, use, options, all) {
+        return this.use(await this.acquire(names, options), use, all);
+    }
+
+    /**
+     * @template T
+     * @param {Held[]} held none: not available
+     * @param {(held: any) => T | Promise<T>} use
+     * @param {boolean} all whether `use` is given an array
+     * @returns {Promise<T>}
+     */
+    async use(held, use, all) {
+        try {
+            if (held.length === 0) return await use(null);
+            return await Promise.race([use(all ? held : held[0]), ...held.map(whenLost)]);
+        } finally {
+            for (const one of held.reverse()) one.release();
+        }
+    }
+
+    /**
+     * @param {string[]} names
+     * @param {unknown} given
+     * @returns {Promise<Held[]>} none: not available
+     */
+    async acquire(names, given) {
+        return this.#acquire('_lock_acquire', [], names, checkLockOptions(given));
+    }
+
+    /**
+     * @param {string} name
+     * @param {number} permits
+     * @param {unknown} [given]
+     * @returns {Promise<Held[]>} none: not available
+     */
+    permit(name, permits, given) {
+        return this.#acquire('_semaphore_acquire', [permits], [name], checkSemaphoreOptions(given));
+    }
+
+    /**
+     * @param {string} call
+     * @param {number[]} numbers
+     * @param {string[]} names
+     * @param {ReturnType<typeof checkLockOptions>} options
+     * @returns {Promise<Held[]>}
+     */
+    async #acquire(call, numbers, names, options) {
+        this.#assertOpen();
+        const bits = (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
+        const within = options.within?._id ?? 0;
+        const { timeout, maxHold, label } = options;
+        const answer = await this.#wait(options.signal, (request, id) =>
+            this.#border.invoke(call, [label, ...names], ...numbers, bits, timeout, maxHold, within, request, id),
+        );
+        if (!answer) return [];
+        return answer
+            .slice(0, -1)
+            .map((/** @type {string} */ number, /** @type {number} */ index) =>
+                this.#hold(Number(number), { name: /** @type {string} */ (names[index]), mode: options.mode, label }),
+            );
+    }
+
+    /**
+     * @template T
+     * @param {string} key
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
+     * @param {unknown} given
+     * @returns {Promise<T>}
+     */
+    async once(key, make, given) {
+        const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
+        this.#assertOpen();
+        const [kind, text] = await this.#wait(signal, (request, id) =>
+            this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
+        );
+        if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
+        const held = this.#hold(Number(text), { name: key, mode: 'exclusive', label: '' });
+        /** @type {{ succeeded: boolean, said: any }} */
+        let outcome;
+        try {
+            const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
+            const value = await Promise.race([make(run), whenLost(held)]);
+            if (value !== undefined) cloned('value', value);
+            outcome = { succeeded: true, said: { value } };
+        } catch (error) {
+            if (!held.held) {
+                held.release();
+                throw error;
+            }
+            outcome = { succeeded: false, said: saidOf(error) };
+            await this.#settle(key, held, outcome);
+            throw error;
+        }
+        await this.#settle(key, held, outcome);
+        return outcome.said.value;
+    }
+
+    /**
+     * @param {string} key
+     * @param {Held} held
+     * @param {{ succeeded: boolean, said: object }} outcome
+     */
+    async #settle(key, held, { succeeded, said }) {
+        this.#held.delete(held._id);
+        const { values } = this.#host;
+        const number = values.keep(said);
+        try {
+            await this.#border.promises.make((id) =>
+                this.#border.invoke('_once_settle', [key, number], held._id, succeeded ? 1 : 0, id),
+            );
+        } finally {
+            values.take(number);
+        }
+    }
+
+    /**
+     * @param {number} id
+     * @param {{ name: string, mode: 'exclusive' | 'shared', label: string }} what
+     */
+    #hold(id, what) {
+        const token = this.#border.invoke('_lock_token', [], id);
+        const held = new Held(this, id, { ...what, token: Number.isNaN(token) ? null : token });
+        this.#held.set(id, held);
+        return held;
+    }
+
+    /**
+     * @param {string} name
+     * @returns {Promise<LockRequestInfo[]>}
+     */
+    async query(name) {
+        this.#assertOpen();
+        const words = await this.#border.promises.make((id) => this.#border.invoke('_lock_query', [name], id));
+        return requestsFrom(words ? words.slice(0, -1) : []);
+    }
+
+    /**
+     * @param {string} name
+     * @param {unknown} given
+     */
+    async waitForUnlock(name, given = {}) {
+        const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
+        const limit = checkTimeout(timeout) ?? -1;
+        this.#assertOpen();
+        await this.#wait(checkSignal(signal), (request, id) =>
+            this.#border.invoke('_lock_wait', [name], limit, request, id),
+        );
+    }
+
+    /**
+     * @param {string} name
+     * @param {(requests: LockRequestInfo[]) => void} listener
+     * @returns {() => void}
+     */
+    subscribe(name, listener) {
+        this.#assertOpen();
+        const watch = ++this.#last;
+        let asking = false;
+        let again = false;
+        const tell = async () => {
+            again = asking;
+            if (asking) return;
+            asking = true;
+            try {
+                const state = await this.query(name);
+                if (this.#watches.has(watch)) listener(state);
+            } catch (error) {
+                if (!this.#closed) reportTo(this.#platform, error);
+            }
+            asking = false;
+            if (again) void tell();
+        };
+        this.#watches.set(watch, () => void tell());
+        this.#border.invoke('_lock_watch', [name], watch);
+        void tell();
+        return () => {
+            if (this.#watches.delete(watch) && !this.#closed) this.#border.invoke('_lock_unwatch', [], watch);
+        };
+    }
+
+    close() {
+        if (this.#closed) return;
+        this.#closed = true;
+        this.#watches.clear();
+        this.#border.invoke('_locks_close', []);
+        this.#border.promises.rejectAll();
+        this.#host.dispose();
+    }
+
+    /**
+     * @param {number} id
+     * @internal
+     */
+    _release(id) {
+        this.#held.delete(id);
+        if (!this.#closed) this.#border.invoke('_lock_release', [], id);
+    }
+
+    /**
+     * @template T
+     * @param {number} held
+     * @param {string[]} stores
+     * @param {(tx: FencedTransaction) => T | Promise<T>} write
+     * @returns {Promise<T>}
+     * @internal
+     */
+    async _commit(held, stores, write) {
+        const { promises } = this.#border;
+        const { values } = this.#host;
+        /** @type {string[]} */
+        const kept = [];
+        const transaction = await promises.make((id) => this.#border.invoke('_fenced_begin', [], held, id));
+        try {
+            const tx = new FencedTransaction(
+                stores,
+                async (store, key) => {
+                    const found = await promises.make((id) => this.#border.invoke('_fenced_get', [store, key], transaction, id));
+                    return found ? values.take(found[0]) : undefined;
+                },
+                async (store, prefix) => {
+                    const found = await promises.make((id) =>
+                        this.#border.invoke('_fenced_list', [store, prefix], transaction, id),
+                    );
+                    return found ? pairs(found.slice(0, -1), (number) => values.take(number)) : [];
+                },
+            );
+            const result = await write(tx);
+            const writes = tx._writes((value) => {
+                kept.push(values.keep(value));
+                return /** @type {string} */ (kept.at(-1));
+            });
+            await promises.make((id) => this.#border.invoke('_fenced_commit', writes, transaction, id));
+            return result;
+        } catch (error) {
+            if (!this.#closed) this.#border.invoke('_fenced_end', [], transaction);
+            throw error;
+        } finally {
+            for (const number of kept) values.take(number);
+        }
+    }
+
+    /**
+     * A call of the core that a signal can end.
+     *
+     * @param {AbortSignal | undefined} signal
+     * @param {(request: number, promise: number) => void} start
+     */
+    async #wait(signal, start) {
+        signal?.throwIfAborted();
+        const request = ++this.#last;
+        const abort = () => this.#border.invoke('_lock_abort', [], request);
+        signal?.addEventListener('abort', abort);
+        try {
+            return await this.#border.promises.make((id) => start(request, id));
+        } catch (error) {
+            throw platformError(/** @type {TabacusError} */ (error), signal);
+        } finally {
+            signal?.removeEventListener('abort', abort);
+        }
+    }
+
+    #assertOpen() {
+        if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
+    }
+
+    /** @param {number} watch */
+    #changed(watch) {
+        // Not from within the core: what is told may call it.
+        void Promise.resolve().then(() => this.#watches.get(watch)?.());
+    }
+}
+
+/**
+ * Aborts and timeouts as the platform has them.
+ *
+ * @param {TabacusError} error
+ * @param {AbortSignal | undefined} signal
+ */
+function platformError(error, signal) {
+    const { code, message } = /** @type {{ code: string, message: string }} */ (error);
+    if (code === 'aborted') return signal?.reason ?? new DOMException(message, 'AbortError');
+    if (code === 'timed-out') return new DOMException(message, 'TimeoutError');
+    if (code === 'deadlock') return new DeadlockError(message);
+    return error;
+}
+
+/**
+ * What a run of once() said: its value, or what it threw.
+ *
+ * @param {boolean} succeeded
+ * @param {any} said
+ */
+function valueOf(succeeded, { value, name, message, thrown }) {
+    if (succeeded) return value;
+    if (thrown !== undefined && !(thrown instanceof Error)) throw thrown;
+    const error = thrown ?? new Error(message);
+    // A clone keeps the names of the platform's own errors only.
+    if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
+    throw error;
+}
+
+/**
+ * What others get of an error: its clone; at least its name and message.
+ * @param {unknown} error
+ */
+function saidOf(error) {
+    const { name = 'Error', message = String(error) } = Object(error);
+    try {
+        return { name, message, thrown: structuredClone(error) };
+    } catch {
+        return { name, message };
+    }
+}
+
+/**
+ * Rejects when the lock is lost, and never else.
+ * @param {Held} held
+ * @returns {Promise<never>}
+ */
+const whenLost = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+
+/**
+ * @param {string[]} words five for each, as LocksCore::query says them
+ * @returns {LockRequestInfo[]}
+ */
+const requestsFrom = (words) =>
+    words.flatMap((state, at) => {
+        if (at % 5) return [];
+        const [mode, label, since, tab] = words.slice(at + 1, at + 5);
+        return [/** @type {LockRequestInfo} */ ({ state, mode, label, since: Number(since), tab })];
+    });
+
+/**
+ * @param {string[]} texts
+ * @param {(number: string) => unknown} take
+ * @returns {[string, unknown][]}
+ */
+const pairs = (texts, take) =>
+    texts.flatMap((text, index) => (index % 2 ? [] : [[text, take(/** @type {string} */ (texts[index + 1]))]]));

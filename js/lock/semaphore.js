@@ -1,0 +1,48 @@
+/**
+ * At most `permits` at once, over all tabs of the origin that open the same namespace; first come, first
+ * served. Made by `tab.semaphore(name, permits)`.
+ *
+ * @example
+ * await tab.semaphore('downloads', 3).run(async ({ signal }) => fetch(url, { signal }));
+ */
+export class Semaphore {
+    #locks;
+
+    /**
+     * @param {string} name
+     * @param {number} permits
+     * @param {() => Promise<import('./locks.js').Locks>} locks
+     * @internal
+     */
+    constructor(name, permits, locks) {
+        this.name = name;
+        this.permits = permits;
+        this.#locks = locks;
+    }
+
+    /**
+     * Runs `use` with a permit, and gives it back.
+     *
+     * @template T
+     * @param {(held: import('./held.js').Held) => T | Promise<T>} use given null when `ifAvailable` was asked
+     *   for in vain. Its token rises with every grant of the same permit
+     * @param {SemaphoreOptions} [options]
+     * @returns {Promise<T>} what `use` returns; rejects as Lock.run()
+     */
+    async run(use, options) {
+        const locks = await this.#locks();
+        return locks.use(await locks.permit(this.name, this.permits, options), use, false);
+    }
+
+    /**
+     * For `await using held = await semaphore.acquire()`.
+     *
+     * @param {SemaphoreOptions} [options]
+     * @returns {Promise<import('./held.js').Held | null>} null when `ifAvailable` was asked for in vain
+     */
+    async acquire(options) {
+        return (await (await this.#locks()).permit(this.name, this.permits, options))[0] ?? null;
+    }
+}
+
+/** @typedef {Omit<import('./options.js').LockOptions, 'mode' | 'steal'>} SemaphoreOptions */

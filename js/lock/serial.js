@@ -1,0 +1,106 @@
+import { reportTo } from '../host/failure.js';
+
+/**
+ * A value that the interface shows at once while its mutations reach the server one after another, over
+ * all tabs (optimistic updates). Made by `tab.serial(name, initial)`.
+ *
+ * It shows the last value set that has not failed; when none is under way, the last that succeeded.
+ *
+ * @template T
+ * @example
+ * const liked = tab.serial('liked', false);
+ * liked.subscribe((value) => (button.ariaPressed = String(value)));
+ * button.onclick = () => liked.set(!liked.value, (value, { signal }) => fetch('/like', { method: value ? 'PUT' : 'DELETE', signal }));
+ */
+export class Serial {
+    #lock;
+    #platform;
+
+    /** @type {T} */
+    #settled;
+
+    /** Those that have not ended, as they came. @type {{ value: T }[]} */
+    #pending = [];
+
+    /** How many mutations had begun when the settled value's did. */
+    #settledAt = 0;
+    #begun = 0;
+
+    /** @type {Set<(value: T, pending: number) => void>} */
+    #listeners = new Set();
+
+    /**
+     * @param {string} name
+     * @param {T} initial
+     * @param {import('./lock.js').Lock} lock
+     * @param {import('../host/host.js').Platform} platform
+     * @internal
+     */
+    constructor(name, initial, lock, platform) {
+        this.name = name;
+        this.#settled = initial;
+        this.#lock = lock;
+        this.#platform = platform;
+    }
+
+    /** What the interface shows. @returns {T} */
+    get value() {
+        const last = this.#pending.at(-1);
+        return last ? last.value : this.#settled;
+    }
+
+    /** How many mutations have not ended. */
+    get pending() {
+        return this.#pending.length;
+    }
+
+    /**
+     * Shows `value` now, and runs `mutate` when those before it have ended.
+     *
+     * @template R
+     * @param {T} value
+     * @param {(value: T, held: import('./held.js').Held) => R | Promise<R>} mutate
+     * @param {{ signal?: AbortSignal, timeout?: number, maxHold?: number, label?: string }} [options] of the
+     *   wait; see LockOptions
+     * @returns {Promise<R>} what `mutate` returns. When it rejects, the value is not shown any more
+     */
+    async set(value, mutate, options) {
+        const own = { value };
+        const begun = ++this.#begun;
+        this.#pending.push(own);
+        this.#tell();
+        try {
+            const result = await this.#lock.run((held) => mutate(value, held), options);
+            if (begun > this.#settledAt) [this.#settled, this.#settledAt] = [value, begun];
+            return result;
+        } finally {
+            this.#pending.splice(this.#pending.indexOf(own), 1);
+            this.#tell();
+        }
+    }
+
+    /**
+     * Calls `listener` at once, and whenever what is shown or how much is pending may have changed.
+     *
+     * @param {(value: T, pending: number) => void} listener
+     * @returns {() => void} ends it
+     */
+    subscribe(listener) {
+        this.#listeners.add(listener);
+        this.#call(listener);
+        return () => void this.#listeners.delete(listener);
+    }
+
+    #tell() {
+        for (const listener of [...this.#listeners]) this.#call(listener);
+    }
+
+    /** @param {(value: T, pending: number) => void} listener */
+    #call(listener) {
+        try {
+            listener(this.value, this.pending);
+        } catch (error) {
+            reportTo(this.#platform, error);
+        }
+    }
+}

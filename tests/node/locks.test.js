@@ -1,0 +1,339 @@
+/** Locks over tabs of one process: the public API, its errors, and what it writes. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DeadlockError, open, TabacusError } from 'tabacus';
+import { details, FakeOrigin, until } from './fake-origin.js';
+import { LockOrigin } from './fake-locks.js';
+
+/** @typedef {import('tabacus').Tab} Tab */
+
+const build = 'single';
+
+/** @param {string} code */
+const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+
+/** @param {string} name of a DOMException */
+const throwsDom = (name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
+
+/**
+ * @param {number} count
+ * @param {object} [without]
+ * @param {object} [options]
+ */
+async function tabs(count, without = {}, options = {}) {
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    const windows = Array.from({ length: count }, (_, index) =>
+        origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
+    );
+    const opened = await Promise.all(windows.map((window) => open({ build, window, ...options })));
+    // As many as were asked for.
+    const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
+    return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
+}
+
+const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+test('tabs increment a value under the lock, exactly, with tokens that rise', async () => {
+    const { tabs: all, locks, close } = await tabs(3);
+    /** @type {number[]} */
+    const tokens = [];
+    await Promise.all(
+        all.map(async (tab) => {
+            for (let i = 0; i < 20; i++) {
+                await tab.lock('l').run(async (held) => {
+                    tokens.push(/** @type {number} */ (held.token));
+                    await held.commit('counts', async (tx) => {
+                        tx.put('counts', 'n', ((await tx.get('counts', 'n')) ?? 0) + 1);
+                    });
+                });
+            }
+        }),
+    );
+    const total = await all[0].lock('l').run((held) => held.commit('counts', (tx) => tx.get('counts', 'n')));
+    assert.equal(total, 60);
+    assert.deepEqual(tokens, [...new Set(tokens)].sort((a, b) => a - b));
+    await close();
+    await until(() => locks.held.length === 0 && locks.queue.length === 0);
+});
+
+test('run gives the value or the error of its function, and releases after either', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    assert.equal(await a.lock('l').run(() => 7), 7);
+    await assert.rejects(a.lock('l').run(() => Promise.reject(new RangeError('mine'))), RangeError);
+    const seen = await b.lock('l').run((held) => [held.name, held.mode, held.held, held.label], { label: 'x' });
+    assert.deepEqual(seen, ['l', 'exclusive', true, 'x']);
+    await close();
+});
+
+test('readers share, a writer is alone; query, isLocked, waitForUnlock and subscribe tell', async () => {
+    const { tabs: [a, b, c], close } = await tabs(3);
+    const first = await a.lock('l').acquire({ mode: 'shared', label: 'first' });
+    const second = await b.lock('l').acquire({ mode: 'shared', label: 'second' });
+    assert.ok(first && second);
+    assert.equal(first.token, null);
+    await assert.rejects(first.commit('s', () => {}), failsWith('unavailable'));
+    /** @type {any[]} */
+    const states = [];
+    const end = c.lock('l').subscribe((requests) => states.push(requests.map(({ label }) => label)));
+    const writer = b.lock('l').acquire({ label: 'writer' });
+    await until(() => states.length > 0);
+    const requests = await c.lock('l').query();
+    assert.deepEqual(
+        requests.map(({ state, mode, label }) => [state, mode, label]),
+        [['held', 'shared', 'first'], ['held', 'shared', 'second'], ['waiting', 'exclusive', 'writer']],
+    );
+    assert.equal(await c.lock('l').isLocked(), true);
+    assert.equal(await c.lock('other').isLocked(), false);
+    await assert.rejects(c.lock('l').waitForUnlock({ timeout: 5 }), throwsDom('TimeoutError'));
+    first.release();
+    second.release();
+    const held = await writer;
+    assert.equal(held?.held, true);
+    const unlocked = c.lock('l').waitForUnlock();
+    held?.release();
+    await unlocked;
+    assert.ok(states.length > 1);
+    end();
+    await close();
+});
+
+test('a wait ends by timeout, by its signal with the signal’s reason, or not at all when available', async () => {
+    const { tabs: [a, b], locks, close } = await tabs(2);
+    const held = await a.lock('l').acquire();
+    await assert.rejects(b.lock('l').run(() => {}, { timeout: 5 }), throwsDom('TimeoutError'));
+    const controller = new AbortController();
+    const waiting = b.lock('l').run(() => {}, { signal: controller.signal });
+    await tick();
+    controller.abort(new RangeError('enough'));
+    await assert.rejects(waiting, RangeError);
+    await assert.rejects(b.lock('l').run(() => {}, { signal: AbortSignal.abort() }), throwsDom('AbortError'));
+    assert.equal(await b.lock('l').run((lock) => lock, { ifAvailable: true }), null);
+    await until(() => locks.queue.length === 0);
+    held?.release();
+    assert.notEqual(await b.lock('l').run((lock) => lock, { ifAvailable: true }), null);
+    await close();
+});
+
+test('bad and conflicting options are refused as Web Locks and the types say', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const lock = a.lock('l');
+    const run = (/** @type {any} */ options) => lock.run(() => {}, options);
+    assert.throws(() => a.lock(''), failsWith('invalid-argument'));
+    for (const bad of [{ mode: 'x' }, { timeout: -1 }, { maxHold: 0 }, { label: 7 }, { within: {} }, { steals: true }, 7]) {
+        await assert.rejects(run(bad), failsWith('invalid-argument'), JSON.stringify(bad));
+    }
+    const { signal } = new AbortController();
+    for (const both of [{ steal: true, ifAvailable: true }, { steal: true, mode: 'shared' }, { steal: true, signal }, { ifAvailable: true, signal }]) {
+        await assert.rejects(run(both), throwsDom('NotSupportedError'), JSON.stringify(both));
+    }
+    await assert.rejects(a.lockAll(['x', 'x'], () => {}), failsWith('invalid-argument'));
+    await close();
+});
+
+test('one that is robbed is told, its run rejects, and it can write nothing any more', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    /** @type {any} */
+    let victim;
+    const robbed = assert.rejects(
+        a.lock('l').run(async (held) => {
+            victim = held;
+            await new Promise(() => {});
+        }),
+        failsWith('lock-lost'),
+    );
+    await until(() => victim);
+    const thief = await b.lock('l').acquire({ steal: true });
+    await robbed;
+    assert.equal(victim.signal.aborted, true);
+    assert.throws(() => victim.assertHeld(), failsWith('lock-lost'));
+    await assert.rejects(victim.commit('s', () => {}), failsWith('lock-lost'));
+    assert.ok(Number(thief?.token) > victim.token);
+    await thief?.commit('s', (tx) => tx.put('s', 'k', { deep: [1, null] }));
+    await close();
+});
+
+test('maxHold ends a forgotten hold, with a warning', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const warnings = details(a, 'warning');
+    const forgotten = await a.lock('l').acquire({ maxHold: 20, label: 'forgotten' });
+    await b.lock('l').run(() => {});
+    assert.equal(forgotten?.signal.aborted, true);
+    await until(() => warnings.length > 0);
+    assert.equal(warnings[0].code, 'max-hold');
+    await close();
+});
+
+test('what a commit’s function throws undoes all of it, and a commit reads what it writes', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    await a.lock('l').run(async (held) => {
+        await held.commit(['s', 't'], (tx) => {
+            tx.put('s', 'a/1', 1);
+            tx.put('s', 'a/2', 2);
+            tx.put('t', 'a/1', 'other');
+        });
+        await assert.rejects(
+            held.commit('s', (tx) => {
+                tx.put('s', 'a/1', 'lost');
+                throw new RangeError('mine');
+            }),
+            RangeError,
+        );
+        await held.commit('s', async (tx) => {
+            tx.delete('s', 'a/2');
+            tx.put('s', 'a/3', 3);
+            assert.deepEqual(await tx.list('s', 'a/'), [['a/1', 1], ['a/3', 3]]);
+            assert.equal(await tx.get('s', 'a/2'), undefined);
+            await assert.rejects(tx.get('t', 'a/1'), failsWith('invalid-argument'));
+            assert.throws(() => tx.put('s', 'k', undefined), failsWith('invalid-argument'));
+        });
+        assert.deepEqual(await held.commit('s', (tx) => tx.list('s')), [['a/1', 1], ['a/3', 3]]);
+    });
+    await close();
+});
+
+test('re-entry is through the held lock, and a cycle over tabs ends in one DeadlockError', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    await a.lock('l').run(async (outer) => {
+        const inner = await a.lock('l').acquire({ within: outer });
+        assert.equal(inner?.token, outer.token);
+        inner?.release();
+        assert.equal(outer.held, true);
+    });
+    const x = await a.lock('x').acquire();
+    const y = await b.lock('y').acquire();
+    assert.ok(x && y);
+    /**
+     * @param {Tab} tab
+     * @param {string} wanted
+     * @param {import('tabacus').Held} within
+     */
+    const nest = async (tab, wanted, within) => {
+        try {
+            await tab.lock(wanted).run(() => {}, { within, label: `${within.name} then ${wanted}` });
+        } finally {
+            within.release();
+        }
+    };
+    const outcomes = await Promise.allSettled([nest(a, 'y', x), nest(b, 'x', y)]);
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    const { reason } = /** @type {PromiseRejectedResult} */ (refused[0]);
+    assert.ok(reason instanceof DeadlockError && reason instanceof TabacusError);
+    assert.match(reason.message, /'x then y' waits for 'y'/);
+    assert.equal(refused.length, 1);
+    assert.deepEqual(await b.lockAll(['y', 'x'], (held) => held.map(({ name }) => name)), ['y', 'x']);
+    await close();
+});
+
+test('a repeated run asks the browser once, until another tab asks', async () => {
+    const { tabs: [a, b], locks, close } = await tabs(2);
+    await a.lock('l').run(() => {});
+    const before = locks.requests;
+    for (let i = 0; i < 200; i++) await a.lock('l').run(() => {});
+    assert.ok(locks.requests - before < 40, `${locks.requests - before} requests`);
+    await b.lock('l').run(() => {});
+    await close();
+});
+
+test('pagehide tells the holder, lets go in the same turn, and pageshow goes on', async () => {
+    const { tabs: [a, b], locks, windows, close } = await tabs(2);
+    const held = await a.lock('l').acquire();
+    windows[0]?.page('pagehide');
+    assert.equal(held?.signal.aborted, true);
+    await until(() => locks.held.length === 0);
+    await b.lock('l').run(() => {});
+    windows[0]?.page('pageshow');
+    assert.equal(await a.lock('l').run(() => 1), 1);
+    await close();
+});
+
+test('without Web Locks a lease excludes; without IndexedDB too only what was allowed', async () => {
+    const { tabs: [a, b], close } = await tabs(2, { navigator: {} });
+    let inside = 0;
+    const enter = async (/** @type {any} */ tab) =>
+        tab.lock('l').run(async (/** @type {any} */ held) => {
+            assert.equal(++inside, 1);
+            await held.commit('s', async (/** @type {any} */ tx) => tx.put('s', 'n', ((await tx.get('s', 'n')) ?? 0) + 1));
+            inside--;
+        });
+    await Promise.all([enter(a), enter(b), enter(a), enter(b)]);
+    assert.equal(await a.lock('l').run((held) => held.commit('s', (tx) => tx.get('s', 'n'))), 4);
+    await close();
+
+    const bare = await tabs(1, { navigator: {}, indexedDB: undefined });
+    await assert.rejects(bare.tabs[0].lock('l').run(() => {}), failsWith('weaker-guarantee'));
+    await bare.close();
+    const allowed = await tabs(1, { navigator: {}, indexedDB: undefined }, { allowWeaker: true });
+    assert.equal(await allowed.tabs[0].lock('l').run(() => 3), 3);
+    await allowed.close();
+});
+
+test('closing the tab refuses what waits, loses what is held, and leaves nothing', async () => {
+    const { tabs: [a, b], locks, close } = await tabs(2);
+    const held = await a.lock('l').acquire();
+    const waiting = b.lock('l').run(() => {});
+    await tick();
+    await Promise.all([assert.rejects(waiting, failsWith('closed')), b.close()]);
+    await a.close();
+    assert.equal(held?.held, false);
+    await assert.rejects(a.lock('l').run(() => {}), failsWith('closed'));
+    await until(() => locks.held.length === 0 && locks.queue.length === 0);
+    await close();
+});
+
+test('values under a fence and of once are kept by structured clone', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const value = { at: new Date(5), map: new Map([['k', new Set([1n])]]), bytes: new Uint8Array([1, 2]), none: undefined };
+    await a.lock('l').run((held) =>
+        held.commit('s', async (tx) => {
+            tx.put('s', 'v', value);
+            value.bytes[0] = 9; // after put(): not kept
+            assert.deepEqual((await tx.get('s', 'v')).bytes, new Uint8Array([1, 2]));
+            assert.throws(() => tx.put('s', 'v', () => {}), failsWith('invalid-argument'));
+            assert.throws(() => tx.put('s', 'v', undefined), failsWith('invalid-argument'));
+        }),
+    );
+    const kept = { ...value, bytes: new Uint8Array([1, 2]) };
+    await b.lock('l').run((held) =>
+        held.commit('s', async (tx) => {
+            assert.deepEqual(await tx.get('s', 'v'), kept);
+            assert.deepEqual(await tx.list('s'), [['v', kept]]);
+            assert.equal(await tx.get('s', 'nothing'), undefined);
+        }),
+    );
+    assert.deepEqual(await a.once('v', () => value), value);
+    assert.deepEqual(await b.once('v', () => 0, { ttl: 60_000 }), value);
+    assert.equal(await a.once('u', () => undefined), undefined);
+    assert.equal(await b.once('u', () => 0, { ttl: 60_000 }), undefined);
+    await assert.rejects(a.once('f', () => () => {}), failsWith('invalid-argument'));
+    await close();
+});
+
+test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead runner is replaced', async () => {
+    const { tabs: [a, b, c], close } = await tabs(3);
+    let runs = 0;
+    const make = async () => {
+        await tick();
+        return { run: ++runs };
+    };
+    // All call before the first has finished.
+    const held = await c.lock('once/k').acquire();
+    const calls = [a, b, c, a, b, c].map((tab) => tab.once('k', make));
+    await until(() => true);
+    for (let i = 0; i < 20; i++) await tick();
+    held?.release();
+    assert.deepEqual(await Promise.all(calls), Array(6).fill({ run: 1 }));
+    assert.deepEqual(await b.once('k', make), { run: 2 });
+    assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 2 });
+    await assert.rejects(a.once('k', () => Promise.reject(new RangeError('mine'))), RangeError);
+    assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 3 });
+
+    const stuck = assert.rejects(a.once('dead', () => new Promise(() => {})), failsWith('lock-lost'));
+    for (let i = 0; i < 20; i++) await tick();
+    const next = b.once('dead', () => 'other');
+    await a.close();
+    await stuck;
+    assert.equal(await next, 'other');
+    await close();
+});

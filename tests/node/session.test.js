@@ -1,0 +1,76 @@
+/** The example of docs/locks.md: many tabs, one session, a provider that revokes it on any reuse. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open } from 'tabacus';
+import { Session } from '../../demo/session.js';
+import { listen, TokenServer } from '../../web/token-server.js';
+import { FakeOrigin } from './fake-origin.js';
+import { LockOrigin } from './fake-locks.js';
+
+/** @param {number} count */
+async function sessions(count) {
+    const tokens = new TokenServer();
+    const server = await listen(tokens);
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    const tabs = await Promise.all(
+        Array.from({ length: count }, (_, index) =>
+            open({ build: 'single', window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }) }),
+        ),
+    );
+    const all = tabs.map((tab) => new Session(tab, server.url));
+    await Promise.all(all.map((session) => session.login()));
+    const close = async () => {
+        await Promise.all(tabs.map((tab) => tab.close()));
+        await server.close();
+    };
+    return { tokens, tabs, sessions: all, close };
+}
+
+test('the provider rotates, takes the retry of a lost answer, and revokes the family on reuse', () => {
+    const tokens = new TokenServer();
+    const first = tokens.login();
+    const lost = tokens.refresh(first.refresh);
+    const second = tokens.refresh(first.refresh);
+    assert.ok(lost && second && tokens.serve(second.access));
+    assert.equal(tokens.refresh(lost.refresh), null, 'what was answered before is void');
+    const third = tokens.refresh(second.refresh);
+    assert.ok(third && tokens.serve(third.access));
+    assert.equal(tokens.refresh(first.refresh), null, 'reuse');
+    assert.equal(tokens.serve(third.access), false, 'revokes all');
+    assert.equal(tokens.refresh(third.refresh), null);
+});
+
+test('4 tabs with 10 requests each: exactly one refresh for each expiry, and nobody is logged out', async () => {
+    const { tokens, sessions: all, close } = await sessions(4);
+    for (let expiry = 1; expiry <= 3; expiry++) {
+        tokens.expireAll();
+        const requests = all.flatMap((session) => Array.from({ length: 10 }, () => session.request('/resource')));
+        for (const response of await Promise.all(requests)) assert.equal(response.status, 200);
+        assert.equal(tokens.log.refreshes, expiry);
+    }
+    assert.deepEqual([tokens.log.retries, tokens.log.revoked], [0, 0]);
+    await close();
+});
+
+test('a tab that goes after the provider has rotated and before it is told: another refreshes, nobody is logged out', async () => {
+    const { tokens, tabs, sessions: all, close } = await sessions(3);
+    tokens.expireAll();
+    /** @type {(value?: unknown) => void} */
+    let rotated = () => {};
+    const midway = new Promise((resolve) => (rotated = resolve));
+    /** @type {(value?: unknown) => void} */
+    let answer = () => {};
+    tokens.beforeAnswer = () => new Promise((resolve) => ((answer = () => resolve(undefined)), rotated()));
+    const dying = all[0]?.request('/resource').catch((error) => error.code);
+    await midway;
+    tokens.beforeAnswer = async () => {};
+    const others = all.slice(1).map((session) => session.request('/resource'));
+    await tabs[0]?.close();
+    answer();
+    assert.equal(await dying, 'lock-lost');
+    for (const response of await Promise.all(others)) assert.equal(response.status, 200);
+    assert.deepEqual([tokens.log.refreshes, tokens.log.retries, tokens.log.revoked], [1, 1, 0]);
+    await close();
+});

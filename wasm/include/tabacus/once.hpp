@@ -1,0 +1,61 @@
+// Single flight: of all callers of a key, in all tabs, that come while nobody has finished, one
+// runs and the others get its outcome.
+//
+// It promises:
+//  - Between the call and the return of enter(), if it returns an outcome, a run finished: no
+//  caller
+//    gets what was finished before it called, unless it allowed an age (`ttl_ms`).
+//  - At most one runs at a time, of those that can still settle: an outcome is kept only under the
+//    fence of the lock that its runner holds.
+//  - If the runner dies, hangs beyond max_hold_ms or loses the lock, another of the callers runs.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tabacus/lock.hpp"
+
+namespace tabacus {
+
+/// How a run ended. The text is the caller's: a value or an error.
+struct OnceOutcome {
+    bool succeeded = false;
+    std::string text;
+};
+
+/// One of the two: an outcome to use, or the lock under which to run and then to settle.
+struct OnceTurn {
+    std::optional<OnceOutcome> outcome;
+    Held held;
+};
+
+class Once {
+  public:
+    /// `world` and `table` must outlive it.
+    Once(World& world, LockTable& table) : world_(world), table_(table) {}
+
+    /// As LockTable::acquire() of an exclusive lock. `ttl_ms`: a success not older than that will
+    /// do.
+    Task<OnceTurn> enter(std::string key, LockOptions options, double ttl_ms);
+    /// Keeps the outcome for those who wait, and releases. Fails as Held::begin() and commit() do.
+    Task<void> settle(std::string key, Held held, OnceOutcome outcome);
+
+  private:
+    struct Finished {
+        std::int64_t flight = 0;  // the token of its run
+        double finished_ms = 0;
+        bool succeeded = false;
+    };
+    static std::optional<Finished> parse(std::string_view text);
+    /// What is recorded; its outcome too, if it is a success not older than `ttl_ms`.
+    struct Seen {
+        std::optional<Finished> finished;
+        std::optional<OnceOutcome> outcome;
+    };
+    Task<Seen> look(std::string key, double ttl_ms);
+
+    World& world_;
+    LockTable& table_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,253 @@
+#include "browser/locks_core.hpp"
+
+namespace tabacus::browser {
+namespace {
+
+void add(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
+
+Error ended() { return {ErrorCode::closed, "the transaction has ended"}; }
+
+}  // namespace
+
+LocksCore::LocksCore(const std::string& name_space) : table_(world_, name_space, notify) {}
+
+void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, int request) {
+    const AbortSignal signal;
+    requests_[request] = signal;
+    options.signal = signal;
+    options.label = texts[0].value_or("");
+    if (const auto outer = held_.find(within); outer != held_.end()) {
+        options.within = outer->second.grant();
+    }
+}
+
+void LocksCore::settle_request(Task<std::string> task, int request, PromiseId promise) {
+    run_in(
+        scope_, std::move(task),
+        [this, request, promise](const std::string& numbers) {
+            requests_.erase(request);
+            Resolve{promise}(numbers);
+        },
+        [this, request, promise](const Failure& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int request,
+                        PromiseId promise) {
+    prepare(options, texts, within, request);
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < texts.size(); ++i) names.push_back(texts[i].value_or(""));
+    settle_request(take(std::move(names), std::move(options), texts.size() > 2), request, promise);
+}
+
+void LocksCore::acquire_permit(const Texts& texts, int permits, LockOptions options, int within,
+                               int request, PromiseId promise) {
+    prepare(options, texts, within, request);
+    settle_request(take_permit(texts[1].value_or(""), permits, std::move(options)), request,
+                   promise);
+}
+
+Task<std::string> LocksCore::take_permit(std::string name, int permits, LockOptions options) {
+    auto held = co_await semaphore_.acquire(std::move(name), permits, std::move(options));
+    std::string numbers;
+    if (held) add(numbers, std::to_string(keep(std::move(held))));
+    co_return numbers;
+}
+
+Task<std::string> LocksCore::take(std::vector<std::string> names, LockOptions options, bool all) {
+    std::vector<Held> taken;
+    if (all) {
+        taken = co_await table_.acquire_all(std::move(names), std::move(options));
+    } else {
+        taken.push_back(co_await table_.acquire(names.front(), std::move(options)));
+        if (!taken.front()) taken.clear();
+    }
+    std::string numbers;
+    for (auto& held : taken) add(numbers, std::to_string(keep(std::move(held))));
+    co_return numbers;
+}
+
+int LocksCore::keep(Held held) {
+    const int number = ++last_;
+    held.on_lost([number](std::string_view reason) {
+        call(Call::lock_lost, {.object = number, .first = reason});
+    });
+    held_[number] = std::move(held);
+    return number;
+}
+
+void LocksCore::enter(const std::string& key, LockOptions options, double ttl_ms, int request,
+                      PromiseId promise) {
+    const AbortSignal signal;
+    requests_[request] = signal;
+    options.signal = signal;
+    run_in(
+        scope_, once_.enter(key, std::move(options), ttl_ms),
+        [this, request, promise](OnceTurn turn) {
+            requests_.erase(request);
+            std::string texts;
+            if (turn.outcome) {
+                add(texts, turn.outcome->succeeded ? "s" : "f");
+                add(texts, turn.outcome->text);
+            } else {
+                add(texts, "h");
+                add(texts, std::to_string(keep(std::move(turn.held))));
+            }
+            Resolve{promise}(texts);
+        },
+        [this, request, promise](const Failure& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+void LocksCore::settle_once(const std::string& key, int held, bool succeeded,
+                            const std::string& text, PromiseId promise) {
+    auto found = held_.extract(held);
+    settle(scope_,
+           once_.settle(key, found.empty() ? Held() : std::move(found.mapped()), {succeeded, text}),
+           promise);
+}
+
+void LocksCore::abort(int request) {
+    const auto found = requests_.find(request);
+    if (found == requests_.end()) return;
+    const auto signal = found->second;
+    signal.abort();
+}
+
+double LocksCore::token(int held) const {
+    const auto found = held_.find(held);
+    const auto token = found == held_.end() ? std::nullopt : found->second.token();
+    return token ? static_cast<double>(*token) : __builtin_nan("");
+}
+
+void LocksCore::release(int held) {
+    // Out of the table first: what the release lets run may release others.
+    const auto released = held_.extract(held);
+}
+
+void LocksCore::query(const std::string& name, PromiseId promise) {
+    run_in(
+        scope_, table_.query(name),
+        [promise](const std::vector<LockRequestInfo>& infos) {
+            std::string texts;
+            for (const auto& info : infos) {
+                add(texts, info.held ? "held" : "waiting");
+                add(texts, info.mode == LockMode::exclusive ? "exclusive" : "shared");
+                add(texts, info.label);
+                add(texts, std::to_string(static_cast<std::int64_t>(info.since_ms)));
+                add(texts, info.tab);
+            }
+            Resolve{promise}(texts);
+        },
+        Reject{promise});
+}
+
+void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int request,
+                                PromiseId promise) {
+    const AbortSignal signal;
+    requests_[request] = signal;
+    const auto timeout =
+        timeout_ms >= 0 ? std::optional<double>(timeout_ms) : std::optional<double>();
+    run_in(
+        scope_, table_.wait_for_unlock(name, signal, timeout),
+        [this, request, promise] {
+            requests_.erase(request);
+            Resolve{promise}();
+        },
+        [this, request, promise](const Failure& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+void LocksCore::watch(const std::string& name, int watch) {
+    watches_[watch] =
+        table_.on_change(name, [watch] { call(Call::lock_changed, {.object = watch}); });
+}
+
+void LocksCore::capabilities(PromiseId promise) const {
+    std::string texts;
+    const auto exclusion = table_.exclusion();
+    add(texts, exclusion == Exclusion::web_locks ? "web-locks"
+               : exclusion == Exclusion::lease   ? "lease"
+                                                 : "page");
+    add(texts, table_.fenced() ? "fenced" : "");
+    add(texts, table_.tab());
+    Resolve{promise}(texts);
+}
+
+// --- Fenced transactions ------------------------------------------------------------------------
+
+void LocksCore::begin(int held, PromiseId promise) { settle(scope_, open(held), promise); }
+
+Task<std::int64_t> LocksCore::open(int held) {
+    const auto found = held_.find(held);
+    if (found == held_.end()) {
+        co_await fail(ErrorCode::lock_lost, "the lock was released before");
+    }
+    auto transaction = co_await found->second.begin();
+    const int number = ++last_;
+    transactions_[number] = std::make_shared<FencedTransaction>(std::move(transaction));
+    co_return number;
+}
+
+void LocksCore::get(int transaction, const std::string& store, const std::string& key,
+                    PromiseId promise) {
+    const auto found = transactions_.find(transaction);
+    if (found == transactions_.end()) return Reject{promise}(failure_of(ended()));
+    run_in(
+        scope_,
+        [](std::shared_ptr<FencedTransaction> of, std::string from,
+           std::string what) -> Task<std::string> {
+            const auto read = std::move(of);  // a parameter would live as long as the frame
+            auto value = co_await read->get(std::move(from), std::move(what));
+            co_return value.value_or("");
+        }(found->second, store, key),
+        Resolve{promise}, Reject{promise});
+}
+
+void LocksCore::list(int transaction, const std::string& store, const std::string& prefix,
+                     PromiseId promise) {
+    const auto found = transactions_.find(transaction);
+    if (found == transactions_.end()) return Reject{promise}(failure_of(ended()));
+    run_in(
+        scope_,
+        [](std::shared_ptr<FencedTransaction> of, std::string from,
+           std::string start) -> Task<std::string> {
+            const auto listed = std::move(of);
+            std::string texts;
+            const auto rows = co_await listed->list(std::move(from), std::move(start));
+            for (const auto& row : rows) {
+                add(texts, row.key);
+                add(texts, row.value);
+            }
+            co_return texts;
+        }(found->second, store, prefix),
+        Resolve{promise}, Reject{promise});
+}
+
+void LocksCore::commit(int transaction, const Texts& texts, PromiseId promise) {
+    settle(scope_, write(transaction, texts), promise);
+}
+
+Task<void> LocksCore::write(int transaction, Texts texts) {
+    const auto found = transactions_.extract(transaction);
+    if (found.empty()) co_await fail(ended());
+    auto& writing = *found.mapped();
+    for (std::size_t i = 0; i + 2 < texts.size(); i += 3) {
+        const auto store = texts[i].value_or("");
+        const auto key = texts[i + 1].value_or("");
+        if (texts[i + 2]) {
+            writing.put(store, key, *texts[i + 2]);
+        } else {
+            writing.remove(store, key);
+        }
+    }
+    co_await writing.commit();
+}
+
+}  // namespace tabacus::browser

@@ -1,0 +1,79 @@
+// What JavaScript holds of locks: a LockTable on the World of this context, whose results settle
+// promises of JavaScript's. Failures end here, as a code and a message.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "browser/counter_core.hpp"
+#include "browser/world.hpp"
+#include "tabacus/lock.hpp"
+#include "tabacus/once.hpp"
+#include "tabacus/semaphore.hpp"
+
+namespace tabacus::browser {
+
+class LocksCore {
+  public:
+    explicit LocksCore(const std::string& name_space);
+
+    /// `texts`: label, names. Resolves with the number of each held lock, or none: not available.
+    void acquire(const Texts& texts, LockOptions options, int within, int request,
+                 PromiseId promise);
+    /// The same for one permit of a semaphore. `texts`: label, name.
+    void acquire_permit(const Texts& texts, int permits, LockOptions options, int within,
+                        int request, PromiseId promise);
+    void abort(int request);
+    /// NaN of a shared lock.
+    double token(int held) const;
+    void release(int held);
+    void query(const std::string& name, PromiseId promise);
+    void wait_for_unlock(const std::string& name, double timeout_ms, int request,
+                         PromiseId promise);
+    void watch(const std::string& name, int watch);
+    void unwatch(int watch) { watches_.erase(watch); }
+    /// exclusion, whether commits are fenced, the tab's identifier.
+    void capabilities(PromiseId promise) const;
+    void close() { table_.close(); }
+
+    // Single flight. Resolves with an outcome ("s" or "f", text), or with the lock to run under
+    // ("h", its number).
+    void enter(const std::string& key, LockOptions options, double ttl_ms, int request,
+               PromiseId promise);
+    void settle_once(const std::string& key, int held, bool succeeded, const std::string& text,
+                     PromiseId promise);
+
+    // A fenced transaction. Resolves with its number.
+    void begin(int held, PromiseId promise);
+    void get(int transaction, const std::string& store, const std::string& key, PromiseId promise);
+    void list(int transaction, const std::string& store, const std::string& prefix,
+              PromiseId promise);
+    /// Writes what `texts` say (store, key, value or null for removal, …) and commits.
+    void commit(int transaction, const Texts& texts, PromiseId promise);
+    void end(int transaction) { transactions_.erase(transaction); }
+
+    BrowserWorld& world() { return world_; }
+
+  private:
+    Task<std::string> take(std::vector<std::string> names, LockOptions options, bool all);
+    Task<std::string> take_permit(std::string name, int permits, LockOptions options);
+    void prepare(LockOptions& options, const Texts& texts, int within, int request);
+    void settle_request(Task<std::string> task, int request, PromiseId promise);
+    int keep(Held held);
+    Task<std::int64_t> open(int held);
+    Task<void> write(int transaction, Texts texts);
+
+    BrowserWorld world_;
+    LockTable table_;
+    Once once_{world_, table_};
+    Semaphore semaphore_{world_, table_};
+    int last_ = 0;
+    std::map<int, Held> held_;
+    std::map<int, std::shared_ptr<FencedTransaction>> transactions_;
+    std::map<int, AbortSignal> requests_;
+    std::map<int, Subscription> watches_;
+    Scope scope_;
+};
+
+}  // namespace tabacus::browser

@@ -1,0 +1,141 @@
+#include "lock_epochs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A transaction that aborted for a passing reason (a dropped connection) is tried again.
+constexpr int attempts_max = 4;
+
+bool passing(const Error& error) {
+    return error.code() == ErrorCode::store_failed || error.code() == ErrorCode::unknown_commit;
+}
+
+Error exhausted() { return {ErrorCode::store_failed, "the tokens of this lock are exhausted"}; }
+
+}  // namespace
+
+Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim) {
+    if (!fenced()) {
+        auto& last = seen_[key];
+        const LockTokens tokens{identifier_of(world_.random().bits()), last + 1,
+                                last + claim.tokens};
+        last = tokens.last;
+        co_return tokens;
+    }
+    for (int tried = 1;; ++tried) {
+        auto raised = co_await attempt(raise_once(key, claim));
+        if (raised) co_return std::move(raised.value());
+        // An unknown commit only wasted tokens.
+        const Error error = raised.error();
+        if (!passing(error) || tried == attempts_max) co_await fail(error);
+    }
+}
+
+Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim) {
+    const std::vector scope{Store::locks, Store::aside};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    auto tokens = co_await raise_in(*transaction, key, std::move(claim));
+    co_await transaction->commit();
+    co_await mirror(key, tokens.last);
+    co_return tokens;
+}
+
+Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::string& key,
+                                      LockClaim claim) {
+    const auto row = co_await read_in(transaction, key);
+    auto base = seen_[key];
+    if (row) {
+        base = std::max(base, row->last);
+    } else {
+        base = std::max(base, co_await floor(key));
+    }
+    if (base > token_max - claim.tokens) co_await fail(exhausted());
+    const LockTokens tokens{identifier_of(world_.random().bits()), base + 1, base + claim.tokens};
+    const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
+    transaction.put(Store::locks, key,
+                    format_lock_row({tokens.last, tokens.grant, tab_, now_ms, claim.max_hold_ms,
+                                     claim.lease_ms, claim.lease_ms > 0 ? 1 : 0, claim.label}));
+    seen_[key] = tokens.last;
+    co_return tokens;
+}
+
+Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::int64_t count) {
+    if (!fenced()) {
+        tokens.next = seen_[key] + 1;
+        tokens.last = seen_[key] += count;
+        co_return;
+    }
+    const std::vector scope{Store::locks};
+    std::int64_t last = 0;
+    {
+        const auto transaction =
+            co_await transactions().begin(scope, Access::write, Durability::relaxed);
+        auto row = co_await check(*transaction, key, tokens.grant);
+        if (row.last > token_max - count) co_await fail(exhausted());
+        tokens.next = std::max(row.last, seen_[key]) + 1;
+        last = row.last = tokens.next + count - 1;
+        transaction->put(Store::locks, key, format_lock_row(row));
+        co_await transaction->commit();
+    }
+    tokens.last = seen_[key] = last;
+    co_await mirror(key, last);
+}
+
+Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
+    if (!fenced()) co_return std::nullopt;
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    const auto row = co_await transaction->get(Store::locks, key);
+    co_return row ? parse_lock_row(row->value) : std::nullopt;
+}
+
+Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key,
+                                std::string_view grant) {
+    const auto stored = co_await transaction.get(Store::locks, key);
+    const auto row = stored ? parse_lock_row(stored->value) : std::nullopt;
+    if (!row || row->grant != grant) {
+        co_await fail(ErrorCode::fenced, "the lock was granted to another since; nothing was kept");
+    }
+    co_return *row;
+}
+
+/// A row that cannot be read is set aside and counts as vanished.
+Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const std::string& key) {
+    const auto stored = co_await transaction.get(Store::locks, key);
+    if (!stored) co_return std::nullopt;
+    auto row = parse_lock_row(stored->value);
+    if (!row) {
+        transaction.put(Store::aside, "locks/" + key, stored->value.empty() ? "?" : stored->value);
+        on_notice_({Notice::Kind::warning, "corrupt-record",
+                    "A record that cannot be read was set aside; all others count.", "locks " + key,
+                    "", 0});
+    }
+    co_return row;
+}
+
+Task<std::int64_t> LockEpochs::floor(const std::string& key) {
+    constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
+    auto base =
+        static_cast<std::int64_t>(std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max));
+    if (world_.storage().available()) {
+        // A mirror is a hint: none will do.
+        auto text = co_await attempt(world_.storage().get(names_.lock(key)));
+        const auto mirrored = text && text.value() ? parse_value(*text.value()) : std::nullopt;
+        if (mirrored) base = std::max(base, *mirrored);
+    }
+    co_return base;
+}
+
+Task<void> LockEpochs::mirror(const std::string& key, std::int64_t last) {
+    if (!world_.storage().available()) co_return;
+    (void)co_await attempt(world_.storage().set(names_.lock(key), std::to_string(last)));
+}
+
+}  // namespace tabacus

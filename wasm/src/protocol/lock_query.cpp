@@ -1,0 +1,209 @@
+// Who holds and who waits: each tab knows its own requests, and tells them to who asks.
+#include <algorithm>
+#include <charconv>
+
+#include "lock_queue.hpp"
+#include "record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Living tabs answer within a few; a frozen one never does.
+constexpr double answer_within_ms = 50;
+constexpr std::size_t fields_each = 4;
+/// How soon the death of a shared holder is noticed by who only watches.
+constexpr double mourn_again_ms = 1'000;
+
+std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail, std::size_t at,
+                                          const std::string& tab) {
+    const auto since = parse_value(detail[at + 2]);
+    const auto& held = detail[at];
+    const auto& mode = detail[at + 1];
+    if (!since || (held != "h" && held != "w") || (mode != "x" && mode != "s")) return std::nullopt;
+    return LockRequestInfo{held == "h", mode == "x" ? LockMode::exclusive : LockMode::shared,
+                           detail[at + 3], static_cast<double>(*since), tab};
+}
+
+}  // namespace
+
+std::vector<LockRequestInfo> LockQueue::own_requests() const {
+    std::vector<LockRequestInfo> infos;
+    const auto& tab = context_.epochs.tab();
+    const auto add_held = [&](const Possession& possession) {
+        for (const auto& grant : possession.active) {
+            infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
+        }
+    };
+    if (possession_) add_held(*possession_);
+    for (const auto& possession : stolen_) add_held(*possession);
+    for (const auto& waiter : waiting_) {
+        if (waiter->ended) continue;
+        infos.push_back(
+            {false, waiter->options.mode, waiter->options.label, waiter->since_ms, tab});
+    }
+    return infos;
+}
+
+void LockQueue::answer(const LockMessage& message) {
+    if (message.detail.empty()) return;
+    const auto& nonce = message.detail[0];
+    if (message.kind == LockMessage::Kind::ask) {
+        std::vector<std::string> detail{nonce};
+        for (const auto& info : own_requests()) {
+            detail.emplace_back(info.held ? "h" : "w");
+            detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
+            detail.push_back(std::to_string(static_cast<std::int64_t>(info.since_ms)));
+            detail.push_back(info.label);
+        }
+        context_.post(LockMessage::Kind::tell, key_, std::move(detail));
+        return;
+    }
+    const auto asked = std::find_if(questions_.begin(), questions_.end(),
+                                    [&](const auto& question) { return question->nonce == nonce; });
+    if (asked == questions_.end()) return;
+    // Kept: query() may end, and forget it, within complete().
+    const auto question = *asked;  // NOLINT(performance-unnecessary-copy-initialization)
+    auto& tabs = question->tabs;
+    if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
+    tabs.push_back(message.tab);
+    for (std::size_t i = 1; i + fields_each <= message.detail.size(); i += fields_each) {
+        const auto info = parse_info(message.detail, i, message.tab);
+        if (info) question->answers.push_back(*info);
+    }
+    if (tabs.size() >= question->expected) question->complete.complete({});
+}
+
+Task<std::vector<LockRequestInfo>> LockQueue::query() {
+    std::vector<std::string> clients;
+    bool held_exclusively = false;
+    if (context_.world.locks().available()) {
+        const auto snapshot = co_await context_.world.locks().query();
+        const auto note = [&](const LockInfo& lock, bool held) {
+            const bool gate = lock.name == context_.names.lock_gate(key_);
+            if (!gate && lock.name != context_.names.lock(key_)) return;
+            clients.push_back(lock.client_id);
+            if (held && !gate && lock.mode == LockMode::exclusive) held_exclusively = true;
+        };
+        for (const auto& lock : snapshot.held) note(lock, true);
+        for (const auto& lock : snapshot.pending) note(lock, false);
+        std::sort(clients.begin(), clients.end());
+        clients.erase(std::unique(clients.begin(), clients.end()), clients.end());
+    }
+    auto infos = own_requests();
+    const std::size_t own = possession_ || taking_ || !stolen_.empty() ? 1 : 0;
+    const auto row = co_await context_.epochs.read(key_);
+    if (row && row->beat > 0 && clients.empty()) held_exclusively = true;
+    const bool others = clients.size() > own || (!context_.world.locks().available() && row);
+    std::vector<std::string> answered{context_.epochs.tab()};
+    if (others && context_.channel) {
+        const auto question = std::make_shared<Question>();
+        question->nonce = identifier_of(context_.world.random().bits());
+        question->expected = clients.size() > own ? clients.size() - own : 1;
+        questions_.push_back(question);
+        context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
+            co_await context.world.clock().sleep(answer_within_ms);
+            bell.complete({});
+        }(context_, question->complete));
+        context_.post(LockMessage::Kind::ask, key_, {question->nonce});
+        co_await question->complete.async();
+        std::erase(questions_, question);
+        infos.insert(infos.end(), question->answers.begin(), question->answers.end());
+        answered.insert(answered.end(), question->tabs.begin(), question->tabs.end());
+    }
+    // A frozen holder does not answer, but its epoch says who it is.
+    const bool silent =
+        row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
+    if (held_exclusively && silent) {
+        infos.push_back(
+            {true, LockMode::exclusive, row->label, static_cast<double>(row->since_ms), row->tab});
+    }
+    std::stable_sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) {
+        return a.held != b.held ? a.held : a.since_ms < b.since_ms;
+    });
+    co_return infos;
+}
+
+Subscription LockQueue::on_change(std::function<void()> callback) {
+    auto subscription = watchers_.add(std::move(callback));
+    if (!mourning_) context_.scope.spawn(mourn());
+    return subscription;
+}
+
+/// The living tell what they do. A holder that dies says nothing, so that while somebody watches, a
+/// shared request waits behind an exclusive holder, and is let go as soon as it is granted. It
+/// stands at no gate and holds up nobody but for an instant. A shared holder's death is seen by
+/// looking.
+Task<void> LockQueue::mourn() {
+    if (!context_.world.locks().available()) co_return;
+    const auto self = weak_from_this();
+    mourning_ = true;
+    while (!self.expired() && !watchers_.empty() && !context_.closed) {
+        // It fails when the page goes to sleep.
+        auto outlived = co_await attempt(look_for_the_dead());
+        if (outlived && outlived.value()) continue;
+        co_await context_.world.clock().sleep(mourn_again_ms);
+    }
+    mourning_ = false;
+}
+
+/// True when a holder was waited for, and is gone.
+Task<bool> LockQueue::look_for_the_dead() {
+    if (context_.asleep) co_return false;
+    auto& locks = context_.world.locks();
+    bool held = false;
+    bool shared = false;
+    const auto snapshot = co_await locks.query();
+    for (const auto& lock : snapshot.held) {
+        if (lock.name != context_.names.lock(key_)) continue;
+        held = true;
+        shared = lock.mode == LockMode::shared;
+    }
+    if (held && !shared && !possession_) {
+        mourner_ = AbortSignal();
+        co_await locks.request(
+            {.name = context_.names.lock(key_), .mode = LockMode::shared, .signal = mourner_});
+        changed();
+        co_return true;
+    }
+    if (shared_seen_ && !held) changed();
+    shared_seen_ = shared;
+    co_return false;
+}
+
+Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
+                                      std::optional<double> timeout_ms) {
+    if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
+    struct Wait {
+        Completer<Unit> bell;
+        std::optional<ErrorCode> end;
+    };
+    const auto wait = std::make_shared<Wait>();
+    const auto stop = [](const std::shared_ptr<Wait>& of, ErrorCode code) {
+        of->end = of->end.value_or(code);
+        of->bell.complete({});
+    };
+    if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
+    if (timeout_ms) {
+        context_.scope.spawn([](LockContext& context, double delay_ms, std::shared_ptr<Wait> of,
+                                decltype(stop) halt) -> Task<void> {
+            co_await context.world.clock().sleep(delay_ms);
+            halt(of, ErrorCode::timed_out);
+        }(context_, *timeout_ms, wait, stop));
+    }
+    const auto changes = on_change([wait] { wait->bell.complete({}); });
+    while (true) {
+        wait->bell = {};
+        const bool locked = co_await is_locked();
+        if (wait->end) co_await fail(*wait->end, "the lock was not released before");
+        if (!locked) co_return;
+        co_await wait->bell.async();
+        if (wait->end) co_await fail(*wait->end, "the lock was not released before");
+    }
+}
+
+Task<bool> LockQueue::is_locked() {
+    const auto infos = co_await query();
+    co_return std::any_of(infos.begin(), infos.end(), [](const auto& info) { return info.held; });
+}
+
+}  // namespace tabacus

@@ -1,0 +1,350 @@
+// Requests: how they come, wait, and end in exactly one way.
+#include "lock_queue.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lock_lease.hpp"
+#include "lock_turnstile.hpp"
+
+namespace tabacus {
+namespace {
+
+Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; }
+Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
+
+Error not_held(const Grant& grant) {
+    return {ErrorCode::lock_lost, grant.loss.empty() ? "the lock was released before"
+                                                     : "the lock was lost: " + grant.loss};
+}
+
+std::unique_ptr<Turnstile> make_turnstile(LockContext& context, const std::string& key) {
+    if (context.world.locks().available()) return std::make_unique<WebTurnstile>(context, key);
+    if (context.epochs.fenced()) return std::make_unique<LeaseTurnstile>(context, key);
+    return std::make_unique<PageTurnstile>(context, key);
+}
+
+}  // namespace
+
+/// Whose frame dies while it waits withdraws its request; who dies granted releases.
+struct LockQueue::Withdrawal {
+    Withdrawal(LockQueue& of, WaiterPtr request) : queue(of), waiter(std::move(request)) {}
+    Withdrawal(const Withdrawal&) = delete;
+    Withdrawal& operator=(const Withdrawal&) = delete;
+    Withdrawal(Withdrawal&&) = delete;
+    Withdrawal& operator=(Withdrawal&&) = delete;
+    ~Withdrawal() {
+        queue.refuse(waiter, aborted_error());
+        if (waiter->grant) queue.release(*waiter->grant);
+    }
+    LockQueue& queue;
+    WaiterPtr waiter;
+};
+
+/// Until a transaction has begun: a grant of whom dies before is written under no more, either.
+struct LockQueue::Writing {
+    explicit Writing(std::shared_ptr<Grant> of) : grant(std::move(of)) { ++grant->commits; }
+    Writing(const Writing&) = delete;
+    Writing& operator=(const Writing&) = delete;
+    Writing(Writing&&) = delete;
+    Writing& operator=(Writing&&) = delete;
+    ~Writing() {
+        if (!grant) return;
+        --grant->commits;
+        if (const auto queue = grant->queue.lock()) queue->commit_ended(*grant);
+    }
+    std::shared_ptr<Grant> grant;
+};
+
+LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
+    : context_(context),
+      key_(std::move(key)),
+      name_(std::move(name)),
+      turnstile_(make_turnstile(context, key_)) {}
+
+Task<Held> LockQueue::acquire(LockOptions options) {
+    if (options.signal && options.signal->aborted()) co_await fail(aborted_error());
+    if (context_.closed) co_await fail(closed_error());
+    if (const auto outer = outer_of(options)) {
+        if (outer->mode == LockMode::shared && options.mode == LockMode::exclusive) {
+            co_await fail(ErrorCode::invalid_argument,
+                          "a shared lock cannot be entered again as exclusive: it would wait for "
+                          "itself");
+        }
+        co_return Held(reenter(outer, options));
+    }
+
+    auto waiter = std::make_shared<Waiter>();
+    waiter->id = ++context_.last_id;
+    waiter->since_ms = context_.world.clock().now_ms();
+    waiter->options = std::move(options);
+    const auto& asked = waiter->options;
+    const Withdrawal withdrawal(*this, waiter);
+    if (asked.signal) {
+        asked.signal->on_abort([queue = weak_from_this(), weak = std::weak_ptr(waiter)] {
+            const auto alive = queue.lock();
+            const auto request = weak.lock();
+            if (alive && request) alive->refuse(request, aborted_error());
+        });
+    }
+    if (asked.timeout_ms) context_.scope.spawn(expire(waiter));
+    if (asked.steal) {
+        context_.scope.spawn(steal(waiter));
+    } else {
+        waiting_.push_back(waiter);
+        wake_driver();
+        if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
+    }
+    co_await waiter->decided.async();
+    if (waiter->failure) co_await fail(*waiter->failure);
+    co_return Held(std::exchange(waiter->grant, nullptr));
+}
+
+/// The innermost grant of this very lock that a request is asked under.
+std::shared_ptr<Grant> LockQueue::outer_of(const LockOptions& options) {
+    auto outer = options.within;
+    while (outer && (outer->queue.lock().get() != this || !outer->held)) outer = outer->within;
+    return outer;
+}
+
+/// The same possession and token, released by itself.
+std::shared_ptr<Grant> LockQueue::reenter(const std::shared_ptr<Grant>& outer,
+                                          const LockOptions& options) {
+    auto inner = std::make_shared<Grant>(*outer);
+    inner->within = options.within;
+    inner->id = ++context_.last_id;
+    inner->commits = 0;
+    inner->on_lost.clear();
+    if (!options.label.empty()) inner->label = options.label;
+    inner->possession->active.push_back(inner);
+    return inner;
+}
+
+LockQueue::WaiterPtr LockQueue::front() {
+    while (!waiting_.empty() && waiting_.front()->ended) waiting_.pop_front();
+    return waiting_.empty() ? nullptr : waiting_.front();
+}
+
+/// The one place where a request ends.
+void LockQueue::settle(const WaiterPtr& waiter, std::optional<Error> failure) {
+    if (waiter->ended) return;
+    waiter->ended = true;
+    waiter->failure = std::move(failure);
+    waiter->decided.complete({});
+}
+
+/// Ends a request that waits; what was asked of the browser for its sake alone is taken back.
+void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
+    if (waiter->ended) return;
+    waiter->ended = true;  // before anything else can grant it
+    waiter->failure = error;
+    if (taking_) {
+        const auto first = front();
+        if (!first || first->options.mode != taking_mode_) turnstile_->cancel();
+    }
+    ring();
+    waiter->decided.complete({});
+}
+
+Task<void> LockQueue::expire(WaiterPtr waiter) {
+    const auto self = weak_from_this();
+    co_await context_.world.clock().sleep(*waiter->options.timeout_ms);
+    if (self.expired()) co_return;
+    refuse(waiter, Error(ErrorCode::timed_out, "the lock was not granted in time"));
+}
+
+Task<void> LockQueue::steal(WaiterPtr waiter) {
+    const auto taken = co_await attempt(take_by_force(waiter));
+    std::optional<Error> failure;
+    if (!taken) {
+        failure = taken.error();
+    } else if (!waiter->grant) {
+        failure = Error(ErrorCode::lock_lost, "the lock was stolen again before it was granted");
+    }
+    settle(waiter, std::move(failure));
+}
+
+Task<void> LockQueue::take_by_force(WaiterPtr waiter) {
+    const auto& asked = waiter->options;
+    const Turnstile::Wish wish{
+        .steal = true,
+        .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
+    const auto possession = co_await turnstile_->take(wish);
+    if (waiter->ended || context_.asleep) {
+        turnstile_->let_go(possession);
+        if (context_.asleep) co_await fail(ErrorCode::lock_lost, "the page was hidden meanwhile");
+        co_return;
+    }
+    stolen_.push_back(possession);
+    possess(possession);
+    const auto tokens_left = !possession->tokens.empty();
+    if (tokens_left && !possession->lost) waiter->grant = grant(asked, possession);
+}
+
+// --- Grants -------------------------------------------------------------------------------------
+
+void LockQueue::release(Grant& grant) {
+    if (!std::exchange(grant.held, false)) return;
+    if (grant.commits == 0) commit_ended(grant);
+}
+
+/// Detaches a grant that was released, once nothing is written under it any more.
+void LockQueue::commit_ended(Grant& grant) {
+    if (grant.held || grant.commits > 0 || !grant.possession) return;
+    const auto possession = std::exchange(grant.possession, nullptr);
+    std::erase_if(possession->active, [&](const auto& other) { return other.get() == &grant; });
+    if (possession == possession_) {
+        ring();
+    } else if (possession->active.empty() && !possession->lost) {
+        let_go(possession);
+    }
+}
+
+/// The holders are told before anything of theirs can run again.
+void LockQueue::lose(const std::shared_ptr<Possession>& possession, std::string_view reason) {
+    if (std::exchange(possession->lost, true)) return;
+    const auto robbed = std::exchange(possession->active, {});
+    for (const auto& grant : robbed) {
+        grant->possession.reset();
+        if (!std::exchange(grant->held, false)) continue;
+        grant->loss = reason;
+        for (const auto& callback : std::exchange(grant->on_lost, {})) callback(reason);
+    }
+    turnstile_->let_go(possession);
+    std::erase(stolen_, possession);
+    ring();
+    changed();
+}
+
+Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
+    if (!grant->held) co_await fail(not_held(*grant));
+    if (!grant->token || !context_.epochs.fenced()) {
+        co_await fail(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
+                                                           : "a shared lock has no fence");
+    }
+    Writing writing(grant);
+    const auto possession = grant->possession;
+    auto begun = co_await attempt(begin_under(grant));
+    if (!begun) {
+        if (begun.error().code() == ErrorCode::fenced) lose(possession, "fenced");
+        co_await fail(begun.error());
+    }
+    co_return FencedTransaction(std::exchange(writing.grant, nullptr), std::move(begun.value()));
+}
+
+Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant) {
+    const auto possession = grant->possession;
+    const std::vector scope{Store::locks, Store::data};
+    auto transaction =
+        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::strict);
+    co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
+    if (!grant->held) co_await fail(not_held(*grant));
+    co_return transaction;
+}
+
+// --- The life of the page (DESIGN §7) -----------------------------------------------------------
+
+void LockQueue::fall_asleep(std::string_view reason) {
+    turnstile_->cancel();
+    mourner_.abort();
+    const auto stolen = stolen_;
+    for (const auto& possession : stolen) lose(possession, reason);
+    if (possession_) lose(std::shared_ptr(possession_), reason);
+}
+
+void LockQueue::wake_up() {
+    if (front()) wake_driver();
+}
+
+void LockQueue::close() {
+    const auto requests = waiting_;
+    for (const auto& waiter : requests) refuse(waiter, closed_error());
+    fall_asleep("closed");
+}
+
+// --- Held ---------------------------------------------------------------------------------------
+
+bool Held::held() const { return grant_ && grant_->held; }
+
+std::optional<std::int64_t> Held::token() const { return grant_ ? grant_->token : std::nullopt; }
+
+std::string_view Held::loss() const { return grant_ ? std::string_view(grant_->loss) : ""; }
+
+void Held::on_lost(std::function<void(std::string_view)> callback) const {
+    if (held()) grant_->on_lost.push_back(std::move(callback));
+}
+
+void Held::release() {
+    const auto grant = std::exchange(grant_, nullptr);
+    if (!grant) return;
+    if (const auto queue = grant->queue.lock()) queue->release(*grant);
+}
+
+Task<FencedTransaction> Held::begin() {
+    const auto queue = grant_ ? grant_->queue.lock() : nullptr;
+    if (!queue) co_await fail(ErrorCode::lock_lost, "the lock was released before");
+    co_return co_await queue->begin(grant_);
+}
+
+// --- FencedTransaction --------------------------------------------------------------------------
+
+namespace {
+
+std::string data_key(std::string_view store, std::string_view key) {
+    return escaped(store) + "/" + std::string(key);
+}
+
+}  // namespace
+
+FencedTransaction::FencedTransaction(std::shared_ptr<Grant> grant,
+                                     std::unique_ptr<Transaction> transaction)
+    : grant_(std::move(grant)), transaction_(std::move(transaction)) {}
+
+FencedTransaction::~FencedTransaction() {
+    if (!grant_) return;
+    transaction_.reset();
+    --grant_->commits;
+    if (const auto queue = grant_->queue.lock()) queue->commit_ended(*grant_);
+}
+
+Task<std::optional<std::string>> FencedTransaction::get(std::string store, std::string key) {
+    auto row = co_await transaction_->get(Store::data, data_key(store, key));
+    if (!row || row->foreign) co_return std::nullopt;
+    co_return std::move(row->value);
+}
+
+Task<std::vector<Row>> FencedTransaction::list(std::string store, std::string prefix) {
+    auto rows = co_await transaction_->list(Store::data, data_key(store, prefix));
+    const auto skipped = data_key(store, "").size();
+    std::erase_if(rows, [](const Row& row) { return row.foreign; });
+    for (auto& row : rows) row.key.erase(0, skipped);
+    co_return rows;
+}
+
+void FencedTransaction::put(std::string_view store, std::string_view key, std::string_view value) {
+    transaction_->put(Store::data, data_key(store, key), value);
+}
+
+void FencedTransaction::remove(std::string_view store, std::string_view key) {
+    transaction_->remove(Store::data, data_key(store, key));
+}
+
+Task<std::optional<std::string>> FencedTransaction::note() {
+    const auto queue = grant_->queue.lock();
+    if (!queue) co_return std::nullopt;
+    auto row = co_await transaction_->get(Store::locks, note_key(queue->key()));
+    if (!row || row->foreign) co_return std::nullopt;
+    co_return std::move(row->value);
+}
+
+void FencedTransaction::set_note(std::string_view text) {
+    const auto queue = grant_->queue.lock();
+    if (queue) transaction_->put(Store::locks, note_key(queue->key()), text);
+}
+
+Task<void> FencedTransaction::commit() {
+    if (!grant_->held && !grant_->loss.empty()) co_await fail(not_held(*grant_));
+    co_await transaction_->commit();
+}
+
+}  // namespace tabacus

@@ -1,0 +1,251 @@
+// LockQueue: one lock as one tab sees it: its own requests in order, and what it has of the
+// browser's lock.
+//
+// The tab asks the browser once for all of its requests. A *possession* is what it then has; under
+// it requests are *granted*, one after another (exclusive) or together (shared). Between two grants
+// the possession is kept for a little while (keep_ms), because asking again costs a hundred times
+// what a local grant does; it is let go at once when another tab begins to wait, when the page is
+// hidden, and after slice_ms in any case, so that a lost message delays others by no more.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lock_epochs.hpp"
+#include "lock_record.hpp"
+#include "tabacus/lock.hpp"
+#include "watchers.hpp"
+
+namespace tabacus {
+
+/// An idle possession is kept for one to two of these.
+constexpr double keep_ms = 10;
+/// The longest a possession goes on granting while it may be that others wait.
+constexpr double slice_ms = 50;
+
+/// What the queues of a table share.
+struct LockContext {
+    World& world;
+    const Names& names;
+    LockEpochs epochs;
+    NoticeHandler on_notice;
+    std::unique_ptr<Channel> channel;
+    // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
+    std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues = {};  // by escaped name
+    std::map<std::string, Completer<Unit>> hearing = {};  // a nonce that shall come back
+    std::uint64_t last_id = 0;
+    int rescues = 0;
+    bool asleep = false;  // frozen, or between pagehide and pageshow
+    bool closed = false;
+    Scope scope = {};  // last: what runs in it uses all of the above
+    // NOLINTEND(readability-redundant-member-init)
+
+    void post(LockMessage::Kind kind, const std::string& key,
+              std::vector<std::string> detail = {}) const {
+        if (channel)
+            channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
+    }
+};
+
+/// What a tab has of the browser's lock.
+struct Possession {
+    LockMode mode = LockMode::exclusive;
+    LockTokens tokens;
+    std::int64_t block = 1;          // tokens reserved last
+    std::unique_ptr<HeldLock> lock;  // nothing of a lease
+    std::vector<std::shared_ptr<Grant>> active;
+    std::uint64_t uses = 0;
+    double taken_ms = 0;
+    bool lost = false;
+    bool timing = false;   // keep() runs
+    bool expired = false;  // kept idle for long enough
+    std::function<void(std::string_view)> on_lost = nullptr;
+};
+
+/// One grant of a request. The queue may be gone: the handle of the user outlives nothing.
+struct Grant {
+    std::weak_ptr<LockQueue> queue;
+    std::shared_ptr<Possession> possession;
+    std::shared_ptr<Grant> within;
+    std::uint64_t id = 0;
+    LockMode mode = LockMode::exclusive;
+    std::optional<std::int64_t> token;
+    std::string label;
+    double since_ms = 0;
+    bool held = true;
+    std::string loss;
+    int commits = 0;  // under way
+    std::vector<std::function<void(std::string_view)>> on_lost;
+};
+
+/// How a tab comes to possess a lock (lock_turnstile.hpp, lock_lease.hpp).
+class Turnstile {
+  public:
+    struct Wish {
+        LockMode mode = LockMode::exclusive;
+        bool if_available = false;
+        bool steal = false;
+        LockClaim claim;
+    };
+    Turnstile() = default;
+    Turnstile(const Turnstile&) = delete;
+    Turnstile& operator=(const Turnstile&) = delete;
+    Turnstile(Turnstile&&) = delete;
+    Turnstile& operator=(Turnstile&&) = delete;
+    virtual ~Turnstile() = default;
+    /// Waits for its turn. Nothing when not available, or cancelled. At most one at a time, beside
+    /// any number that steal.
+    virtual Task<std::shared_ptr<Possession>> take(Wish wish) = 0;
+    /// Ends a take() that waits, and leaves nothing behind.
+    virtual void cancel() = 0;
+    virtual void let_go(const std::shared_ptr<Possession>& possession) = 0;
+    /// Somebody let go.
+    virtual void nudge() = 0;
+    /// Whether a take() under way is the next in line.
+    [[nodiscard]] virtual bool first_in_line() const = 0;
+};
+
+class LockQueue : public std::enable_shared_from_this<LockQueue> {
+  public:
+    LockQueue(LockContext& context, std::string key, std::string name);
+
+    Task<Held> acquire(LockOptions options);
+    void release(Grant& grant);
+    void lose(const std::shared_ptr<Possession>& possession, std::string_view reason);
+    Task<FencedTransaction> begin(std::shared_ptr<Grant> grant);
+    void commit_ended(Grant& grant);
+
+    Task<std::vector<LockRequestInfo>> query();
+    Task<bool> is_locked();
+    Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
+    Subscription on_change(std::function<void()> callback);
+
+    void on_message(const LockMessage& message);
+    /// Lets everything go at once, telling the holders; what waits goes on waiting.
+    void fall_asleep(std::string_view reason);
+    void wake_up();
+    void became_hidden() { ring(); }
+    void close();
+    [[nodiscard]] const std::string& key() const { return key_; }
+    [[nodiscard]] const std::string& name() const { return name_; }
+
+  private:
+    struct Waiter {
+        std::uint64_t id = 0;
+        LockOptions options;
+        double since_ms = 0;
+        bool ended = false;
+        std::optional<Error> failure;
+        std::shared_ptr<Grant> grant;
+        Completer<Unit> decided;
+    };
+    using WaiterPtr = std::shared_ptr<Waiter>;
+    struct Withdrawal;
+    struct Writing;
+
+    // Requests (lock_queue.cpp).
+    [[nodiscard]] WaiterPtr front();
+    void settle(const WaiterPtr& waiter, std::optional<Error> failure);
+    void refuse(const WaiterPtr& waiter, const Error& error);
+    Task<void> expire(WaiterPtr waiter);
+    Task<void> steal(WaiterPtr waiter);
+    Task<void> take_by_force(WaiterPtr waiter);
+    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant);
+    std::shared_ptr<Grant> outer_of(const LockOptions& options);
+    std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
+
+    // What the browser grants, and who gets it (lock_serve.cpp).
+    void wake_driver();
+    Task<void> drive();
+    Task<void> obtain();
+    Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
+    Task<void> end_answers(std::shared_ptr<bool> over);
+    Task<void> serve(std::shared_ptr<Possession> possession);
+    Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);
+    [[nodiscard]] WaiterPtr admissible(const Possession& possession);
+    [[nodiscard]] bool must_yield(const Possession& possession) const;
+    [[nodiscard]] bool must_let_go(const Possession& possession);
+    std::shared_ptr<Grant> grant(const LockOptions& options,
+                                 const std::shared_ptr<Possession>& possession);
+    void possess(const std::shared_ptr<Possession>& possession);
+    void let_go(const std::shared_ptr<Possession>& possession);
+    Task<void> keep(std::shared_ptr<Possession> possession);
+    Task<void> limit(std::weak_ptr<Grant> grant, double max_hold_ms);
+    void ring();
+    Task<void> rung();
+    void changed();
+
+    // Eviction of hung holders (lock_rescue.cpp).
+    struct Sight {
+        std::string state;  // equal while nothing moves
+        std::string epoch;  // its part in IndexedDB
+        std::int64_t max_hold_ms = 0;
+        bool gate_held = false;
+    };
+    Task<void> watch();
+    Task<Sight> look();
+    [[nodiscard]] std::optional<double> own_max_hold_ms() const;
+    Task<bool> hears();
+    Task<bool> claim_rescue(Sight seen);
+    Task<void> rescue_from(std::string state);
+    Task<void> evict(bool gate_too);
+
+    // Cycles (lock_deadlock.cpp).
+    [[nodiscard]] std::string id_of(const Waiter& waiter) const;
+    Task<void> probe(WaiterPtr waiter);
+    void send_probe(const Waiter& waiter, bool confirming);
+    void pass_on(LockMessage message);
+    void follow(const WaiterPtr& waiter, const std::vector<std::string>& path);
+    void came_home(const WaiterPtr& waiter, const std::vector<std::string>& path);
+    void on_probe(const LockMessage& message);
+    void on_victim(const LockMessage& message);
+
+    // Who holds and who waits (lock_query.cpp).
+    void answer(const LockMessage& message);
+    [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
+    Task<void> mourn();
+    Task<bool> look_for_the_dead();
+
+    LockContext& context_;
+    std::string key_;
+    std::string name_;
+    std::unique_ptr<Turnstile> turnstile_;
+
+    std::deque<WaiterPtr> waiting_;  // ended ones among them are skipped
+    std::shared_ptr<Possession> possession_;
+    std::vector<std::shared_ptr<Possession>> stolen_;  // taken by steal, each for one grant
+    bool driving_ = false;
+    bool taking_ = false;
+    LockMode taking_mode_ = LockMode::exclusive;
+    bool contended_ = false;             // another tab began to wait
+    std::uint64_t contended_after_ = 0;  // own requests up to this one came first
+    bool rung_ = false;
+    Completer<Unit> bell_;
+    bool busy_heard_ = false;
+    Completer<Unit> answer_bell_;
+
+    bool watching_ = false;
+    std::string claimed_state_;  // another's rescue that was seen under way
+    std::int64_t claimed_attempt_ = 0;
+
+    struct Question {
+        std::string nonce;
+        std::vector<LockRequestInfo> answers;
+        std::vector<std::string> tabs;
+        std::size_t expected = 0;
+        Completer<Unit> complete;
+    };
+    std::vector<std::shared_ptr<Question>> questions_;
+    Watchers watchers_;
+    bool mourning_ = false;  // somebody watches for the death of holders
+    bool shared_seen_ = false;
+    AbortSignal mourner_;
+};
+
+}  // namespace tabacus

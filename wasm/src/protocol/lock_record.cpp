@@ -1,0 +1,113 @@
+#include "lock_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "names.hpp"
+#include "record.hpp"
+
+namespace tabacus {
+namespace {
+
+constexpr char separator = ';';
+constexpr std::string_view version = "1";
+
+/// More than any message of ours has: a stranger's is not worth the memory.
+constexpr std::size_t fields_max = 4096;
+
+std::vector<std::string_view> split(std::string_view text) {
+    std::vector<std::string_view> fields;
+    while (fields.size() <= fields_max) {
+        const auto end = text.find(separator);
+        fields.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return fields;
+}
+
+std::string joined(const std::vector<std::string>& fields) {
+    std::string text(version);
+    for (const auto& field : fields) (text += separator) += field;
+    return text;
+}
+
+/// A count, exactly as std::to_string writes it.
+std::optional<std::int64_t> parse_count(std::string_view text) {
+    const auto value = parse_value(text);
+    return value && *value >= 0 ? value : std::nullopt;
+}
+
+}  // namespace
+
+std::string format_lock_row(const LockRow& row) {
+    return joined({std::to_string(row.last), row.grant, row.tab, std::to_string(row.since_ms),
+                   std::to_string(row.max_hold_ms), std::to_string(row.lease_ms),
+                   std::to_string(row.beat), escaped(row.label)});
+}
+
+std::optional<LockRow> parse_lock_row(std::string_view text) {
+    const auto fields = split(text);
+    if (fields.size() != 9 || fields[0] != version) return std::nullopt;
+    std::array<std::int64_t, 5> numbers{};
+    constexpr std::array<std::size_t, 5> where{1, 4, 5, 6, 7};
+    for (std::size_t i = 0; i < where.size(); ++i) {
+        const auto number = parse_count(fields[where[i]]);
+        if (!number) return std::nullopt;
+        numbers[i] = *number;
+    }
+    auto label = unescaped(fields[8]);
+    if (!is_identifier(fields[2]) || !is_identifier(fields[3]) || !label) return std::nullopt;
+    return LockRow{numbers[0],
+                   std::string(fields[2]),
+                   std::string(fields[3]),
+                   numbers[1],
+                   numbers[2],
+                   numbers[3],
+                   numbers[4],
+                   std::move(*label)};
+}
+
+std::string format_rescue_row(const RescueRow& row) {
+    return joined({std::to_string(row.attempt), row.tab, row.state});
+}
+
+std::optional<RescueRow> parse_rescue_row(std::string_view text) {
+    const auto fields = split(text);
+    if (fields.size() != 4 || fields[0] != version) return std::nullopt;
+    const auto attempt = parse_count(fields[1]);
+    if (!attempt || !is_identifier(fields[2]) || !is_identifier(fields[3])) return std::nullopt;
+    return RescueRow{*attempt, std::string(fields[2]), std::string(fields[3])};
+}
+
+std::string format_lock_message(const LockMessage& message) {
+    std::vector<std::string> fields{std::string(1, static_cast<char>(message.kind)), message.key,
+                                    message.tab};
+    for (const auto& part : message.detail) fields.push_back(escaped(part));
+    return joined(fields);
+}
+
+std::optional<LockMessage> parse_lock_message(std::string_view text) {
+    constexpr std::string_view kinds = "wtbrqipvh";
+    const auto fields = split(text);
+    if (fields.size() < 4 || fields.size() > fields_max || fields[0] != version) {
+        return std::nullopt;
+    }
+    if (fields[1].size() != 1 || kinds.find(fields[1][0]) == std::string_view::npos) {
+        return std::nullopt;
+    }
+    if (!unescaped(fields[2]) || !is_identifier(fields[3])) return std::nullopt;
+    LockMessage message{static_cast<LockMessage::Kind>(fields[1][0]),
+                        std::string(fields[2]),
+                        std::string(fields[3]),
+                        {}};
+    for (std::size_t i = 4; i < fields.size(); ++i) {
+        auto part = unescaped(fields[i]);
+        if (!part) return std::nullopt;
+        message.detail.push_back(std::move(*part));
+    }
+    return message;
+}
+
+}  // namespace tabacus

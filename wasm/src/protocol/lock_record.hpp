@@ -1,0 +1,70 @@
+// What locks write into the store and onto their channel, parsed as strictly as record.hpp's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/counter.hpp"
+
+namespace tabacus {
+
+/// Tokens stay exact as JavaScript numbers.
+constexpr std::int64_t token_max = value_max;
+
+/// The epoch of a lock, Store::locks under its escaped name:
+/// "1;last;grant;tab;since;max_hold;lease;beat;label".
+struct LockRow {
+    std::int64_t last = 0;      // the newest token reserved: every later grant's is larger
+    std::string grant;          // the possession that may commit: an identifier, never used twice
+    std::string tab;            // whose, an identifier
+    std::int64_t since_ms = 0;  // since the Unix epoch, for people only
+    std::int64_t max_hold_ms = 0;  // 0: none was declared
+    std::int64_t lease_ms = 0;     // of a lease: taken as dead when unchanged for so long; else 0
+    std::int64_t beat = 0;         // of a lease: counts its renewals; 0 when nobody holds it
+    std::string label;
+    friend bool operator==(const LockRow&, const LockRow&) = default;
+};
+std::string format_lock_row(const LockRow& row);
+std::optional<LockRow> parse_lock_row(std::string_view text);
+
+/// Who evicts a hung holder, Store::locks under "<name>/rescue": "1;attempt;tab;state".
+struct RescueRow {
+    std::int64_t attempt = 0;
+    std::string tab;
+    std::string state;  // what was seen unchanged, as an identifier
+    friend bool operator==(const RescueRow&, const RescueRow&) = default;
+};
+std::string format_rescue_row(const RescueRow& row);
+std::optional<RescueRow> parse_rescue_row(std::string_view text);
+
+/// Where what is built on a lock keeps a text of its own, in Store::locks.
+inline std::string note_key(std::string_view escaped_name) {
+    return std::string(escaped_name) + "/note";
+}
+
+/// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
+struct LockMessage {
+    enum class Kind : char {
+        want = 'w',      // the tab begins to wait: keepers let go
+        taken = 't',     // the tab holds it
+        busy = 'b',      // the answer to want: it is in use, not merely kept
+        released = 'r',  // the tab let it go
+        ask = 'q',       // tell me of your requests; detail: a nonce
+        tell = 'i',      // the answer: detail is the nonce, then one entry for each request
+        probe = 'p',     // follows who waits for whom; detail: the path
+        victim = 'v',    // the path closed into a cycle, and this request shall break it
+        hear = 'h',      // a tab's word to itself; detail: a nonce
+    };
+    Kind kind = Kind::want;
+    std::string key;  // the escaped name
+    std::string tab;
+    std::vector<std::string> detail;
+    friend bool operator==(const LockMessage&, const LockMessage&) = default;
+};
+std::string format_lock_message(const LockMessage& message);
+std::optional<LockMessage> parse_lock_message(std::string_view text);
+
+}  // namespace tabacus

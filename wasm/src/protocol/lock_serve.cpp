@@ -1,0 +1,276 @@
+// What the browser grants, and which requests of the tab get it.
+#include <algorithm>
+
+#include "lock_queue.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A tab that grants again and again reserves tokens in growing blocks, one transaction each. At
+/// the largest a block takes longer to use up than its microseconds (LockEpochs).
+constexpr std::int64_t block_growth = 16;
+constexpr std::int64_t block_max = 4096;
+
+}  // namespace
+
+void LockQueue::wake_driver() {
+    if (driving_) {
+        ring();
+    } else if (!context_.asleep && !context_.closed) {
+        context_.scope.spawn(drive());
+    }
+}
+
+Task<void> LockQueue::drive() {
+    driving_ = true;
+    while (front() && !context_.asleep && !context_.closed) {
+        co_await obtain();
+        if (possession_) co_await serve(possession_);
+    }
+    driving_ = false;
+}
+
+Task<void> LockQueue::obtain() {
+    const auto first = front();
+    const auto& asked = first->options;
+    taking_ = true;
+    taking_mode_ = asked.mode;
+    contended_ = false;
+    context_.post(LockMessage::Kind::want, key_);
+    const Turnstile::Wish wish{
+        .mode = asked.mode,
+        .if_available = asked.if_available,
+        .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
+    if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
+    auto outcome =
+        co_await attempt(asked.if_available ? take_if_available(wish) : turnstile_->take(wish));
+    const auto taken = outcome ? std::move(outcome.value()) : nullptr;
+    taking_ = false;
+    if (taken && (taken->lost || context_.asleep || context_.closed)) {
+        turnstile_->let_go(taken);
+        co_return;
+    }
+    if (taken) {
+        possession_ = taken;
+        possess(taken);
+    } else if (!outcome) {
+        settle(first, outcome.error());
+    } else if (asked.if_available) {
+        settle(first, std::nullopt);
+    }
+}
+
+/// A lock that another tab merely keeps is available: that tab lets it go when it hears of us. Its
+/// word that it did may overtake the deed, which travels by another road: so this asks again at
+/// every word of a release, and once more when no answer can come any more.
+Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish wish) {
+    busy_heard_ = false;
+    const auto over = std::make_shared<bool>(false);
+    bool limited = false;
+    while (true) {
+        const Completer<Unit> answered;
+        answer_bell_ = answered;  // rings for what comes while this asks, too
+        const bool last = *over;
+        auto taken = co_await turnstile_->take(wish);
+        if (taken || last || busy_heard_ || !context_.channel) co_return taken;
+        if (!std::exchange(limited, true)) context_.scope.spawn(end_answers(over));
+        co_await answered.async();
+        if (busy_heard_) co_return nullptr;
+    }
+}
+
+Task<void> LockQueue::end_answers(std::shared_ptr<bool> over) {
+    const auto self = weak_from_this();
+    co_await context_.world.clock().sleep(2 * keep_ms);
+    *over = true;
+    if (!self.expired()) answer_bell_.complete({});
+}
+
+void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
+    possession->taken_ms = context_.world.clock().now_ms();
+    possession->on_lost = [weak = weak_from_this(),
+                           of = std::weak_ptr(possession)](std::string_view reason) {
+        const auto queue = weak.lock();
+        const auto robbed = of.lock();
+        if (queue && robbed) queue->lose(robbed, reason);
+    };
+    context_.post(LockMessage::Kind::taken, key_);
+    changed();
+}
+
+Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
+    while (!possession->lost) {
+        if (const auto waiter = admissible(*possession)) {
+            const bool spent =
+                possession->mode == LockMode::exclusive && possession->tokens.empty();
+            if (!spent) {
+                waiter->grant = grant(waiter->options, possession);
+                settle(waiter, std::nullopt);
+            } else if (!co_await reserve_tokens(possession)) {
+                break;
+            }
+            continue;
+        }
+        if (possession->active.empty()) {
+            if (must_let_go(*possession)) break;
+            if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
+        }
+        co_await rung();
+    }
+    if (possession_ == possession) possession_.reset();
+    if (!possession->lost) let_go(possession);
+}
+
+Task<bool> LockQueue::reserve_tokens(std::shared_ptr<Possession> possession) {
+    possession->block = std::min(possession->block * block_growth, block_max);
+    const auto extended =
+        co_await attempt(context_.epochs.extend(key_, possession->tokens, possession->block));
+    if (extended) co_return true;
+    // Another failure shows when the lock is taken anew.
+    if (extended.error().code() == ErrorCode::fenced) lose(possession, "fenced");
+    co_return false;
+}
+
+/// The next request that this possession may be granted to, now.
+LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
+    auto first = front();
+    if (!first || first->options.mode != possession.mode) return nullptr;
+    if (possession.mode == LockMode::exclusive && !possession.active.empty()) return nullptr;
+    if (possession.uses > 0) {
+        if (must_yield(possession)) return nullptr;
+        if (contended_ && first->id > contended_after_) return nullptr;
+    }
+    return first;
+}
+
+bool LockQueue::must_yield(const Possession& possession) const {
+    const auto age_ms = context_.world.clock().now_ms() - possession.taken_ms;
+    return age_ms > slice_ms || age_ms < 0;  // a clock that was set back says nothing
+}
+
+/// Of a possession without a holder.
+bool LockQueue::must_let_go(const Possession& possession) {
+    return front() || contended_ || possession.expired || context_.asleep || context_.closed ||
+           context_.world.lifecycle().hidden();
+}
+
+std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
+                                        const std::shared_ptr<Possession>& possession) {
+    auto granted = std::make_shared<Grant>();
+    granted->queue = weak_from_this();
+    granted->possession = possession;
+    granted->within = options.within;
+    granted->id = ++context_.last_id;
+    granted->mode = possession->mode;
+    granted->label = options.label;
+    granted->since_ms = context_.world.clock().now_ms();
+    if (possession->mode == LockMode::exclusive) granted->token = possession->tokens.next++;
+    possession->active.push_back(granted);
+    ++possession->uses;
+    if (options.max_hold_ms) context_.scope.spawn(limit(granted, *options.max_hold_ms));
+    return granted;
+}
+
+/// The holder's own clock ends its hold; only one that is frozen or hung must be evicted.
+Task<void> LockQueue::limit(std::weak_ptr<Grant> grant, double max_hold_ms) {
+    const auto self = weak_from_this();
+    co_await context_.world.clock().sleep(max_hold_ms);
+    const auto alive = self.lock();
+    const auto granted = grant.lock();
+    if (!alive || !granted || !granted->held) co_return;
+    context_.on_notice({Notice::Kind::warning, "max-hold",
+                        "A lock was held for longer than maxHold, and its holder lost it.", name_,
+                        granted->label, 0});
+    if (!granted->possession) co_return;
+    if (granted->mode == LockMode::exclusive) {
+        // What it still writes is refused at once: the next grant begins a new epoch.
+        lose(std::shared_ptr(granted->possession), "max-hold");
+    } else {
+        granted->loss = "max-hold";
+        const auto callbacks = std::exchange(granted->on_lost, {});
+        alive->release(*granted);
+        for (const auto& callback : callbacks) callback("max-hold");
+    }
+}
+
+void LockQueue::let_go(const std::shared_ptr<Possession>& possession) {
+    possession->lost = true;
+    turnstile_->let_go(possession);
+    std::erase(stolen_, possession);
+    context_.post(LockMessage::Kind::released, key_);
+    changed();
+}
+
+/// Rings when nothing was granted for keep_ms.
+Task<void> LockQueue::keep(std::shared_ptr<Possession> possession) {
+    const auto self = weak_from_this();
+    while (true) {
+        const auto uses = possession->uses;
+        co_await context_.world.clock().sleep(keep_ms);
+        if (self.expired() || possession->lost) co_return;
+        if (!possession->active.empty()) break;
+        if (possession->uses != uses) continue;
+        possession->expired = true;
+        ring();
+        break;
+    }
+    possession->timing = false;
+}
+
+// --- The driver's bell --------------------------------------------------------------------------
+
+void LockQueue::ring() {
+    rung_ = true;
+    const auto bell = std::exchange(bell_, {});
+    bell.complete({});
+}
+
+Task<void> LockQueue::rung() {
+    if (!rung_) {
+        const auto bell = bell_;
+        co_await bell.async();
+    }
+    rung_ = false;
+}
+
+void LockQueue::changed() { watchers_.call(); }
+
+void LockQueue::on_message(const LockMessage& message) {
+    switch (message.kind) {
+        case LockMessage::Kind::want:
+            if (possession_ && !possession_->active.empty()) {
+                context_.post(LockMessage::Kind::busy, key_);
+            }
+            if ((possession_ || taking_) && !std::exchange(contended_, true)) {
+                contended_after_ = context_.last_id;
+            }
+            ring();
+            break;
+        case LockMessage::Kind::busy:
+            busy_heard_ = true;
+            answer_bell_.complete({});
+            break;
+        case LockMessage::Kind::released:
+            answer_bell_.complete({});
+            turnstile_->nudge();
+            changed();
+            break;
+        case LockMessage::Kind::taken:
+            changed();
+            break;
+        case LockMessage::Kind::ask:
+        case LockMessage::Kind::tell:
+            answer(message);
+            break;
+        case LockMessage::Kind::probe:
+            on_probe(message);
+            break;
+        case LockMessage::Kind::victim:
+            on_victim(message);
+            break;
+        case LockMessage::Kind::hear:
+            break;
+    }
+}
+
+}  // namespace tabacus

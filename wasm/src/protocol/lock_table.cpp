@@ -1,0 +1,175 @@
+// The locks of one namespace in one tab: one queue for each name, one channel, the page's life.
+#include <algorithm>
+#include <set>
+
+#include "lock_queue.hpp"
+#include "record.hpp"
+
+namespace tabacus {
+
+struct LockTable::Parts {
+    Parts(World& of, std::string_view name_space, NoticeHandler on_notice)
+        : names(name_space),
+          context{of,
+                  names,
+                  {of, names, identifier_of(of.random().bits()), on_notice},
+                  on_notice,
+                  nullptr} {}
+
+    LockQueue& queue(std::string_view name) {
+        auto key = escaped(name);
+        auto& queue = context.queues[key];
+        if (!queue) queue = std::make_shared<LockQueue>(context, key, std::string(name));
+        return *queue;
+    }
+    void open_channel();
+    void on_message(std::string_view text);
+    void on_lifecycle(LifecycleEvent event);
+    void fall_asleep(std::string_view reason);
+    void wake_up();
+    /// A copy: whoever is told may open another lock.
+    [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all() const {
+        std::vector<std::shared_ptr<LockQueue>> queues;
+        queues.reserve(context.queues.size());
+        for (const auto& [key, queue] : context.queues) queues.push_back(queue);
+        return queues;
+    }
+
+    Names names;
+    LockContext context;
+    Subscription lifecycle;
+};
+
+void LockTable::Parts::open_channel() {
+    context.channel = context.world.channel(names.locks_channel());
+    if (!context.channel) return;
+    context.channel->on_message([this](std::string_view text) { on_message(text); });
+}
+
+void LockTable::Parts::on_message(std::string_view text) {
+    const auto message = parse_lock_message(text);
+    if (!message || context.closed) return;  // another version's, or a stranger's
+    if (message->kind == LockMessage::Kind::hear) {
+        if (message->detail.empty()) return;
+        const auto waiting = context.hearing.extract(message->detail[0]);
+        if (!waiting.empty()) waiting.mapped().complete({});
+        return;
+    }
+    const auto found = context.queues.find(message->key);
+    if (found != context.queues.end()) std::shared_ptr(found->second)->on_message(*message);
+}
+
+void LockTable::Parts::on_lifecycle(LifecycleEvent event) {
+    if (context.closed) return;
+    switch (event) {
+        case LifecycleEvent::hidden:
+            for (const auto& queue : all()) queue->became_hidden();
+            break;
+        case LifecycleEvent::frozen:
+            fall_asleep("frozen");
+            break;
+        case LifecycleEvent::page_hide:
+            fall_asleep("page-hidden");
+            context.channel.reset();
+            context.world.database().close();
+            break;
+        case LifecycleEvent::page_show:
+        case LifecycleEvent::resumed:
+            wake_up();
+            break;
+        case LifecycleEvent::visible:
+            break;
+    }
+}
+
+void LockTable::Parts::fall_asleep(std::string_view reason) {
+    context.asleep = true;
+    for (const auto& queue : all()) queue->fall_asleep(reason);
+    context.epochs.transactions().abort_all();
+}
+
+void LockTable::Parts::wake_up() {
+    if (!std::exchange(context.asleep, false)) return;
+    if (!context.channel) open_channel();
+    for (const auto& queue : all()) queue->wake_up();
+}
+
+LockTable::LockTable(World& world, std::string_view name_space, NoticeHandler on_notice)
+    : parts_(std::make_unique<Parts>(world, name_space, std::move(on_notice))) {
+    parts_->open_channel();
+    parts_->lifecycle = world.lifecycle().on_event(
+        [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
+}
+
+LockTable::~LockTable() = default;
+
+Exclusion LockTable::exclusion() const {
+    if (parts_->context.world.locks().available()) return Exclusion::web_locks;
+    return fenced() ? Exclusion::lease : Exclusion::page;
+}
+
+bool LockTable::fenced() const { return parts_->context.epochs.fenced(); }
+
+const std::string& LockTable::tab() const { return parts_->context.epochs.tab(); }
+
+Task<Held> LockTable::acquire(std::string name, LockOptions options) {
+    return parts_->queue(name).acquire(std::move(options));
+}
+
+Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
+                                               LockOptions options) {
+    // One order for everybody: no two that take several this way can wait for each other.
+    const std::set<std::string> ordered(names.begin(), names.end());
+    const auto began_ms = parts_->context.world.clock().now_ms();
+    const auto limit_ms = options.timeout_ms;
+    std::map<std::string, Held> held;
+    for (const auto& name : ordered) {
+        auto own = options;
+        if (limit_ms) {
+            const auto spent_ms = parts_->context.world.clock().now_ms() - began_ms;
+            own.timeout_ms = std::clamp(*limit_ms - spent_ms, 0.0, *limit_ms);
+        }
+        if (!held.empty()) own.within = held.rbegin()->second.grant();
+        auto one = co_await acquire(name, std::move(own));
+        if (!one) co_return std::vector<Held>();
+        held.emplace(name, std::move(one));
+    }
+    std::vector<Held> all;
+    for (const auto& name : names) {
+        if (!held[name]) {
+            co_await fail(
+                Error(ErrorCode::invalid_argument, "the lock '" + name + "' is named twice"));
+        }
+        all.push_back(std::move(held[name]));
+    }
+    co_return all;
+}
+
+Task<std::vector<LockRequestInfo>> LockTable::query(std::string name) {
+    return parts_->queue(name).query();
+}
+
+Task<bool> LockTable::is_locked(std::string name) { return parts_->queue(name).is_locked(); }
+
+Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
+                                      std::optional<double> timeout_ms) {
+    return parts_->queue(name).wait_for_unlock(std::move(signal), timeout_ms);
+}
+
+Subscription LockTable::on_change(std::string_view name, std::function<void()> callback) {
+    return parts_->queue(name).on_change(std::move(callback));
+}
+
+void LockTable::close() {
+    if (std::exchange(parts_->context.closed, true)) return;
+    for (const auto& queue : parts_->all()) queue->close();
+    parts_->lifecycle = {};
+    parts_->context.channel.reset();
+    parts_->context.world.database().close();
+}
+
+int LockTable::rescues() const { return parts_->context.rescues; }
+
+bool LockTable::idle() { return parts_->context.scope.idle(); }
+
+}  // namespace tabacus

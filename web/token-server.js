@@ -1,0 +1,142 @@
+/**
+ * A small identity provider: short-lived access tokens, refresh tokens that rotate, and a family of tokens
+ * that is revoked when an old one comes back (RFC 9700, OAuth 2.0 Security Best Current Practice, §4.14.2).
+ * For the example of docs/locks.md and its test.
+ *
+ *     POST /login                      → { access, refresh }
+ *     POST /refresh { refresh }        → { access, refresh }; 401 of a token that is unknown or reused
+ *     GET  /resource, Authorization: Bearer <access> → 200, or 401
+ *
+ * A refresh token whose successor has never been used is taken once more: whoever asked may have died
+ * before the answer came. What was answered then is void.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+
+/** @typedef {{ revoked: boolean, refreshes: number }} Family */
+/** @typedef {{ family: Family, successor?: string }} RefreshToken */
+
+const HOST = '127.0.0.1';
+const bodyBytesMax = 4096;
+
+export class TokenServer {
+    /** @type {Map<string, Family>} */
+    #access = new Map();
+
+    /** @type {Map<string, RefreshToken>} */
+    #refresh = new Map();
+
+    /** What happened, for tests and for the page. */
+    log = { refreshes: 0, retries: 0, revoked: 0, served: 0, refused: 0 };
+
+    /** Called while a refresh has been done and not been answered. @type {() => Promise<void>} */
+    beforeAnswer = async () => {};
+
+    /** Ends all access tokens that were given out. */
+    expireAll() {
+        this.#access.clear();
+    }
+
+    login() {
+        return this.#give({ revoked: false, refreshes: 0 });
+    }
+
+    /** @param {string} token @returns {{ access: string, refresh: string } | null} */
+    refresh(token) {
+        const known = this.#refresh.get(token);
+        if (!known || known.family.revoked) return null;
+        const successor = known.successor === undefined ? undefined : this.#refresh.get(known.successor);
+        if (known.successor !== undefined && (!successor || successor.successor !== undefined)) {
+            known.family.revoked = true;
+            this.log.revoked++;
+            return null;
+        }
+        if (known.successor === undefined) this.log.refreshes++;
+        else {
+            this.#refresh.delete(known.successor);
+            this.log.retries++;
+        }
+        const given = this.#give(known.family);
+        known.successor = given.refresh;
+        return given;
+    }
+
+    /** @param {string} access */
+    serve(access) {
+        const family = this.#access.get(access);
+        const good = family !== undefined && !family.revoked;
+        this.log[good ? 'served' : 'refused']++;
+        return good;
+    }
+
+    /** @param {Family} family */
+    #give(family) {
+        const given = { access: randomUUID(), refresh: randomUUID() };
+        this.#access.set(given.access, family);
+        this.#refresh.set(given.refresh, { family });
+        return given;
+    }
+}
+
+/**
+ * @param {TokenServer} tokens
+ * @param {number} [port] 0 for any free one
+ * @returns {Promise<{ url: string, close: () => Promise<void> }>}
+ */
+export async function listen(tokens, port = 0) {
+    const server = createServer((request, response) => {
+        answer(tokens, request).then(
+            ({ status, body }) => {
+                response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+                response.end(JSON.stringify(body));
+            },
+            () => response.destroy(),
+        );
+    });
+    await new Promise((resolve) => server.listen(port, HOST, () => resolve(undefined)));
+    const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const close = () =>
+        new Promise((resolve) => {
+            server.close(() => resolve(undefined));
+            server.closeAllConnections();
+        });
+    return { url: `http://${HOST}:${address.port}`, close: () => close().then(() => {}) };
+}
+
+/**
+ * @param {TokenServer} tokens
+ * @param {import('node:http').IncomingMessage} request
+ * @returns {Promise<{ status: number, body: unknown }>}
+ */
+async function answer(tokens, request) {
+    switch (`${request.method} ${request.url}`) {
+        case 'POST /login':
+            return { status: 200, body: tokens.login() };
+        case 'POST /refresh': {
+            const given = tokens.refresh(await refreshTokenOf(request));
+            await tokens.beforeAnswer();
+            return given ? { status: 200, body: given } : { status: 401, body: { error: 'invalid_grant' } };
+        }
+        case 'GET /resource': {
+            const access = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+            return tokens.serve(access) ? { status: 200, body: {} } : { status: 401, body: { error: 'invalid_token' } };
+        }
+        default:
+            return { status: 404, body: { error: 'not_found' } };
+    }
+}
+
+/** @param {import('node:http').IncomingMessage} request */
+async function refreshTokenOf(request) {
+    let text = '';
+    for await (const chunk of request) {
+        text += chunk;
+        if (text.length > bodyBytesMax) return '';
+    }
+    try {
+        return String(JSON.parse(text)?.refresh);
+    } catch {
+        return '';
+    }
+}
