@@ -1,5 +1,6 @@
 /** node_modules as the lock file says, by `npm ci` where they are missing or stale. */
 
+import { lstatSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './lock.js';
 import { buildFolder, logFolder, repository } from './paths.js';
@@ -7,8 +8,10 @@ import { step } from './progress.js';
 import { command, run } from './run.js';
 import { whenStale } from './stamp.js';
 
+const folder = join(repository, 'node_modules');
+
 /** npm writes this file last, from what it installed. */
-const installed = join(repository, 'node_modules/.package-lock.json');
+const installed = join(folder, '.package-lock.json');
 
 export async function nodeModules() {
     const product = {
@@ -17,11 +20,20 @@ export async function nodeModules() {
         outputs: [installed],
     };
     await withLock(join(buildFolder, 'node-modules.lock'), () =>
-        whenStale(product, () =>
-            step('npm ci', () => run(command('npm', ['ci']), join(logFolder, 'npm-ci.log'))),
-        ),
+        whenStale(product, () => {
+            unlinkIfLink(folder);
+            return step('npm ci', () => run(command('npm', ['ci']), join(logFolder, 'npm-ci.log')));
+        }),
     );
 }
 
+/**
+ * `npm ci` would empty what a link leads to, which is another clone's.
+ * @param {string} path
+ */
+function unlinkIfLink(path) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(path);
+}
+
 /** @param {string} name A command that a development dependency brings. */
-export const bin = (name) => join(repository, 'node_modules/.bin', name);
+export const bin = (name) => join(folder, '.bin', name);
