@@ -48,8 +48,8 @@ TEST_CASE("naive hears that localStorage was cleared") {
         scene.count(scene.open(), {.strategy = Strategy::naive, .adds = 1, .read_between = false});
     }
     scene.origin.run();
-    auto& listener = scene.members.back().page->catalogue().counter(
-        "c", {Strategy::naive, Durability::relaxed});
+    auto& listener =
+        scene.members.back().page->catalogue().counter("c", {Strategy::naive, Durability::relaxed});
     CHECK(listener.value() == 2);
     scene.origin.clear_storage(*scene.members.front().tab);
     scene.origin.run();
