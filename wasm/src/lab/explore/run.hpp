@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct Choice {
     std::uint64_t process = 0;  // whose step it is: steps of one happen in their order
     bool switches = false;      // it takes the turn from somebody who could have gone on
     bool fault = false;
+    /// Whose turn it is once it has happened, if it is not its process's. Equal states differ in
+    /// which of their choices are switches only by whose turn it is, and only until the next step
+    /// that begins a turn: by at most one switch.
+    std::optional<std::uint64_t> turn = std::nullopt;
+
+    [[nodiscard]] std::uint64_t turn_after() const { return turn.value_or(process); }
 };
 
 /// What reduction asks of a run: a step becomes possible by another one, its cause, and remains so

@@ -114,9 +114,13 @@ class OriginRun final : public Run {
     void add_faults();
     void add_faults_of(TabId tab);
     void add_shared_faults();
-    void add(std::uint64_t process, bool fault) { choices_.push_back({process, stays_, fault}); }
+    /// The browser's steps, and faults, leave the turn to whose it is.
+    [[nodiscard]] TabId turn_after(TabId tab) const { return tab != 0 ? tab : last_; }
+    void add(std::uint64_t process, TabId tab) {
+        choices_.push_back({process, stays_, false, turn_after(tab)});
+    }
     void add_fault(Happening action, TabId tab, std::uint64_t peer = 0) {
-        add(key_of_action(action, tab, peer), true);
+        choices_.push_back({key_of_action(action, tab, peer), false, true, last_});
     }
     [[nodiscard]] bool offers(Fault fault) const { return scenario_.faults.contains(fault); }
     void happen(const Source& what);
@@ -143,7 +147,7 @@ void OriginRun::add_of(TabId tab, const std::vector<Source>& sources) {
     bool first = true;
     for (const auto& source : sources) {
         if (source.tab != tab || source.kind == Source::Kind::clock) continue;
-        choices_.push_back({key_of(source), stays_ || !first, false});
+        choices_.push_back({key_of(source), stays_ || !first, false, turn_after(tab)});
         first = false;
     }
     if (tab == last_ && !first) stays_ = true;
@@ -160,10 +164,9 @@ const std::vector<Choice>& OriginRun::choices() {
     add_ends();
     stays_ = !choices_.empty();
     if (!sources.empty() && sources.back().kind == Source::Kind::clock) {
-        add(key_of(sources.back()), false);
+        add(key_of(sources.back()), 0);
     }
     // Faults do not count as switches: they have a budget of their own.
-    stays_ = false;
     if (faults_ < scenario_.faults_max) add_faults();
     return choices_;
 }
@@ -173,11 +176,11 @@ void OriginRun::add_ends() {
     for (TabId id = 1; id <= tabs_; ++id) {
         const auto& state = states_[id];
         if (!origin_.tab(id).alive()) continue;
-        if (state.frozen) add(key_of_action(Happening::thaw, id), false);
-        if (state.hidden) add(key_of_action(Happening::show, id), false);
-        if (state.cached) add(key_of_action(Happening::page_show, id), false);
+        if (state.frozen) add(key_of_action(Happening::thaw, id), id);
+        if (state.hidden) add(key_of_action(Happening::show, id), id);
+        if (state.cached) add(key_of_action(Happening::page_show, id), id);
     }
-    if (quota_) add(key_of_action(Happening::quota_lifted, 0), false);
+    if (quota_) add(key_of_action(Happening::quota_lifted, 0), 0);
 }
 
 void OriginRun::add_faults() {
@@ -228,7 +231,7 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
         origin_.begin_step();
         happen(source);
     }
-    if (source.tab != 0 && !choice.fault) last_ = source.tab;
+    last_ = static_cast<TabId>(choice.turn_after());
     complaint_ = play_->after_step();
     origin_.notes().note_in(nullptr);
     return taken;
