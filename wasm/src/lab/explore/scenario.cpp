@@ -9,8 +9,8 @@ namespace tabacus::lab {
 namespace {
 
 constexpr std::array<std::string_view, fault_count> names = {
-    "kill",  "freeze",        "throttle", "bfcache", "lose-database", "close-connection",
-    "quota", "clear-storage", "corrupt"};
+    "kill",  "freeze",        "throttle", "bfcache",      "lose-database", "close-connection",
+    "quota", "clear-storage", "corrupt",  "browser-crash"};
 
 /// What a fault, or its end, does: beside the kinds of Source, in the same keys.
 enum class Happening : std::uint8_t {
@@ -22,7 +22,8 @@ enum class Happening : std::uint8_t {
     lose_database,
     quota,
     clear_storage,
-    corrupt,  // its peer: a number of the record's name
+    corrupt,        // its peer: a number of the record's name
+    browser_crash,  // its peer: writes kept · 2 + commits kept
     thaw,
     show,
     page_show,
@@ -51,6 +52,8 @@ Fault fault_of(Happening action) {
             return Fault::quota;
         case Happening::clear_storage:
             return Fault::clear_storage;
+        case Happening::browser_crash:
+            return Fault::browser_crash;
         default:
             return Fault::corrupt;
     }
@@ -213,6 +216,11 @@ void OriginRun::add_shared_faults() {
     if (offers(Fault::lose_database)) add_fault(Happening::lose_database, 0);
     if (offers(Fault::quota) && !quota_) add_fault(Happening::quota, 0);
     if (offers(Fault::clear_storage)) add_fault(Happening::clear_storage, 0);
+    if (offers(Fault::browser_crash) && origin_.anybody_alive()) {
+        for (std::uint64_t kept = 0; kept < 4; ++kept) {
+            add_fault(Happening::browser_crash, 0, kept);
+        }
+    }
     if (!offers(Fault::corrupt)) return;
     for_each_record(origin_, [this](std::size_t place, const std::string& key) {
         add_fault(Happening::corrupt, 0, number_of_record(place, key));
@@ -301,6 +309,8 @@ void OriginRun::happen_to_all(Happening action, std::uint64_t peer) {
             return origin_.clear_site_data(commits_happen);
         case Happening::corrupt:
             return corrupt(peer);
+        case Happening::browser_crash:
+            return origin_.crash({.commits = peer % 2 != 0, .writes = peer / 2 != 0});
         case Happening::quota_lifted:
             quota_ = false;
             say("there is room again");
@@ -349,7 +359,7 @@ Program program_of(Scenario scenario) {
 }
 
 std::string describe_process(std::uint64_t process) {
-    constexpr std::array<std::string_view, 13> actions = {"dies",
+    constexpr std::array<std::string_view, 14> actions = {"dies",
                                                           "freezes",
                                                           "is hidden",
                                                           "goes into the back/forward cache",
@@ -358,6 +368,7 @@ std::string describe_process(std::uint64_t process) {
                                                           "the quota is used up",
                                                           "site data is cleared",
                                                           "a record spoils",
+                                                          "the browser dies",
                                                           "thaws",
                                                           "is shown",
                                                           "comes back",
