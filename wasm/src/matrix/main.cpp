@@ -1,6 +1,6 @@
-// tabacus_matrix [--deep] [--threads n] [--strategy name]: every cell of the matrix (or of one
-// strategy), a line of JSON each, in the order in which they are done. A thread takes a row.
-// scripts/matrix.js makes tables of them.
+// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name]: every cell of the matrix
+// (or of one strategy, or in one model), a line of JSON each, in the order in which they are done.
+// A thread takes a row. scripts/matrix.js makes tables of them.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -20,7 +20,8 @@ using namespace tabacus::lab;
 
 struct Asked {
     MatrixBound bound = ci_bound();
-    std::string_view strategy;  // empty: all
+    std::string_view strategy;          // empty: all
+    std::optional<StorageModel> model;  // nothing: all
     unsigned threads = std::max(std::thread::hardware_concurrency(), 1U);
 };
 
@@ -33,6 +34,9 @@ std::optional<Asked> asked_by(std::span<char*> arguments) {
         } else if (word == "--strategy" && i + 1 < arguments.size()) {
             asked.strategy = arguments[++i];
             if (!hosts_of(asked.strategy)) return {};
+        } else if (word == "--model" && i + 1 < arguments.size()) {
+            asked.model = model_named(arguments[++i]);
+            if (!asked.model) return {};
         } else if (word == "--threads" && i + 1 < arguments.size()) {
             const std::string_view count = arguments[++i];
             const auto* const end = count.data() + count.size();
@@ -49,10 +53,11 @@ using Row = std::vector<MatrixCell>;
 
 /// Of a strategy and a model, the cell without faults first. Rows that differ only in a model that
 /// plays no part are computed once, in the last model.
-std::vector<Row> rows_to_compute(std::string_view strategy) {
+std::vector<Row> rows_to_compute(const Asked& asked) {
     std::vector<Row> rows;
     for (const auto& cell : matrix_cells()) {
-        if (!strategy.empty() && cell.strategy != strategy) continue;
+        if (!asked.strategy.empty() && cell.strategy != asked.strategy) continue;
+        if (cell.model != asked.model.value_or(cell.model)) continue;
         if (cell.model != StorageModel::cached && !depends_on_model(cell.strategy)) continue;
         if (cell.fault == FaultClass::none) rows.emplace_back();
         rows.back().push_back(cell);
@@ -84,10 +89,11 @@ CellReport compute(const MatrixCell& cell, const MatrixBound& bound, const CellR
 int main(int count, char** arguments) {
     const auto asked = asked_by({arguments, static_cast<std::size_t>(count)});
     if (!asked) {
-        std::fprintf(stderr, "tabacus_matrix [--deep] [--threads n] [--strategy name]\n");
+        std::fprintf(stderr,
+                     "tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name]\n");
         return 2;
     }
-    const auto rows = rows_to_compute(asked->strategy);
+    const auto rows = rows_to_compute(*asked);
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::vector<std::thread> threads;

@@ -129,7 +129,7 @@ struct Exploration::State {
     /// Each switch more multiplies the work, by less each time. To be asked with what the search
     /// within `allowed` switches took.
     [[nodiscard]] bool hopeless(std::uint64_t steps) const {
-        constexpr std::uint64_t first_growth = 6;
+        constexpr std::uint64_t first_growth = 12;
         const auto growth = took == 0 ? first_growth : steps / took;
         return growth > 0 && steps / 2 > request.work_max / growth;
     }

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +23,10 @@ struct Choice {
     /// Whose turn it is once it has happened, if it is not its process's. Equal states differ in
     /// which of their choices are switches only by whose turn it is, and only until the next step
     /// that begins a turn: by at most one switch.
-    std::optional<std::uint64_t> turn = std::nullopt;
+    std::uint32_t turn = own;
 
-    [[nodiscard]] std::uint64_t turn_after() const { return turn.value_or(process); }
+    static constexpr std::uint32_t own = UINT32_MAX;
+    [[nodiscard]] std::uint64_t turn_after() const { return turn == own ? process : turn; }
 };
 
 /// What reduction asks of a run: a step becomes possible by another one, its cause, and remains so

@@ -22,12 +22,12 @@ enum class Happening : std::uint8_t {
     lose_database,
     quota,
     clear_storage,
-    corrupt,        // its peer: a number of the record's name
-    browser_crash,  // its peer: writes kept · 2 + commits kept
+    corrupt,  // its peer: a number of the record's name
     thaw,
     show,
     page_show,
     quota_lifted,
+    browser_crash,  // its peer: writes kept · 2 + commits kept
 };
 
 std::uint64_t key_of_action(Happening action, TabId tab, std::uint64_t peer = 0) {
@@ -112,6 +112,7 @@ class OriginRun final : public Run {
         bool cached = false;
     };
 
+    void sort_by_tab(const std::vector<Source>& sources);
     void add_of(TabId tab, const std::vector<Source>& sources);
     void add_ends();
     void add_faults();
@@ -142,24 +143,37 @@ class OriginRun final : public Run {
     TabId last_ = 1;
     bool stays_ = false;
     std::vector<Choice> choices_;
+    static constexpr std::uint32_t none = UINT32_MAX;
+    std::vector<std::uint32_t> first_of_;  // by tab: its first source
+    std::vector<std::uint32_t> next_of_;   // by source: the next of the same tab
     std::vector<Line> lines_;
     std::string complaint_;
 };
 
 void OriginRun::add_of(TabId tab, const std::vector<Source>& sources) {
     bool first = true;
-    for (const auto& source : sources) {
-        if (source.tab != tab || source.kind == Source::Kind::clock) continue;
-        choices_.push_back({key_of(source), stays_ || !first, false, turn_after(tab)});
+    for (auto at = first_of_[tab]; at != none; at = next_of_[at]) {
+        choices_.push_back({key_of(sources[at]), stays_ || !first, false, turn_after(tab)});
         first = false;
     }
     if (tab == last_ && !first) stays_ = true;
+}
+
+/// A list for each tab, in the order of the sources.
+void OriginRun::sort_by_tab(const std::vector<Source>& sources) {
+    first_of_.assign(states_.size(), none);
+    next_of_.resize(sources.size());
+    for (auto at = static_cast<std::uint32_t>(sources.size()); at-- > 0;) {
+        if (sources[at].kind == Source::Kind::clock) continue;
+        next_of_[at] = std::exchange(first_of_.at(sources[at].tab), at);
+    }
 }
 
 const std::vector<Choice>& OriginRun::choices() {
     choices_.clear();
     stays_ = false;
     const auto& sources = origin_.choices();
+    sort_by_tab(sources);
     add_of(last_, sources);
     for (TabId i = 1; i < tabs_; ++i) add_of((last_ - 1 + i) % tabs_ + 1, sources);
     if (last_ != 0) add_of(0, sources);
@@ -249,7 +263,7 @@ void OriginRun::happen(const Source& what) {
     const auto action = static_cast<Happening>(what.kind);
     auto& notes = origin_.notes();
     notes.note(Object::faults, 0, Touch::write);
-    if (action < Happening::thaw) {
+    if (action < Happening::thaw || action == Happening::browser_crash) {
         ++faults_;
         if (scenario_.tally != nullptr) {
             ++(*scenario_.tally)[static_cast<std::size_t>(fault_of(action))];
@@ -368,11 +382,11 @@ std::string describe_process(std::uint64_t process) {
                                                           "the quota is used up",
                                                           "site data is cleared",
                                                           "a record spoils",
-                                                          "the browser dies",
                                                           "thaws",
                                                           "is shown",
                                                           "comes back",
-                                                          "there is room again"};
+                                                          "there is room again",
+                                                          "the browser dies"};
     const auto source = source_of(process);
     const auto kind = static_cast<std::size_t>(source.kind);
     if (kind < static_cast<std::size_t>(Happening::kill)) return describe(source);
