@@ -6,11 +6,11 @@
  * strategy does what its declared guarantee says it never does.
  */
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Failure, main } from './lib/failure.js';
-import { computeMatrix, contradictions } from './lib/matrix.js';
+import { cellsOf, computeMatrix, contradictions } from './lib/matrix.js';
 import { markdown, summary } from './lib/matrix-table.js';
 import { repository } from './lib/paths.js';
 
@@ -24,7 +24,9 @@ await main(async () => {
     });
     const cells = await computeMatrix({ deep: options.deep });
     if (options.markdown) {
-        writeFileSync(join(repository, 'docs/matrix.md'), markdown(cells, options.deep));
+        const earlier = join(repository, 'docs/matrix-deep.jsonl');
+        const deeper = existsSync(earlier) ? cellsOf(readFileSync(earlier, 'utf8')) : [];
+        writeFileSync(join(repository, 'docs/matrix.md'), markdown(cells, options.deep, deeper));
     }
     console.log(options.json ? JSON.stringify(cells, null, 2) : summary(cells));
     const wrong = contradictions(cells);

@@ -19,6 +19,7 @@ export const faults = Object.freeze(
         'quota',
         'clear-storage',
         'corrupt',
+        'browser-crash',
     ]),
 );
 

@@ -64,8 +64,9 @@ function totals(cells) {
 /**
  * @param {MatrixCell[]} cells
  * @param {boolean} deep
+ * @param {MatrixCell[]} deeper cells of an earlier run with --deep
  */
-export function markdown(cells, deep) {
+export function markdown(cells, deep, deeper = []) {
     const faults = faultsOf(cells);
     const command = `npm run matrix -- ${deep ? '--deep ' : ''}--markdown`;
     return `# The matrix
@@ -88,7 +89,7 @@ ${totals(cells)}.
 ## How far each was explored
 
 ${explored(cells)}
-
+${deeper.length > 0 ? `\n## With --deep\n\nAn earlier run (matrix-deep.jsonl).\n\n${explored(deeper)}\n` : ''}
 ## What breaks them
 
 \`npx tabacus explore --seed <seed>\` replays a seed.

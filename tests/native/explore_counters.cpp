@@ -121,10 +121,14 @@ TEST_CASE("with and without reduction the tabs' schedules have the same ends") {
              .faults = {Fault::kill, Fault::freeze, Fault::bfcache, Fault::quota}},
     };
     for (auto one : cases) {
-        CAPTURE(one.strategy, static_cast<int>(one.model), one.faults.bits());
-        const auto reduced = ends_of(one);
-        one.bound.reduction = false;
-        CHECK(reduced == ends_of(one));
+        for (const auto switches : {std::optional<std::uint32_t>(), {1U}}) {
+            CAPTURE(one.strategy, static_cast<int>(one.model), one.faults.bits(),
+                    switches.value_or(99));
+            one.bound = {.switches = switches};
+            const auto reduced = ends_of(one);
+            one.bound.reduction = false;
+            CHECK(reduced == ends_of(one));
+        }
     }
 }
 

@@ -22,7 +22,8 @@ constexpr std::uint64_t fired_min = 1'000;
 constexpr std::uint32_t faults_max = 4;
 
 /// The store itself is gone or spoilt: what it held may be lost, and never more than that.
-constexpr Faults spoiling = {Fault::lose_database, Fault::clear_storage, Fault::corrupt};
+constexpr Faults spoiling = {Fault::lose_database, Fault::clear_storage, Fault::corrupt,
+                             Fault::browser_crash};
 constexpr Faults sparing = {Fault::kill,    Fault::freeze,           Fault::throttle,
                             Fault::bfcache, Fault::close_connection, Fault::quota};
 

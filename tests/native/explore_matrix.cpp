@@ -2,15 +2,18 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
+#include <utility>
 
 #include "lab/explore/matrix.hpp"
 #include "lab/explore/report_text.hpp"
 #include "lab/explore/sampling.hpp"
+#include "planted/planted_strategies.hpp"
 
 namespace tabacus::lab::test {
 namespace {
 
-constexpr MatrixBound small{.work = 20'000, .seeds = 50};
+const MatrixBound small{
+    .work = 20'000, .work_declared = 20'000, .work_unbounded = 20'000, .seeds = 50};
 
 CellReport computed(const MatrixCell& cell) {
     CellExploration exploration(cell, small);
@@ -64,10 +67,53 @@ TEST_CASE("matrix: a failing run is told until its last tab is gone") {
                               [](const MatrixPart& part) { return !part.report.trace.empty(); }));
 }
 
-TEST_CASE("matrix: a crash of the browser is not explored, and says so") {
-    const auto report = computed({"replicated", StorageModel::cached, FaultClass::browser_crash});
-    CHECK_FALSE(report.explored);
-    CHECK(json_of(report).find("\"not explored\"") != std::string::npos);
+TEST_CASE("matrix: a crash of the browser costs what is declared") {
+    const auto report =
+        computed({"transactional", StorageModel::cached, FaultClass::browser_crash});
+    CHECK(report.explored);
+    CHECK(report.found(Finding::lost));
+    CHECK(report.parts.front().report.trace.find("the browser dies") != std::string::npos);
+    CHECK_FALSE(report.contradicts());
+}
+
+TEST_CASE("matrix: what was exhausted without faults is not explored again with one") {
+    const auto faultless = computed({"naive", StorageModel::mutexed, FaultClass::none});
+    const MatrixCell cell{"naive", StorageModel::mutexed, FaultClass::connection_closed};
+    CellExploration again(cell, small, &faultless);
+    while (again.explore(1'000)) {
+    }
+    const auto alone = computed(cell);
+    REQUIRE(again.report().parts.size() == alone.parts.size());
+    for (std::size_t i = 0; i < alone.parts.size(); ++i) {
+        const auto& [shared, whole] =
+            std::pair(again.report().parts[i].report, alone.parts[i].report);
+        CHECK(shared.verdict == whole.verdict);
+        CHECK(shared.bound == whole.bound);
+        CHECK(shared.schedules + faultless.parts[i].report.schedules == whole.schedules);
+    }
+}
+
+TEST_CASE("matrix: a fault planted in a strategy that declares never to lose contradicts it") {
+    using tabacus::test::StrategyFault;
+    const auto with = [](StrategyFault fault) {
+        auto bound = small;
+        bound.make = tabacus::test::planted_hosts(fault);
+        // Declared of `transactional`: nothing is lost when a tab dies.
+        CellExploration exploration({"transactional", StorageModel::cached, FaultClass::kill},
+                                    bound);
+        while (exploration.explore(1'000)) {
+        }
+        return exploration.report();
+    };
+    CHECK_FALSE(with(StrategyFault::none_transaction).contradicts());
+    for (const auto fault :
+         {StrategyFault::reads_in_another_transaction, StrategyFault::acknowledges_before_commit}) {
+        CAPTURE(static_cast<int>(fault));
+        const auto report = with(fault);
+        CHECK(report.verdict() == Verdict::broken);
+        CHECK(report.contradicts());
+        CHECK(json_of(report).find("\"contradicts\":true") != std::string::npos);
+    }
 }
 
 TEST_CASE("matrix: what keeps all in the database runs alike in every model") {

@@ -284,8 +284,14 @@ void MemoryDatabase::lose(std::string data_loss) {
 }
 
 void MemoryDatabase::crash(SeededRandom& random) {
+    crash_keeping(random.below(relaxed_.size() + 1));
+}
+
+void MemoryDatabase::crash(bool keep_relaxed) { crash_keeping(keep_relaxed ? relaxed_.size() : 0); }
+
+void MemoryDatabase::crash_keeping(std::size_t commits) {
     while (!live_.empty()) abort(live_.begin()->first, ErrorCode::store_failed);
-    for (std::size_t kept = random.below(relaxed_.size() + 1); kept > 0; --kept) {
+    for (auto kept = commits; kept > 0; --kept) {
         apply(durable_, relaxed_.front());
         relaxed_.pop_front();
     }

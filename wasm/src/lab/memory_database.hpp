@@ -114,12 +114,16 @@ class MemoryDatabase {
     /// The machine went down: strict commits stay, of the relaxed ones after the last strict one
     /// only the first few.
     void crash(SeededRandom& random);
+    /// All of those, or none.
+    void crash(bool keep_relaxed);
 
     /// A stranger's hand (a test's), to look and to spoil.
     [[nodiscard]] const StoreRows& rows(Store store) const { return contents_[index(store)]; }
     void overwrite(Store store, const std::string& key, std::optional<StoredValue> value);
 
   private:
+    void crash_keeping(std::size_t commits);
+
     using Key = std::pair<std::size_t, std::string>;
     using Changes = std::map<Key, std::optional<StoredValue>>;
     struct Live {

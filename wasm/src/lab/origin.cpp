@@ -40,7 +40,8 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
                               [this, id] { database_.execute(id); });
           },
           notes_),
-      channels_(notes_) {}
+      channels_(notes_),
+      storage_events_(options.storage_events) {}
 
 /// What a dying program lets go of must still be there.
 Origin::~Origin() {
@@ -314,14 +315,40 @@ void Origin::clear_site_data() {
     storage_.wipe();
 }
 
-void Origin::crash() {
-    for (const auto& tab : tabs_) {
-        kill(*tab);
-        locks_.end(tab->id_);
-    }
+bool Origin::anybody_alive() const {
+    return std::any_of(tabs_.begin(), tabs_.end(), [](const auto& tab) { return tab->alive_; });
+}
+
+/// Every tab is dead, and nothing is on its way.
+void Origin::end_all() {
+    for (const auto& tab : tabs_) locks_.end(tab->id_);
     scheduler_.clear();
+}
+
+void Origin::crash() {
+    for (const auto& tab : tabs_) kill(*tab);
+    end_all();
     database_.crash(random_);
     storage_.forget_latest(random_.below(storage_.unsettled() + 1));
+}
+
+void Origin::crash(Kept kept) {
+    notes_.tell(0, Object::faults, [kept] {
+        return "the browser dies; its last commits are " +
+               std::string(kept.commits ? "kept" : "lost") +
+               ", its last writes to localStorage are " + (kept.writes ? "kept" : "lost");
+    });
+    for (const auto object : {Object::database, Object::locks, Object::processes, Object::now,
+                              Object::timers, Object::area}) {
+        notes_.note(object, 0, Touch::write);
+    }
+    for (const auto& tab : tabs_) {
+        notes_.note(Object::copied, tab->id_, Touch::write);
+        kill(*tab, kept.writes ? writes_under_way(*tab) : 0, kept.commits);
+    }
+    end_all();
+    database_.crash(kept.commits);
+    storage_.forget_latest(kept.writes ? 0 : storage_.unsettled());
 }
 
 void Origin::post_foreign(std::string_view channel, std::string_view message) {
@@ -376,7 +403,7 @@ void Origin::send_write(StorageArea::Write write) {
 /// document that is not fully active once it is.
 void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     storage_.receive(process, write);
-    if (process == write.writer) return;
+    if (process == write.writer && storage_events_ == StorageEvents::to_others) return;
     if (storage_.model() == StorageModel::cached) {
         notes_.tell(process, Object::copy,
                     [&] { return "receives " + describe_change(write.change); });

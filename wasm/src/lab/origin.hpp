@@ -59,12 +59,19 @@ struct Platform {
     bool channels = true;
 };
 
+/// Who hears of a write to localStorage.
+enum class StorageEvents : std::uint8_t {
+    to_others,  // HTML §12.2.1: every document but the writer's
+    to_all,     // Internet Explorer: the writer's, too
+};
+
 class Origin : private LockListener {
   public:
     struct Options {
         std::uint64_t seed = 1;
         StorageModel storage = StorageModel::cached;
         EqualWrites equal_writes = EqualWrites::sent;
+        StorageEvents storage_events = StorageEvents::to_others;
     };
     /// Scheduled by a SeededChooser of its own, or by `chooser`.
     explicit Origin(Options options, std::unique_ptr<Chooser> chooser = nullptr);
@@ -133,6 +140,12 @@ class Origin : private LockListener {
     void clear_site_data(bool commits_happen);
     /// The whole browser is killed, and what was not on the disk is gone; all tabs are dead.
     void crash();
+    struct Kept {
+        bool commits = false;  // those that were asked for, and the relaxed ones of late
+        bool writes = false;   // to localStorage: those on their way, and the last ones
+    };
+    void crash(Kept kept);
+    [[nodiscard]] bool anybody_alive() const;
     /// A message from outside this library.
     void post_foreign(std::string_view channel, std::string_view message);
     /// localStorage.clear() by a script of the tab. World has none: no protocol clears what is not
@@ -151,6 +164,8 @@ class Origin : private LockListener {
 
   private:
     friend class LabTab;
+
+    void end_all();
 
     [[nodiscard]] bool may_run(const Source& source);
     std::uint32_t perform(const Source& source);
@@ -184,6 +199,7 @@ class Origin : private LockListener {
     LockManager locks_;
     MemoryDatabase database_;
     ChannelHub channels_;
+    StorageEvents storage_events_;
     std::vector<std::unique_ptr<LabTab>> tabs_;
     std::vector<Source> choices_;
     std::uint64_t steps_ = 0;

@@ -1,5 +1,6 @@
 #include "scheduler.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -19,10 +20,10 @@ std::string describe(const Source& source) {
 
 /// Where the source is, or would be.
 std::size_t Scheduler::find(const Source& source) const {
-    const auto key = key_of(source);
-    std::size_t at = 0;
-    while (at < sources_.size() && key_of(sources_[at]) < key) ++at;
-    return at;
+    const auto at = std::partition_point(
+        sources_.begin(), sources_.end(),
+        [key = key_of(source)](const Source& one) { return key_of(one) < key; });
+    return static_cast<std::size_t>(at - sources_.begin());
 }
 
 bool Scheduler::has(const Source& source) const {

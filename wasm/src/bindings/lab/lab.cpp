@@ -83,8 +83,11 @@ EMSCRIPTEN_KEEPALIVE std::uint32_t lab_cells() {
 }
 EMSCRIPTEN_KEEPALIVE CellExploration* lab_cell_new(std::uint32_t index, double work, double seeds) {
     return made([&] {
+        const auto steps = static_cast<std::uint64_t>(work);
         return std::make_unique<CellExploration>(
-            matrix_cells().at(index), MatrixBound{.work = static_cast<std::uint64_t>(work),
+            matrix_cells().at(index), MatrixBound{.work = steps,
+                                                  .work_declared = steps,
+                                                  .work_unbounded = steps,
                                                   .seeds = static_cast<std::uint64_t>(seeds)});
     });
 }

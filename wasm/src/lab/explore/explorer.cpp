@@ -66,16 +66,11 @@ Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally*
 struct Exploration::State {
     enum class Stage : std::uint8_t { all, switches, seeds, over };
 
-    /// How far runs with so many faults were exhausted.
-    struct Level {
-        bool all = false;
-        std::optional<std::uint32_t> switches;  // if not all: those with at most so many
-    };
-
     explicit State(ExploreRequest asked)
         : request(std::move(asked)),
           most_faults(request.setup.faults.empty() ? 0 : request.setup.faults_max) {
         check(request);
+        if (request.faultless && most_faults > 0) levels.push_back(*request.faultless);
         begin_level();
     }
 
@@ -89,10 +84,11 @@ struct Exploration::State {
     }
 
     void begin_level() {
-        const bool hopeless = !levels.empty() && !levels.back().all;
+        const bool too_long = !levels.empty() && !levels.back().all;
         levels.emplace_back();
         allowed = 0;
-        stage = hopeless ? Stage::switches : Stage::all;
+        took = 0;
+        stage = too_long ? Stage::switches : Stage::all;
         begin_search();
     }
 
@@ -110,8 +106,8 @@ struct Exploration::State {
         const auto runs = [](const Tally& tally) {
             return tally.schedules + tally.asleep + tally.cut;
         };
-        const bool more = search->explore(std::min(schedules, request.schedules_max - searched),
-                                          request.work_max);
+        const bool more =
+            search->explore(std::min(schedules, request.schedules_max - searched), work_max());
         const auto& after = search->tally();
         const auto done = runs(after) - runs(before);
         searched += done;
@@ -119,13 +115,26 @@ struct Exploration::State {
         report.steps += after.steps - before.steps;
         if (search->failure()) {
             fail(*search->failure());
-        } else if (!more || searched >= request.schedules_max || after.steps >= request.work_max) {
-            end_search(!more && search->exhausted());
+        } else if (!more || searched >= request.schedules_max || after.steps >= work_max()) {
+            end_search(!more && search->exhausted(), after.steps);
         }
         return std::max<std::uint64_t>(done, 1);
     }
 
-    void end_search(bool exhausted) {
+    [[nodiscard]] std::uint64_t work_max() const {
+        return stage == Stage::all ? std::min(request.work_max, request.unbounded_work_max)
+                                   : request.work_max;
+    }
+
+    /// Each switch more multiplies the work, by less each time. To be asked with what the search
+    /// within `allowed` switches took.
+    [[nodiscard]] bool hopeless(std::uint64_t steps) const {
+        constexpr std::uint64_t first_growth = 12;
+        const auto growth = took == 0 ? first_growth : steps / took;
+        return growth > 0 && steps / 2 > request.work_max / growth;
+    }
+
+    void end_search(bool exhausted, std::uint64_t steps) {
         auto& level = levels.back();
         report.exhausted = report.exhausted || exhausted;
         if (stage == Stage::all) {
@@ -136,7 +145,9 @@ struct Exploration::State {
         }
         if (exhausted) {
             level.switches = allowed;
-            if (allowed++ < request.switches_max) return begin_search();
+            const bool hope = !hopeless(steps);
+            took = std::max<std::uint64_t>(steps, 1);
+            if (allowed++ < request.switches_max && hope) return begin_search();
         }
         end_level();
     }
@@ -202,6 +213,7 @@ struct Exploration::State {
 
     void end(Verdict verdict, std::string bound) {
         report.verdict = verdict;
+        report.levels = levels;
         report.bound = std::move(bound);
         stage = Stage::over;
         search.reset();
@@ -211,8 +223,9 @@ struct Exploration::State {
     std::uint32_t most_faults;
     ExploreReport report;
     Stage stage = Stage::all;
-    std::vector<Level> levels;  // by the number of faults
-    std::uint32_t allowed = 0;  // switches, of a search within a bound of them
+    std::vector<ExploredLevel> levels;  // by the number of faults
+    std::uint32_t allowed = 0;          // switches, of a search within a bound of them
+    std::uint64_t took = 0;             // steps of the search with one less; 0: there was none
     std::uint64_t searched = 0;
     std::uint64_t seeds = 0;
     std::unique_ptr<Search> search;

@@ -7,14 +7,15 @@
 //   show(exploration.report());
 //
 // In this order, each begun when what is before it has ended without a complaint:
-//   1. runs without faults: every schedule, with reduction. Where that takes too long, every one
-//      with at most `switches_max` switches, without reduction: first with none, then one, and so
-//      on;
+//   1. runs without faults: every schedule. Where that takes too long, every one with at most
+//      `switches_max` switches: first with none, then one, and so on, as long as what the last took
+//      leaves hope for the next;
 //   2. the same with one fault, then with two, up to the setup's. What could not be exhausted with
 //      fewer faults is not tried with more. If every schedule was explored in each of these, the
 //      strategy is *proved* for these tabs, adds and faults;
 //   3. if not, `seeds` seeded schedules.
-// Too long is more than `schedules_max` runs or `work_max` steps, in each search.
+// Too long is more than `schedules_max` runs or `work_max` steps, in each search; and in one that
+// is not within a bound of switches more than `unbounded_work_max`.
 //
 // A switch is a step that takes the turn from a tab that could have gone on, or that is not the
 // first of what a tab could do next; time that passes while something else could happen is one, and
@@ -27,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "counting.hpp"
 #include "search.hpp"
@@ -42,10 +44,17 @@ enum class Verdict : std::uint8_t {
 };
 std::string_view verdict_name(Verdict verdict);
 
+/// How far runs with so many faults were exhausted.
+struct ExploredLevel {
+    bool all = false;
+    std::optional<std::uint32_t> switches;  // if not all: those with at most so many
+};
+
 struct ExploreRequest {
     CountingSetup setup;
     std::uint64_t schedules_max = 1'000'000;
     std::uint64_t work_max = UINT64_MAX;
+    std::uint64_t unbounded_work_max = UINT64_MAX;
     std::uint32_t switches_max = 3;
     std::uint64_t seeds = 1'000'000;
     std::uint64_t first_seed = 1;
@@ -54,6 +63,9 @@ struct ExploreRequest {
     /// Makes what is explored, in place of the strategy that the setup names: for planted faults. A
     /// seed text does not tell of it.
     MakeHost make = nullptr;
+    /// How far runs without faults were exhausted by another exploration of the same, which ended
+    /// unbroken: they are not explored again.
+    std::optional<ExploredLevel> faultless = std::nullopt;
 };
 
 struct ExploreReport {
@@ -63,11 +75,12 @@ struct ExploreReport {
     double seconds = 0;      // of this processor's time, in explore()
     bool exhausted = false;  // every schedule within a bound was explored: `bound` says which
     std::string bound;       // "every schedule", "every schedule without faults; …"
-    FaultTally faults{};     // how often each happened
-    std::string complaint;   // broken: what was wrong, in one sentence
-    std::string seed;        // broken: the run, for replay_seed()
-    std::string trace;       // broken: a line per step
-    std::string svg;         // broken: the same as a sequence diagram
+    std::vector<ExploredLevel> levels;  // by the number of faults
+    FaultTally faults{};                // how often each happened
+    std::string complaint;              // broken: what was wrong, in one sentence
+    std::string seed;                   // broken: the run, for replay_seed()
+    std::string trace;                  // broken: a line per step
+    std::string svg;                    // broken: the same as a sequence diagram
 };
 
 class Exploration {

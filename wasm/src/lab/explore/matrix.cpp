@@ -31,8 +31,9 @@ std::optional<Fault> explored_as(FaultClass fault) {
             return Fault::quota;
         case FaultClass::corrupt_record:
             return Fault::corrupt;
-        case FaultClass::none:
         case FaultClass::browser_crash:
+            return Fault::browser_crash;
+        case FaultClass::none:
             break;
     }
     return std::nullopt;
@@ -72,8 +73,8 @@ std::optional<StorageModel> model_named(std::string_view name) {
 }
 
 std::string_view fault_class_name(FaultClass fault) {
-    if (const auto explored = explored_as(fault)) return fault_name(*explored);
-    return fault == FaultClass::none ? "none" : "browser-crash";
+    const auto explored = explored_as(fault);
+    return explored ? fault_name(*explored) : "none";
 }
 
 bool depends_on_model(std::string_view strategy) {
@@ -106,7 +107,8 @@ bool CellReport::unfound() const {
 }
 
 struct CellExploration::State {
-    State(const MatrixCell& cell, const MatrixBound& bound) : bound(bound) {
+    State(const MatrixCell& cell, MatrixBound asked, const CellReport* without)
+        : bound(std::move(asked)), faultless(without) {
         const auto losses = guarantee_of(cell.strategy).losses;
         report.cell = cell;
         report.may_lose = losses.may_lose(cell.model, cell.fault);
@@ -140,25 +142,45 @@ struct CellExploration::State {
             const auto& setup = setups[next];
             const auto sought = setup.counting.may_lose ? Finding::exceeded : Finding::lost;
             if (report.found(sought)) continue;
-            exploration =
-                std::make_unique<Exploration>(ExploreRequest{.setup = setup,
-                                                             .work_max = bound.work,
-                                                             .switches_max = bound.switches,
-                                                             .seeds = bound.seeds,
-                                                             .steps_max = 500});
+            const bool declared = setup.counting.may_lose ? report.may_exceed : report.may_lose;
+            exploration = std::make_unique<Exploration>(
+                ExploreRequest{.setup = setup,
+                               .work_max = declared ? bound.work_declared : bound.work,
+                               .unbounded_work_max = bound.work_unbounded,
+                               .switches_max = bound.switches,
+                               .seeds = bound.seeds,
+                               .steps_max = 500,
+                               .make = bound.make,
+                               .faultless = level_without_faults(setup.counting)});
             return;
         }
     }
 
+    /// Of the same tabs and adds. Who was not seen to lose was not seen to exceed.
+    [[nodiscard]] std::optional<ExploredLevel> level_without_faults(
+        const Counting& counting) const {
+        if (faultless == nullptr) return std::nullopt;
+        for (const auto& part : faultless->parts) {
+            const auto& other = part.setup.counting;
+            if (other.tabs == counting.tabs && other.adds == counting.adds &&
+                (!other.may_lose || counting.may_lose) && part.report.verdict != Verdict::broken) {
+                return part.report.levels.front();
+            }
+        }
+        return std::nullopt;
+    }
+
     MatrixBound bound;
+    const CellReport* faultless;
     CellReport report;
     std::vector<CountingSetup> setups;
     std::size_t next = 0;
     std::unique_ptr<Exploration> exploration;
 };
 
-CellExploration::CellExploration(const MatrixCell& cell, const MatrixBound& bound)
-    : state_(std::make_unique<State>(cell, bound)) {}
+CellExploration::CellExploration(const MatrixCell& cell, MatrixBound bound,
+                                 const CellReport* faultless)
+    : state_(std::make_unique<State>(cell, std::move(bound), faultless)) {}
 CellExploration::~CellExploration() = default;
 
 bool CellExploration::explore(std::uint64_t schedules) {

@@ -32,19 +32,29 @@ std::vector<MatrixCell> matrix_cells();
 std::string_view model_name(StorageModel model);
 /// Nothing for a name that is no model.
 std::optional<StorageModel> model_named(std::string_view name);
-/// "none", or as fault_name() has it; "browser-crash" is the one that is not explored.
+/// "none", or as fault_name() has it.
 std::string_view fault_class_name(FaultClass fault);
 
 /// False for a strategy that keeps all in the database: its runs are equal in every model.
 bool depends_on_model(std::string_view strategy);
 
 struct MatrixBound {
-    std::uint64_t work = 0;   // steps of each search
-    std::uint64_t seeds = 0;  // of each setup that is not exhausted
+    std::uint64_t work = 0;            // steps of each search of what is said never to happen
+    std::uint64_t work_declared = 0;   // of what is declared that it may
+    std::uint64_t work_unbounded = 0;  // at most, of each search without a bound of switches
+    std::uint64_t seeds = 0;           // of each setup that is not exhausted
     std::uint32_t switches = 3;
+    MakeHost make = nullptr;  // in place of the cell's strategy, to be held against its guarantee
 };
-constexpr MatrixBound ci_bound{.work = 150'000, .seeds = 1'000};
-constexpr MatrixBound deep_bound{.work = 500'000'000, .seeds = 1'000'000};
+inline MatrixBound ci_bound() {
+    return {.work = 2'000'000, .work_declared = 150'000, .work_unbounded = 150'000, .seeds = 1'000};
+}
+inline MatrixBound deep_bound() {
+    return {.work = 500'000'000,
+            .work_declared = 50'000'000,
+            .work_unbounded = 50'000'000,
+            .seeds = 1'000'000};
+}
 
 enum class Finding : std::uint8_t { nothing, lost, exceeded, stuck };
 
@@ -74,7 +84,10 @@ struct CellReport {
 /// One cell, in slices.
 class CellExploration {
   public:
-    CellExploration(const MatrixCell& cell, const MatrixBound& bound);
+    /// What `faultless`, the report of the same strategy and model without faults, has exhausted
+    /// is not explored again.
+    CellExploration(const MatrixCell& cell, MatrixBound bound,
+                    const CellReport* faultless = nullptr);
     ~CellExploration();
     CellExploration(const CellExploration&) = delete;
     CellExploration& operator=(const CellExploration&) = delete;

@@ -20,6 +20,13 @@ struct Choice {
     std::uint64_t process = 0;  // whose step it is: steps of one happen in their order
     bool switches = false;      // it takes the turn from somebody who could have gone on
     bool fault = false;
+    /// Whose turn it is once it has happened, if it is not its process's. Equal states differ in
+    /// which of their choices are switches only by whose turn it is, and only until the next step
+    /// that begins a turn: by at most one switch.
+    std::uint32_t turn = own;
+
+    static constexpr std::uint32_t own = UINT32_MAX;
+    [[nodiscard]] std::uint64_t turn_after() const { return turn == own ? process : turn; }
 };
 
 /// What reduction asks of a run: a step becomes possible by another one, its cause, and remains so

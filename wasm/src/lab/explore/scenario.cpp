@@ -9,8 +9,8 @@ namespace tabacus::lab {
 namespace {
 
 constexpr std::array<std::string_view, fault_count> names = {
-    "kill",  "freeze",        "throttle", "bfcache", "lose-database", "close-connection",
-    "quota", "clear-storage", "corrupt"};
+    "kill",  "freeze",        "throttle", "bfcache",      "lose-database", "close-connection",
+    "quota", "clear-storage", "corrupt",  "browser-crash"};
 
 /// What a fault, or its end, does: beside the kinds of Source, in the same keys.
 enum class Happening : std::uint8_t {
@@ -27,6 +27,7 @@ enum class Happening : std::uint8_t {
     show,
     page_show,
     quota_lifted,
+    browser_crash,  // its peer: writes kept · 2 + commits kept
 };
 
 std::uint64_t key_of_action(Happening action, TabId tab, std::uint64_t peer = 0) {
@@ -51,6 +52,8 @@ Fault fault_of(Happening action) {
             return Fault::quota;
         case Happening::clear_storage:
             return Fault::clear_storage;
+        case Happening::browser_crash:
+            return Fault::browser_crash;
         default:
             return Fault::corrupt;
     }
@@ -109,14 +112,19 @@ class OriginRun final : public Run {
         bool cached = false;
     };
 
+    void sort_by_tab(const std::vector<Source>& sources);
     void add_of(TabId tab, const std::vector<Source>& sources);
     void add_ends();
     void add_faults();
     void add_faults_of(TabId tab);
     void add_shared_faults();
-    void add(std::uint64_t process, bool fault) { choices_.push_back({process, stays_, fault}); }
+    /// The browser's steps, and faults, leave the turn to whose it is.
+    [[nodiscard]] TabId turn_after(TabId tab) const { return tab != 0 ? tab : last_; }
+    void add(std::uint64_t process, TabId tab) {
+        choices_.push_back({process, stays_, false, turn_after(tab)});
+    }
     void add_fault(Happening action, TabId tab, std::uint64_t peer = 0) {
-        add(key_of_action(action, tab, peer), true);
+        choices_.push_back({key_of_action(action, tab, peer), false, true, last_});
     }
     [[nodiscard]] bool offers(Fault fault) const { return scenario_.faults.contains(fault); }
     void happen(const Source& what);
@@ -136,23 +144,36 @@ class OriginRun final : public Run {
     TabId last_ = 1;
     bool stays_ = false;
     std::vector<Choice> choices_;
+    static constexpr std::uint32_t none = UINT32_MAX;
+    std::vector<std::uint32_t> first_of_;  // by tab: its first source
+    std::vector<std::uint32_t> next_of_;   // by source: the next of the same tab
     std::string complaint_;
 };
 
 void OriginRun::add_of(TabId tab, const std::vector<Source>& sources) {
     bool first = true;
-    for (const auto& source : sources) {
-        if (source.tab != tab || source.kind == Source::Kind::clock) continue;
-        choices_.push_back({key_of(source), stays_ || !first, false});
+    for (auto at = first_of_[tab]; at != none; at = next_of_[at]) {
+        choices_.push_back({key_of(sources[at]), stays_ || !first, false, turn_after(tab)});
         first = false;
     }
     if (tab == last_ && !first) stays_ = true;
+}
+
+/// A list for each tab, in the order of the sources.
+void OriginRun::sort_by_tab(const std::vector<Source>& sources) {
+    first_of_.assign(states_.size(), none);
+    next_of_.resize(sources.size());
+    for (auto at = static_cast<std::uint32_t>(sources.size()); at-- > 0;) {
+        if (sources[at].kind == Source::Kind::clock) continue;
+        next_of_[at] = std::exchange(first_of_.at(sources[at].tab), at);
+    }
 }
 
 const std::vector<Choice>& OriginRun::choices() {
     choices_.clear();
     stays_ = false;
     const auto& sources = origin_.choices();
+    sort_by_tab(sources);
     add_of(last_, sources);
     for (TabId i = 1; i < tabs_; ++i) add_of((last_ - 1 + i) % tabs_ + 1, sources);
     if (last_ != 0) add_of(0, sources);
@@ -160,10 +181,9 @@ const std::vector<Choice>& OriginRun::choices() {
     add_ends();
     stays_ = !choices_.empty();
     if (!sources.empty() && sources.back().kind == Source::Kind::clock) {
-        add(key_of(sources.back()), false);
+        add(key_of(sources.back()), 0);
     }
     // Faults do not count as switches: they have a budget of their own.
-    stays_ = false;
     if (faults_ < scenario_.faults_max) add_faults();
     return choices_;
 }
@@ -173,11 +193,11 @@ void OriginRun::add_ends() {
     for (TabId id = 1; id <= tabs_; ++id) {
         const auto& state = states_[id];
         if (!origin_.tab(id).alive()) continue;
-        if (state.frozen) add(key_of_action(Happening::thaw, id), false);
-        if (state.hidden) add(key_of_action(Happening::show, id), false);
-        if (state.cached) add(key_of_action(Happening::page_show, id), false);
+        if (state.frozen) add(key_of_action(Happening::thaw, id), id);
+        if (state.hidden) add(key_of_action(Happening::show, id), id);
+        if (state.cached) add(key_of_action(Happening::page_show, id), id);
     }
-    if (quota_) add(key_of_action(Happening::quota_lifted, 0), false);
+    if (quota_) add(key_of_action(Happening::quota_lifted, 0), 0);
 }
 
 void OriginRun::add_faults() {
@@ -210,6 +230,11 @@ void OriginRun::add_shared_faults() {
     if (offers(Fault::lose_database)) add_fault(Happening::lose_database, 0);
     if (offers(Fault::quota) && !quota_) add_fault(Happening::quota, 0);
     if (offers(Fault::clear_storage)) add_fault(Happening::clear_storage, 0);
+    if (offers(Fault::browser_crash) && origin_.anybody_alive()) {
+        for (std::uint64_t kept = 0; kept < 4; ++kept) {
+            add_fault(Happening::browser_crash, 0, kept);
+        }
+    }
     if (!offers(Fault::corrupt)) return;
     for_each_record(origin_, [this](std::size_t place, const std::string& key) {
         add_fault(Happening::corrupt, 0, number_of_record(place, key));
@@ -228,7 +253,7 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
         origin_.begin_step();
         happen(source);
     }
-    if (source.tab != 0 && !choice.fault) last_ = source.tab;
+    last_ = static_cast<TabId>(choice.turn_after());
     complaint_ = play_->after_step();
     return taken;
 }
@@ -237,7 +262,7 @@ void OriginRun::happen(const Source& what) {
     const auto action = static_cast<Happening>(what.kind);
     auto& notes = origin_.notes();
     notes.note(Object::faults, 0, Touch::write);
-    if (action < Happening::thaw) {
+    if (action < Happening::thaw || action == Happening::browser_crash) {
         ++faults_;
         if (scenario_.tally != nullptr) {
             ++(*scenario_.tally)[static_cast<std::size_t>(fault_of(action))];
@@ -297,6 +322,8 @@ void OriginRun::happen_to_all(Happening action, std::uint64_t peer) {
             return origin_.clear_site_data(commits_happen);
         case Happening::corrupt:
             return corrupt(peer);
+        case Happening::browser_crash:
+            return origin_.crash({.commits = peer % 2 != 0, .writes = peer / 2 != 0});
         case Happening::quota_lifted:
             quota_ = false;
             say("there is room again");
@@ -345,7 +372,7 @@ Program program_of(Scenario scenario) {
 }
 
 std::string describe_process(std::uint64_t process) {
-    constexpr std::array<std::string_view, 13> actions = {"dies",
+    constexpr std::array<std::string_view, 14> actions = {"dies",
                                                           "freezes",
                                                           "is hidden",
                                                           "goes into the back/forward cache",
@@ -357,7 +384,8 @@ std::string describe_process(std::uint64_t process) {
                                                           "thaws",
                                                           "is shown",
                                                           "comes back",
-                                                          "there is room again"};
+                                                          "there is room again",
+                                                          "the browser dies"};
     const auto source = source_of(process);
     const auto kind = static_cast<std::size_t>(source.kind);
     if (kind < static_cast<std::size_t>(Happening::kill)) return describe(source);

@@ -26,8 +26,9 @@ enum class Fault : std::uint8_t {
     quota,             // exceeded for everybody, until it is not
     clear_storage,     // localStorage and the database
     corrupt,           // one record becomes nonsense
+    browser_crash,     // with all tabs; what was not on the disk is gone
 };
-constexpr std::size_t fault_count = 9;
+constexpr std::size_t fault_count = 10;
 
 std::string_view fault_name(Fault fault);
 /// Nothing for a name that is no fault.

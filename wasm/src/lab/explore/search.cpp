@@ -26,9 +26,11 @@ class Steps {
     std::vector<std::uint64_t> words_;
 };
 
+/// A step that was seen, and commutes with those since.
 struct Sleeper {
     std::uint64_t process;
     Footprint footprint;
+    std::uint64_t event;  // its number in TraceHash
 };
 
 enum class Plan : std::uint8_t { not_needed, to_do, done };
@@ -39,13 +41,18 @@ enum class Plan : std::uint8_t { not_needed, to_do, done };
 struct Search::Frame {
     std::vector<Choice> choices;
     std::vector<Plan> plans;     // of the choices
-    std::vector<Sleeper> sleep;  // explored elsewhere; grows with what has been done here
+    std::vector<Sleeper> sleep;  // explored elsewhere; grows with what has been done here. Within
+                                 // a bound of switches it may have to be explored here, too
     std::uint32_t switches = 0;  // on the way here
 
     std::size_t chosen = 0;
     Footprint footprint;
     Steps enabled_by;  // what must come before the step whatever it touches
     Steps past;        // what comes before it
+
+    std::uint64_t trace = 0;  // the number of the run up to here
+    std::uint64_t event = 0;  // of the step
+    TraceHash::Changes changes;
 
     [[nodiscard]] std::uint64_t process() const { return choices[chosen].process; }
     [[nodiscard]] bool sleeps(std::uint64_t process) const {
@@ -58,14 +65,21 @@ struct Search::Frame {
         }
         return std::nullopt;
     }
+    /// What was chosen is explored.
+    void slept() {
+        std::erase_if(sleep, [&](const Sleeper& one) { return one.process == process(); });
+        sleep.push_back({process(), footprint, event});
+    }
     void plan(std::size_t choice) {
         if (plans[choice] == Plan::not_needed) plans[choice] = Plan::to_do;
     }
 };
 
-Search::Search(Program program, Bound bound) : program_(std::move(program)), bound_(bound) {
-    if (bound_.switches) bound_.reduction = false;
-}
+Search::Search(Program program, Bound bound)
+    : program_(std::move(program)),
+      bound_(bound),
+      dynamic_(bound.reduction && !bound.switches),
+      caching_(bound.reduction && bound.switches) {}
 Search::~Search() = default;
 
 bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
@@ -76,32 +90,47 @@ bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
     return !done_;
 }
 
-/// One schedule: the choices that are fixed, then on.
+/// One schedule: the choices that are fixed, then on. All but the last have been here before, and
+/// nobody complained.
 void Search::run_once() {
     const auto run = program_(Telling::silent);
-    for (std::size_t step = 0; step < fixed_; ++step) {
-        auto& frame = *path_[step];
-        const bool last = step + 1 == fixed_;
+    for (std::size_t step = 0; step + 1 < fixed_; ++step) {
         run->choices();
-        Run::Taken taken;
         ++tally_.steps;
-        // All but the last have been here before, and nobody complained.
-        if (last) frame.footprint.clear();
-        const bool note = last && bound_.reduction;
-        auto complaint =
-            take_guarded(*run, frame.chosen, note ? &frame.footprint : nullptr, &taken);
-        if (!complaint.empty()) return fail(std::move(complaint));
-        if (note) note_step(step, taken.cause);
+        const auto complaint = take_guarded(*run, path_[step]->chosen, nullptr, nullptr);
+        if (!complaint.empty()) return fail(complaint);
     }
     depth_ = fixed_;
+    if (fixed_ > 0) {
+        run->choices();
+        if (!take(*run, fixed_ - 1)) return;
+    }
     while (descend(*run)) {
     }
+}
+
+/// The step that was chosen there. False if that is the end of the run.
+bool Search::take(Run& run, std::size_t depth) {
+    auto& frame = *path_[depth];
+    frame.footprint.clear();
+    Run::Taken taken;
+    ++tally_.steps;
+    const bool note = dynamic_ || caching_;
+    auto complaint = take_guarded(run, frame.chosen, note ? &frame.footprint : nullptr, &taken);
+    if (!complaint.empty()) {
+        fail(std::move(complaint));
+        return false;
+    }
+    if (dynamic_) note_step(depth, taken.cause);
+    if (!caching_ || remember(depth, taken.cause)) return true;
+    ++tally_.asleep;
+    return false;
 }
 
 /// One step further. False at the end of the run.
 bool Search::descend(Run& run) {
     const auto& choices = run.choices();
-    if (depth_ > 0 && bound_.reduction) wake_disabled(*path_[depth_ - 1], choices);
+    if (depth_ > 0 && dynamic_) wake_disabled(*path_[depth_ - 1], choices);
     if (choices.empty()) {
         ++tally_.schedules;
         if (auto complaint = finish_guarded(run); !complaint.empty()) fail(std::move(complaint));
@@ -121,28 +150,21 @@ bool Search::descend(Run& run) {
     }
     frame.chosen = choice;
     frame.plans[choice] = Plan::done;
-    Run::Taken taken;
-    ++tally_.steps;
-    auto complaint =
-        take_guarded(run, choice, bound_.reduction ? &frame.footprint : nullptr, &taken);
-    if (!complaint.empty()) {
-        fail(std::move(complaint));
-        return false;
-    }
-    if (bound_.reduction) note_step(depth_ - 1, taken.cause);
-    return true;
+    return take(run, depth_ - 1);
 }
 
 void Search::push_frame(const std::vector<Choice>& choices) {
     if (path_.size() == depth_) path_.push_back(std::make_unique<Frame>());
     auto& frame = *path_[depth_];
     frame.choices = choices;
-    frame.plans.assign(choices.size(), bound_.reduction ? Plan::not_needed : Plan::to_do);
+    frame.plans.assign(choices.size(), dynamic_ ? Plan::not_needed : Plan::to_do);
     frame.sleep.clear();
     frame.footprint.clear();
     frame.switches = 0;
+    frame.trace = 0;
     if (depth_ > 0) {
         const auto& before = *path_[depth_ - 1];
+        frame.trace = before.trace + before.event;
         frame.switches =
             before.switches + (before.choices[before.chosen].switches ? std::uint32_t{1} : 0);
         for (const auto& sleeper : before.sleep) {
@@ -163,10 +185,9 @@ void Search::push_frame(const std::vector<Choice>& choices) {
 /// The calmest that is not explored elsewhere; as many as there are choices for none.
 std::size_t Search::pick(const Frame& frame) const {
     for (std::size_t i = 0; i < frame.choices.size(); ++i) {
-        if (!bound_.reduction ? frame.plans[i] == Plan::to_do
-                              : !frame.sleeps(frame.choices[i].process)) {
-            return i;
-        }
+        const bool wanted = dynamic_ ? !frame.sleeps(frame.choices[i].process)
+                                     : frame.plans[i] == Plan::to_do && !foreseen(frame, i);
+        if (wanted) return i;
     }
     return frame.choices.size();
 }
@@ -249,15 +270,45 @@ void Search::wake_disabled(const Frame& before, const std::vector<Choice>& after
     }
 }
 
+std::uint32_t Search::switches_left(const Frame& frame, std::size_t choice) const {
+    return *bound_.switches - frame.switches - (frame.choices[choice].switches ? 1U : 0U);
+}
+
+/// True if the choice would lead to what is explored: it need not be taken to know.
+bool Search::foreseen(const Frame& frame, std::size_t choice) const {
+    if (!caching_) return false;
+    const auto& to = frame.choices[choice];
+    return std::any_of(frame.sleep.begin(), frame.sleep.end(), [&](const Sleeper& one) {
+        return one.process == to.process &&
+               explored_.covers(frame.trace + one.event, to.turn_after(),
+                                switches_left(frame, choice));
+    });
+}
+
+/// False if the step has come to what is explored.
+bool Search::remember(std::size_t depth, std::uint32_t cause) {
+    auto& frame = *path_[depth];
+    frame.event = traces_.add(frame.process(), cause > 0 ? path_[cause - 1]->event : 0,
+                              frame.footprint, frame.changes);
+    const auto trace = frame.trace + frame.event;
+    const auto turn = frame.choices[frame.chosen].turn_after();
+    const auto left = switches_left(frame, frame.chosen);
+    if (explored_.covers(trace, turn, left)) return false;
+    explored_.insert(trace, turn, left);
+    return true;
+}
+
 /// To the deepest state in which something is still to be tried. False when there is none.
 bool Search::backtrack() {
     for (; depth_ > 0; --depth_) {
         auto& frame = *path_[depth_ - 1];
-        if (bound_.reduction) frame.sleep.push_back({frame.process(), frame.footprint});
+        traces_.undo(frame.changes);
+        if (dynamic_ || caching_) frame.slept();
         for (std::size_t i = 0; i < frame.choices.size(); ++i) {
             if (frame.plans[i] != Plan::to_do) continue;
             frame.plans[i] = Plan::done;
-            if (bound_.reduction && frame.sleeps(frame.choices[i].process)) continue;
+            if (dynamic_ && frame.sleeps(frame.choices[i].process)) continue;
+            if (foreseen(frame, i)) continue;
             frame.chosen = i;
             fixed_ = depth_;
             return true;

@@ -9,9 +9,14 @@
 // Godefroid, POPL 2005: after each step, the last earlier one that it races with gets a
 // backtracking point, for an initial of what led to the later one: Abdulla et al., "Optimal Dynamic
 // Partial Order Reduction", POPL 2014, source sets) and sleep sets (Godefroid 1996). A step that
-// disables another counts as a race with it. Within a bound of switches there is no reduction: two
-// schedules that are equal but for commuting steps need not have equally many switches, and the one
-// left out might be the only one within the bound.
+// disables another counts as a race with it.
+//
+// Within a bound of switches that would be unsound: two schedules that are equal but for commuting
+// steps need not have equally many switches, and the one left out might be the only one within the
+// bound. There a schedule is given up where it has come to what an equal one (TraceHash) has come
+// to with as many switches left: nothing that could follow is left out (Musuvathi and Qadeer 2007).
+// What has been seen of a step that commutes with those after it tells where it leads without
+// taking it.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +27,7 @@
 
 #include "run.hpp"
 #include "schedule.hpp"
+#include "trace_hash.hpp"
 
 namespace tabacus::lab {
 
@@ -69,12 +75,20 @@ class Search {
     void find_races(std::size_t depth);
     void add_backtrack(std::size_t at, std::size_t later);
     void wake_disabled(const Frame& before, const std::vector<Choice>& after);
+    [[nodiscard]] std::uint32_t switches_left(const Frame& frame, std::size_t choice) const;
+    [[nodiscard]] bool foreseen(const Frame& frame, std::size_t choice) const;
+    bool remember(std::size_t depth, std::uint32_t cause);
+    bool take(Run& run, std::size_t depth);
     bool backtrack();
     void fail(std::string complaint);
 
     Program program_;
     Bound bound_;
+    bool dynamic_;  // reduction of all schedules
+    bool caching_;  // reduction of those within a bound of switches
     Tally tally_;
+    TraceHash traces_;
+    Explored explored_;
     std::vector<std::unique_ptr<Frame>> path_;
     std::size_t depth_ = 0;  // frames of path_ in use; the others are room
     std::size_t fixed_ = 0;  // of these, how many the next run repeats

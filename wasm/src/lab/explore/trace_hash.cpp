@@ -1,0 +1,132 @@
+#include "trace_hash.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tabacus::lab {
+namespace {
+
+/// Beyond it nothing more is remembered, and so more is explored: 160 MB, and 10 MB in WebAssembly.
+constexpr std::size_t slots_max = std::size_t{1} << (sizeof(void*) > 4 ? 24U : 20U);
+
+/// Different for each way to touch an object, and for different steps before.
+std::uint64_t part(std::uint64_t object, Touch touch, const TraceHash::Sums& sums) {
+    auto before = sums.writes;
+    if (touch != Touch::read) before += mixed(sums.reads + 1);
+    if (touch != Touch::bump) before += mixed(sums.bumps + 2);
+    return mixed(mixed(object + static_cast<std::uint64_t>(touch)) ^ before);
+}
+
+/// No object: the kinds of objects are few.
+std::uint64_t object_of_process(std::uint64_t process) { return ~process; }
+
+}  // namespace
+
+std::uint64_t TraceHash::add(std::uint64_t process, std::uint64_t cause, const Footprint& footprint,
+                             Changes& changes) {
+    const auto self = object_of_process(process);
+    auto event = mixed(cause + 1) + part(self, Touch::write, sums_[find(self)]);
+    for (const auto& one : footprint) {
+        event += part(one.object, one.touch, sums_[find(one.object)]);
+    }
+    event = mixed(event);
+    touch(self, Touch::write, event, changes);
+    for (const auto& one : footprint) touch(one.object, one.touch, event, changes);
+    return event;
+}
+
+void TraceHash::touch(std::uint64_t object, Touch touch, std::uint64_t event, Changes& changes) {
+    const auto at = find(object);
+    auto& sums = sums_[at];
+    changes.push_back({at, sums});
+    if (touch == Touch::read) sums.reads += event;
+    if (touch == Touch::bump) sums.bumps += event;
+    if (touch == Touch::write) sums.writes += event;
+}
+
+void TraceHash::undo(Changes& changes) {
+    for (; !changes.empty(); changes.pop_back()) sums_[changes.back().at] = changes.back().sums;
+}
+
+std::uint32_t TraceHash::find(std::uint64_t object) {
+    const auto mask = slots_.size() - 1;
+    auto i = static_cast<std::size_t>(mixed(object)) & mask;
+    for (; slots_[i].at != 0; i = (i + 1) & mask) {
+        if (slots_[i].object == object) return slots_[i].at;
+    }
+    if (sums_.size() * 2 > slots_.size()) {
+        grow();
+        return find(object);
+    }
+    slots_[i] = {object, static_cast<std::uint32_t>(sums_.size())};
+    sums_.emplace_back();
+    return slots_[i].at;
+}
+
+void TraceHash::grow() {
+    auto old = std::vector<Slot>(slots_.size() * 2);
+    old.swap(slots_);
+    const auto mask = slots_.size() - 1;
+    for (const auto& slot : old) {
+        if (slot.at == 0) continue;
+        auto i = static_cast<std::size_t>(mixed(slot.object)) & mask;
+        while (slots_[i].at != 0) i = (i + 1) & mask;
+        slots_[i] = slot;
+    }
+}
+
+namespace {
+
+std::uint64_t key_of_turn(std::uint64_t trace, std::uint64_t turn) {
+    return mixed(trace ^ mixed(turn + 1));
+}
+std::uint64_t key_of_any(std::uint64_t trace) { return mixed(trace); }
+
+}  // namespace
+
+bool Explored::covers(std::uint64_t trace, std::uint64_t turn, std::uint32_t left) const {
+    return left_[find(key_of_any(trace))] > left + 1 ||
+           left_[find(key_of_turn(trace, turn))] > left;
+}
+
+void Explored::insert(std::uint64_t trace, std::uint64_t turn, std::uint32_t left) {
+    raise(key_of_any(trace), left);
+    raise(key_of_turn(trace, turn), left);
+}
+
+std::size_t Explored::find(std::uint64_t key) const {
+    const auto mask = keys_.size() - 1;
+    auto at = static_cast<std::size_t>(key) & mask;
+    while (left_[at] != 0 && keys_[at] != key) at = (at + 1) & mask;
+    return at;
+}
+
+void Explored::raise(std::uint64_t key, std::uint32_t left) {
+    auto at = find(key);
+    if (left_[at] == 0) {
+        if ((size_ + 1) * 4 > keys_.size() * 3) {
+            if (keys_.size() >= slots_max) return;
+            grow();
+            at = find(key);
+        }
+        keys_[at] = key;
+        ++size_;
+    }
+    constexpr std::uint32_t most = UINT16_MAX - 1;
+    left_[at] = std::max(left_[at], static_cast<std::uint16_t>(std::min(left, most) + 1));
+}
+
+void Explored::grow() {
+    const auto keys = std::move(keys_);
+    const auto left = std::move(left_);
+    keys_.assign(keys.size() * 2, 0);
+    left_.assign(left.size() * 2, 0);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (left[i] == 0) continue;
+        const auto at = find(keys[i]);
+        keys_[at] = keys[i];
+        left_[at] = left[i];
+    }
+}
+
+}  // namespace tabacus::lab
