@@ -8,7 +8,7 @@
 
 import { invalid, TabacusError } from '../errors.js';
 import { checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
-import { saidOf, valueOf, whenLost } from './outcome.js';
+import { saidOf, unlessLost, valueOf } from './outcome.js';
 import { checkKey, checkStore, cloned } from './options.js';
 
 /** @typedef {import('./held.js').Held} Held */
@@ -218,7 +218,7 @@ export class LeaderCalls {
         /** @type {{ succeeded: boolean, said: any }} */
         let outcome;
         try {
-            const value = await Promise.race([(async () => handler(request, call))(), whenLost(term)]);
+            const value = await unlessLost(term, () => handler(request, call));
             if (value !== undefined) cloned('value', value);
             outcome = { succeeded: true, said: { value } };
             await this.#settle(term, id, outcome, call._writes);

@@ -29,6 +29,26 @@ export function saidOf(error) {
 }
 
 /**
+ * What `run` gives; rejects as soon as the lock is lost. It leaves nothing at the signal, which may live long.
+ *
+ * @template T
+ * @param {import('./held.js').Held} held
+ * @param {() => T | Promise<T>} run
+ * @returns {Promise<T>}
+ */
+export async function unlessLost({ signal }, run) {
+    let stop = () => {};
+    /** @type {Promise<never>} */
+    const lost = new Promise((_, reject) => (stop = () => reject(signal.reason)));
+    signal.addEventListener('abort', stop);
+    try {
+        return await Promise.race([run(), lost]);
+    } finally {
+        signal.removeEventListener('abort', stop);
+    }
+}
+
+/**
  * Rejects when the lock is lost, and never else.
  * @param {import('./held.js').Held} held
  * @returns {Promise<never>}
