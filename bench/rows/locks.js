@@ -39,9 +39,10 @@ const handOver = (from, to) => async (subject) => {
 
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
 export async function locks({ openTab }) {
+    /** @type {Tab[]} */
     const tabs = [];
     for (let i = 0; i < TABS; i++) tabs.push(await openTab('locks.html'));
-    const [first, second] = /** @type {[Tab, Tab]} */ (/** @type {unknown} */ (tabs));
+    const [first, second] = /** @type {[Tab, Tab]} */ (tabs.slice(0, 2));
     // As in windows side by side: a hidden page keeps no lock between two uses.
     for (const tab of tabs) {
         await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });

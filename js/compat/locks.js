@@ -268,7 +268,8 @@ export class LockManager {
      */
     async #settle(tab, name) {
         const place = this.#place(name);
-        for (let looks = 0; looks < looksMax; looks++) {
+        const end_ms = performance.now() + grantMsMax;
+        while (performance.now() < end_ms) {
             const next = place.grantable;
             if (!next) break;
             const looked = tab._query(coreName(name)).then(
@@ -281,8 +282,8 @@ export class LockManager {
     }
 }
 
-/** A grant takes fewer; more are looks at a lock whose holder cannot be seen. */
-const looksMax = 64;
+/** A grant takes less; what takes longer waits for a holder that cannot be seen, one that hangs. */
+const grantMsMax = 2_000;
 
 /** @param {Place} place @param {{ state: string }[]} all */
 const isKeptBack = (place, all) =>
