@@ -146,7 +146,8 @@ Task<bool> LockQueue::somebody_waits() {
     if (!snapshot) co_return true;
     const auto& pending = snapshot.value().pending;
     co_return std::any_of(pending.begin(), pending.end(), [&](const LockInfo& lock) {
-        return lock.name == context_.names.lock(key_) || lock.name == context_.names.lock_gate(key_);
+        return lock.name == context_.names.lock(key_) ||
+               lock.name == context_.names.lock_gate(key_);
     });
 }
 

@@ -172,8 +172,8 @@ Task<std::vector<std::string>> LockTable::names() {
 
 Task<std::optional<std::string>> LockTable::read(std::string store, std::string key) {
     const std::vector scope{Store::data};
-    auto transaction = co_await parts_->context.epochs.transactions().begin(
-        scope, Access::read, Durability::relaxed);
+    auto transaction = co_await parts_->context.epochs.transactions().begin(scope, Access::read,
+                                                                            Durability::relaxed);
     auto row = co_await transaction->get(Store::data, data_key(store, key));
     if (!row || row->foreign) co_return std::nullopt;
     co_return std::move(row->value);
