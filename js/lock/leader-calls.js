@@ -14,7 +14,7 @@ import { checkKey, checkStore, cloned } from './options.js';
 /** @typedef {import('./held.js').Held} Held */
 /** @typedef {import('./held.js').FencedTransaction} FencedTransaction */
 /** @typedef {{ succeeded: boolean, said: any, at: number }} Answer */
-/** @typedef {{ request: unknown, key?: string, answer?: Answer }} Row */
+/** @typedef {{ version: number, request?: unknown, key?: string, answer?: Answer }} Row */
 /** @typedef {(tx: FencedTransaction) => unknown} Write */
 
 /** A hung tab holds the others up for no longer. */
@@ -25,6 +25,22 @@ const keptMs = 3_600_000;
 
 /** A message that was lost delays a call or its answer by no more. */
 const lookAgainMs = 1_000;
+
+/** Of the rows: those of another are left alone. */
+const version = 1;
+
+/**
+ * @param {any} value
+ * @returns {Row | undefined} nothing of what is no call, or another version's
+ */
+function rowOf(value) {
+    if (typeof value !== 'object' || value === null || value.version !== version) return undefined;
+    const { key, answer } = value;
+    if (key !== undefined && typeof key !== 'string') return undefined;
+    const { succeeded, said, at } = Object(answer);
+    const good = typeof succeeded === 'boolean' && typeof said === 'object' && said !== null && typeof at === 'number';
+    return answer === undefined || good ? value : undefined;
+}
 
 /** What a handler of Term.answer() is given of a call. */
 export class LeaderCall {
@@ -91,7 +107,7 @@ export class LeaderCalls {
         const key = options.key === undefined ? undefined : checkKey('key', options.key);
         const signal = checkSignal(options.signal);
         const timeout = checkTimeout(options.timeout);
-        const row = { request: request === undefined ? undefined : cloned('request', request), key };
+        const row = { version, request: request === undefined ? undefined : cloned('request', request), key };
         const locks = await this.#locks();
         signal?.throwIfAborted();
         const { ended, dispose } = locks.limit(signal, timeout);
@@ -115,7 +131,11 @@ export class LeaderCalls {
     async answer(term, handler) {
         if (typeof handler !== 'function') throw invalid('handler', handler, 'a function');
         const locks = await this.#locks();
-        await term._commit([this.#store], (tx) => this.#tidy(tx));
+        const unreadable = await term._commit([this.#store], (tx) => this.#tidy(tx));
+        if (unreadable > 0) {
+            const message = `${unreadable} rows among the calls to a leader cannot be read; all others are answered.`;
+            locks.warn({ lost: false, code: 'corrupt-record', message, previous: '', subject: this.#lock, healed: 0 });
+        }
         try {
             await locks.look(this.#lock, lookAgainMs, term.signal, async () => {
                 while (term.held) {
@@ -146,7 +166,7 @@ export class LeaderCalls {
         try {
             return await held._commit([this.#store], async (tx) => {
                 const rows = row.key === undefined ? [] : await tx.list(this.#store);
-                const same = rows.find(([, { key }]) => key === row.key);
+                const same = rows.find(([, value]) => row.key !== undefined && rowOf(value)?.key === row.key);
                 if (!same) tx.put(this.#store, id, row);
                 return same ? same[0] : id;
             });
@@ -166,14 +186,14 @@ export class LeaderCalls {
     async #answered(locks, id, signal) {
         try {
             return await locks.look(this.#lock, lookAgainMs, signal, async () => {
-                const row = /** @type {Row | undefined} */ (await locks.read(this.#store, id));
+                const row = rowOf(await locks.read(this.#store, id));
                 if (!row) throw new TabacusError('unknown-commit', 'the call is gone with the database that kept it');
                 return row.answer;
             });
         } catch (error) {
             if (!signal.aborted) throw error;
             const answer = await this.#change(locks, async (tx) => {
-                const row = await tx.get(this.#store, id);
+                const row = rowOf(await tx.get(this.#store, id));
                 if (!row?.answer && row?.key === undefined) tx.delete(this.#store, id);
                 return row?.answer;
             });
@@ -192,12 +212,16 @@ export class LeaderCalls {
         return locks.run([this.#lock], (held) => held._commit([this.#store], write), { maxHold }, false);
     }
 
-    /** @param {FencedTransaction} tx */
+    /** @param {FencedTransaction} tx @returns {Promise<number>} how many rows cannot be read */
     async #tidy(tx) {
         const oldest = Date.now() - keptMs;
-        for (const [id, { answer }] of await tx.list(this.#store)) {
-            if (answer && answer.at < oldest) tx.delete(this.#store, id);
+        let unreadable = 0;
+        for (const [id, value] of await tx.list(this.#store)) {
+            const row = rowOf(value);
+            if (!row) unreadable++;
+            else if (row.answer && row.answer.at < oldest) tx.delete(this.#store, id);
         }
+        return unreadable;
     }
 
     /**
@@ -205,7 +229,13 @@ export class LeaderCalls {
      * @returns {Promise<[id: string, row: Row] | undefined>} the first that has no answer
      */
     #next(term) {
-        return term._commit([this.#store], async (tx) => (await tx.list(this.#store)).find(([, { answer }]) => !answer));
+        return term._commit([this.#store], async (tx) => {
+            for (const [id, value] of await tx.list(this.#store)) {
+                const row = rowOf(value);
+                if (row && !row.answer) return [id, row];
+            }
+            return undefined;
+        });
     }
 
     /**
@@ -241,10 +271,10 @@ export class LeaderCalls {
     async #settle(term, id, outcome, writes) {
         const stores = new Set([this.#store, ...writes.flatMap((one) => one.stores)]);
         await term._commit([...stores], async (tx) => {
-            const row = await tx.get(this.#store, id);
+            const row = rowOf(await tx.get(this.#store, id));
             if (!row || row.answer) return;
             for (const { write } of writes) await write(tx);
-            tx.put(this.#store, id, { key: row.key, answer: { ...outcome, at: Date.now() } });
+            tx.put(this.#store, id, { version, key: row.key, answer: { ...outcome, at: Date.now() } });
         });
     }
 }

@@ -49,6 +49,7 @@ export class Locks {
     constructor(glue, host, { namespace, platform, warn }) {
         this.#host = host;
         this.#platform = platform;
+        this.warn = warn;
         this.#border = new Border(glue, host, {
             changed: () => {},
             notice: warn,

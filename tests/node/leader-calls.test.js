@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
-import { FakeOrigin, until } from './fake-origin.js';
+import { details, FakeOrigin, until } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
@@ -18,7 +18,7 @@ async function tabs(count) {
         ),
     );
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
-    return { tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
+    return { origin, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
 }
 
 /** @param {string} code */
@@ -169,6 +169,25 @@ test('calls of one key are one call', async () => {
     assert.equal(await c.leader('l').call('pay', { key: 'order 1' }), 'pay 1');
     assert.equal(await c.leader('l').call('pay', { key: 'order 2' }), 'pay 2');
     assert.equal((await sums(c)).sum, 2);
+    await close();
+    await ended;
+});
+
+test('rows that are no calls, or of another version, are left alone', async () => {
+    const { origin, tabs: [a, b], close } = await tabs(2);
+    assert.equal(await a.lock('any').run(() => true), true); // the database is there
+    const strange = [null, 1, 'text', [], {}, { version: 2, request: 'new' }, { version: 1, key: 5 }, { version: 1, answer: 'bad' }, { version: 1, answer: { succeeded: 1 } }];
+    for (const [at, value] of strange.entries()) {
+        await origin.records('default', 'data', (store) => store.put(value, `tabacus%2Fleader%2Fl%2Fcalls/000000000000000${at}`));
+    }
+    /** @type {unknown[]} */
+    const seen = [];
+    const warnings = details(a, 'warning');
+    const ended = lead(a, (request) => seen.push(request));
+    assert.equal(await b.leader('l').call('good', { key: 'k' }), 1);
+    assert.deepEqual(seen, ['good']);
+    await until(() => warnings.length > 0);
+    assert.deepEqual(warnings.map(({ code }) => code), ['corrupt-record']);
     await close();
     await ended;
 });
