@@ -14,12 +14,13 @@ import { add } from './rows/add.js';
 import { contention } from './rows/contention.js';
 import { explore } from './rows/explore.js';
 import { latency } from './rows/latency.js';
+import { locks } from './rows/locks.js';
 import { open } from './rows/open.js';
 import { payload } from './rows/payload.js';
 import { throughput } from './rows/throughput.js';
 
 /** @type {Record<string, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
-const ROWS = { add, throughput, latency, contention, payload, open, explore };
+const ROWS = { add, throughput, latency, contention, locks, payload, open, explore };
 
 const { values: options } = parseArgs({
     options: {

@@ -7,7 +7,11 @@
  * @module
  */
 
+import { coreName } from './lock-idl.js';
 import { opener } from './opened.js';
+
+/** The longest timer that every engine counts. */
+const timeoutMsMax = 2 ** 31 - 1;
 
 export default class SuperTokensLock {
     #tab;
@@ -22,16 +26,23 @@ export default class SuperTokensLock {
      */
     constructor(_storageHandler, { tab } = {}) {
         this.#tab = opener('browser-tabs-lock', tab);
+        // As there: they may be taken off the object.
+        this.acquireLock = this.acquireLock.bind(this);
+        this.releaseLock = this.releaseLock.bind(this);
     }
 
     /**
-     * @param {string} lockKey
-     * @param {number} [timeout] milliseconds
+     * Also of the tab that holds it, and of this very object, it waits for the release.
+     *
+     * @param {string} lockKey any string
+     * @param {number} [timeout] milliseconds; of none or less it is false at once
      * @returns {Promise<boolean>} false: not in time
      */
     async acquireLock(lockKey, timeout = 5000) {
+        if (!(timeout > 0)) return false;
+        const limit = Math.min(timeout, timeoutMsMax);
         try {
-            const held = await (await this.#tab()).lock(lockKey).acquire({ timeout });
+            const held = await (await this.#tab())._acquire(coreName(String(lockKey)), { timeout: limit });
             if (held) this.#held.set(lockKey, held);
             return held !== null;
         } catch (error) {

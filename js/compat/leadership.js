@@ -25,6 +25,15 @@ export class LeaderElection {
     /** @type {Promise<void> | undefined} */
     #standing;
 
+    /** @type {Promise<void> | undefined} */
+    #applying;
+
+    /** Who awaits leadership, which applyOnce() may bring, too. @type {(() => void)[]} */
+    #awaiting = [];
+
+    /** There are no duplicate leaders: it is never called. */
+    onduplicate = () => {};
+
     /**
      * @param {string} name
      * @param {() => Promise<import('../tab/tab.js').Tab>} tab
@@ -56,21 +65,30 @@ export class LeaderElection {
 
     /** Tries once. @returns {Promise<boolean>} whether it leads */
     async applyOnce() {
-        if (!this.isLeader && !this.isDead) {
-            const term = await (await this.#tab()).leader(this.#name).lead({ ifAvailable: true });
-            this.#begin(term);
-        }
+        if (this.isLeader || this.isDead) return this.isLeader;
+        this.#applying ??= this.#apply();
+        await this.#applying;
         return this.isLeader;
+    }
+
+    async #apply() {
+        try {
+            this.#begin(await (await this.#tab()).leader(this.#name).lead({ ifAvailable: true }));
+        } finally {
+            this.#applying = undefined;
+        }
     }
 
     /** Resolves when it leads; never, after die(). */
     awaitLeadership() {
         if (this.isLeader) return Promise.resolve();
         this.#standing ??= this.#stand();
-        return this.#standing;
+        /** @type {Promise<void>} */
+        const applied = new Promise((resolve) => this.#awaiting.push(resolve));
+        return Promise.race([this.#standing, applied]);
     }
 
-    /** Leads no more, and stands no more. */
+    /** Leads no more, and stands no more; the next one leads. */
     async die() {
         this.#ended.abort();
         this.#term?.handOver();
@@ -91,7 +109,9 @@ export class LeaderElection {
     /** @param {import('../lock/leader.js').Term | null} term */
     #begin(term) {
         if (!term) return;
-        this.#term = term;
-        if (this.isDead) term.handOver();
+        // Who stood and applied at once may be granted only one of both: a second would wait for itself.
+        if (this.isDead || this.isLeader) term.handOver();
+        else this.#term = term;
+        if (this.isLeader) for (const tell of this.#awaiting.splice(0)) tell();
     }
 }

@@ -1,36 +1,133 @@
 /**
- * The shape of `navigator.locks` (W3C Web Locks API §3.2) over tabacus's locks: where a browser has none,
- * and where a waiter that gives up must not strand those behind it.
- *
- * Beyond the specification a name is at most 1024 UTF-16 units, and query() tells of the names that were
- * asked for through this object.
+ * The shape of `navigator.locks` (W3C Web Locks API §3) over tabacus's locks: where a browser has none,
+ * and where a waiter that gives up must not strand those behind it. A name means the same lock as
+ * `tab.lock(name)`.
  *
  * @module
  */
 
 import { TabacusError } from '../errors.js';
+import { checkRequest, coreName, domName, requestFrom } from './lock-idl.js';
 import { opener } from './opened.js';
 
-/** @typedef {{ name: string, mode: 'exclusive' | 'shared' }} GrantedLock */
+/** @typedef {import('../lock/held.js').Held} Held */
+/** @typedef {import('../tab/tab.js').Tab} Tab */
+/** @typedef {{ name: string, mode: 'exclusive' | 'shared', clientId: string }} LockInfo */
 
-const modes = ['exclusive', 'shared'];
+const constructible = Symbol('constructible');
+
+/** A lock that was granted, §3.3. Made by LockManager's request(). */
+export class Lock {
+    #name;
+    #mode;
+
+    /**
+     * @param {symbol} key
+     * @param {string} name
+     * @param {'exclusive' | 'shared'} mode
+     * @internal
+     */
+    constructor(key, name, mode) {
+        if (key !== constructible) throw new TypeError('Illegal constructor');
+        this.#name = name;
+        this.#mode = mode;
+    }
+
+    get name() {
+        return this.#name;
+    }
+
+    get mode() {
+        return this.#mode;
+    }
+
+    get [Symbol.toStringTag]() {
+        return 'Lock';
+    }
+}
+
+/** §2.4: a lock request, from request() until its promise is settled. */
+class Request {
+    /** @type {Held | null} */
+    held = null;
+    begun = false;
+    /** Settled when the core has answered. @type {Promise<void>} */
+    answered = Promise.resolve();
+
+    /** @param {any[]} given */
+    constructor(given) {
+        const { name, options, callback } = requestFrom(given);
+        checkRequest(name, options);
+        this.name = name;
+        this.options = options;
+        this.callback = callback;
+        /** @type {Promise<any>} */
+        this.released = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
+    }
+
+    /** @type {(value: any) => void} */
+    resolve = () => {};
+    /** @type {(reason: any) => void} */
+    reject = () => {};
+
+    /** Invokes the callback. @param {Lock | null} lock @returns {Promise<any>} what it returns */
+    invoke(lock) {
+        this.begun = true;
+        return new Promise((resolve) => resolve(this.callback(lock)));
+    }
+}
+
+/** What one name has of this manager: its requests, in order. */
+class Place {
+    /** @type {Set<Request>} */
+    held = new Set();
+    /** @type {Set<Request>} */
+    pending = new Set();
+
+    /** The first request that nothing here keeps from being granted. */
+    get grantable() {
+        const [first] = this.pending;
+        return first && this.#admits(first.options.mode) ? first : undefined;
+    }
+
+    /** @param {Request} request whether it would wait behind what is here */
+    blocks({ options }) {
+        return this.pending.size > 0 || !this.#admits(options.mode);
+    }
+
+    /** @param {string} mode */
+    #admits(mode) {
+        return [...this.held].every(({ options }) => mode === 'shared' && options.mode === 'shared');
+    }
+}
 
 export class LockManager {
     #tab;
 
-    /** @type {Set<string>} */
-    #names = new Set();
+    /**
+     * §2.2's lock task queue: what is asked, let go and queried takes effect in this order, over all
+     * names.
+     * @type {Promise<unknown>}
+     */
+    #tasks = Promise.resolve();
 
-    /** @param {import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab>} [tab] one of its own unless said otherwise */
+    /** @type {Map<string, Place>} */
+    #places = new Map();
+
+    /** @param {Tab | Promise<Tab>} [tab] one of its own unless said otherwise */
     constructor(tab) {
         this.#tab = opener('locks', tab);
+    }
+
+    get [Symbol.toStringTag]() {
+        return 'LockManager';
     }
 
     /**
      * @template T
      * @overload
      * @param {string} name
-     * @param {(lock: GrantedLock | null) => T | Promise<T>} callback
+     * @param {(lock: Lock | null) => T | Promise<T>} callback
      * @returns {Promise<T>}
      */
     /**
@@ -38,94 +135,165 @@ export class LockManager {
      * @overload
      * @param {string} name
      * @param {{ mode?: 'exclusive' | 'shared', ifAvailable?: boolean, steal?: boolean, signal?: AbortSignal }} options
-     * @param {(lock: GrantedLock | null) => T | Promise<T>} callback
+     * @param {(lock: Lock | null) => T | Promise<T>} callback
      * @returns {Promise<T>}
      */
     /**
-     * @param {string} name
-     * @param {any} optionsOrCallback
-     * @param {any} [given]
+     * @param {any} name
+     * @param {any} callback
+     * @param {any[]} more
      */
-    async request(name, optionsOrCallback, given) {
-        if (arguments.length < 2) throw new TypeError('request: 2 arguments required');
-        const key = String(name);
-        const callback = arguments.length > 2 ? given : optionsOrCallback;
-        const options = optionsFrom(arguments.length > 2 ? optionsOrCallback : undefined);
-        if (typeof callback !== 'function') throw new TypeError('request: the callback is not a function');
-        checkRequest(key, options);
-        const { mode, ifAvailable, steal, signal } = options;
-        signal?.throwIfAborted();
-        this.#names.add(key);
-        const tab = await this.#tab();
-        signal?.throwIfAborted();
-        const held = await tab._acquire(key, { mode, ifAvailable, steal, signal });
-        const granted = held && Object.freeze({ name: key, mode });
-        if (!held) return callback(null);
+    async request(name, callback, ...more) {
+        const request = new Request(arguments.length < 2 ? [...arguments] : [name, callback, ...more]);
+        const { signal } = request.options;
+        const abort = () => this.#abort(request);
+        signal?.addEventListener('abort', abort);
+        this.#enqueue(() => this.#ask(request)).catch((error) => request.reject(platformError(error)));
         try {
-            return await Promise.race([callback(granted), whenStolen(held)]);
+            return await request.released;
         } finally {
-            held.release();
+            signal?.removeEventListener('abort', abort);
         }
     }
 
-    /** @returns {Promise<{ held: object[], pending: object[] }>} */
+    /** @returns {Promise<{ held: LockInfo[], pending: LockInfo[] }>} of all tabs */
     async query() {
-        const tab = await this.#tab();
-        const found = await Promise.all([...this.#names].map(async (name) => ({ name, all: await tab._query(name) })));
-        const of = (/** @type {string} */ wanted) =>
-            found.flatMap(({ name, all }) =>
+        return this.#enqueue(async () => {
+            const all = await (await this.#tab())._queryAll();
+            const of = (/** @type {string} */ wanted) =>
                 all
                     .filter(({ state }) => state === wanted)
-                    .map(({ mode, tab: clientId }) => ({ name, mode, clientId })),
+                    .map(({ name, mode, tab: clientId }) => ({ name: domName(name), mode, clientId }));
+            return { held: of('held'), pending: of('waiting') };
+        }).catch((error) => {
+            throw platformError(error);
+        });
+    }
+
+    /**
+     * @template T
+     * @param {() => Promise<T>} task
+     * @returns {Promise<T>}
+     */
+    #enqueue(task) {
+        const done = this.#tasks.then(task);
+        this.#tasks = done.catch(() => {});
+        return done;
+    }
+
+    /** @param {string} name */
+    #place(name) {
+        const place = this.#places.get(name) ?? new Place();
+        this.#places.set(name, place);
+        return place;
+    }
+
+    /** §4.1, request a lock. @param {Request} request */
+    async #ask(request) {
+        const { name, options } = request;
+        if (options.signal?.aborted) return;
+        const tab = await this.#tab();
+        if (options.signal?.aborted) return;
+        const place = this.#place(name);
+        if (options.ifAvailable && place.blocks(request)) {
+            request.resolve(request.invoke(null));
+            return;
+        }
+        const queued = !options.steal && !options.ifAvailable;
+        if (queued) place.pending.add(request);
+        request.answered = tab._acquire(coreName(name), options).then(
+            (held) => this.#answer(request, held),
+            (error) => this.#refuse(request, error),
+        );
+        await (queued ? this.#settle(tab, name) : request.answered);
+    }
+
+    /** @param {Request} request @param {Held | null} held */
+    #answer(request, held) {
+        const place = this.#place(request.name);
+        place.pending.delete(request);
+        if (!held) {
+            request.resolve(request.invoke(null));
+        } else if (request.options.signal?.aborted) {
+            held.release();
+        } else {
+            request.held = held;
+            place.held.add(request);
+            void this.#hold(request, held);
+        }
+    }
+
+    /** @param {Request} request @param {unknown} error */
+    #refuse(request, error) {
+        this.#place(request.name).pending.delete(request);
+        request.reject(platformError(error));
+    }
+
+    /** Until the callback's promise is settled, or the lock was stolen. @param {Request} request @param {Held} held */
+    async #hold(request, held) {
+        const place = this.#place(request.name);
+        const stolen = new Promise((resolve) => held.signal.addEventListener('abort', () => resolve(true), { once: true }));
+        const waiting = request.invoke(new Lock(constructible, request.name, request.options.mode));
+        const ended = waiting.then(
+            () => false,
+            () => false,
+        );
+        if (await Promise.race([ended, stolen])) {
+            place.held.delete(request);
+            request.reject(new DOMException(String(held.signal.reason?.message), 'AbortError'));
+            return;
+        }
+        await this.#enqueue(async () => {
+            held.release();
+            place.held.delete(request);
+            request.resolve(waiting);
+            await this.#settle(await this.#tab(), request.name);
+        });
+    }
+
+    /** §4.3, abort a request: of one whose callback was called, nothing. @param {Request} request */
+    #abort(request) {
+        if (request.begun) return;
+        request.reject(request.options.signal?.reason);
+        const begins = this.#places.get(request.name)?.pending.has(request);
+        if (begins) void this.#enqueue(async () => this.#settle(await this.#tab(), request.name)).catch(() => {});
+    }
+
+    /**
+     * §4.5, process a queue: waits until what can be granted was granted. A request that another holder
+     * or waiter keeps back stays pending.
+     *
+     * @param {Tab} tab
+     * @param {string} name
+     */
+    async #settle(tab, name) {
+        const place = this.#place(name);
+        const end_ms = performance.now() + grantMsMax;
+        while (performance.now() < end_ms) {
+            const next = place.grantable;
+            if (!next) break;
+            const looked = tab._query(coreName(name)).then(
+                (all) => isKeptBack(place, all),
+                () => true,
             );
-        return { held: of('held'), pending: of('waiting') };
+            if (await Promise.race([next.answered.then(() => false), looked])) break;
+        }
+        if (place.held.size + place.pending.size === 0) this.#places.delete(name);
     }
 }
 
-/**
- * A dictionary as Web IDL converts it, its members in order of their names.
- * @param {any} given
- */
-function optionsFrom(given = {}) {
-    if (given !== null && typeof given !== 'object' && typeof given !== 'function') {
-        throw new TypeError('request: the options are not an object');
-    }
-    const { ifAvailable = false, mode = 'exclusive', signal, steal = false } = given ?? {};
-    if (!modes.includes(String(mode))) throw new TypeError(`request: ${mode} is no lock mode`);
-    if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('request: signal is no AbortSignal');
-    return {
-        mode: /** @type {'exclusive' | 'shared'} */ (String(mode)),
-        ifAvailable: Boolean(ifAvailable),
-        steal: Boolean(steal),
-        signal: /** @type {AbortSignal | undefined} */ (signal),
-    };
-}
+/** A grant takes less; what takes longer waits for a holder that cannot be seen, one that hangs. */
+const grantMsMax = 2_000;
 
-/**
- * §3.2.1, request(), in its order.
- *
- * @param {string} name
- * @param {ReturnType<typeof optionsFrom>} options
- */
-function checkRequest(name, { mode, ifAvailable, steal, signal }) {
-    /** @param {string} why */
-    const refuse = (why) => {
-        throw new DOMException(why, 'NotSupportedError');
-    };
-    if (name.startsWith('-')) refuse('names that begin with - are reserved');
-    if (steal && ifAvailable) refuse('steal and ifAvailable exclude each other');
-    if (steal && mode !== 'exclusive') refuse('steal is for exclusive locks');
-    if (signal && (steal || ifAvailable)) refuse('a signal is for requests that wait');
-    if (name.length > 1024) throw new TabacusError('invalid-argument', 'a name has at most 1024 UTF-16 units');
-}
+/** @param {Place} place @param {{ state: string }[]} all */
+const isKeptBack = (place, all) =>
+    all.filter(({ state }) => state === 'held').length > place.held.size ||
+    all.filter(({ state }) => state === 'waiting').length > place.pending.size;
 
-/**
- * @param {import('../lock/held.js').Held} held
- * @returns {Promise<never>}
- */
-const whenStolen = ({ signal }) =>
-    new Promise((_, reject) =>
-        signal.addEventListener('abort', () => reject(new DOMException(String(signal.reason?.message), 'AbortError')), {
-            once: true,
-        }),
-    );
+/** @param {any} error */
+function platformError(error) {
+    if (!(error instanceof TabacusError)) return error;
+    const { code, message } = /** @type {{ code: string, message: string }} */ (error);
+    if (code === 'closed') return new DOMException(message, 'InvalidStateError');
+    return code === 'lock-lost' ? new DOMException(message, 'AbortError') : error;
+}

@@ -1,3 +1,5 @@
+import { LeaderCalls } from './leader-calls.js';
+
 /**
  * One leader over all tabs of the origin that open the same namespace. Made by `tab.leader(name)`.
  *
@@ -7,15 +9,18 @@
  */
 export class Leader {
     #lock;
+    #calls;
 
     /**
      * @param {string} name
      * @param {import('./lock.js').Lock} lock
+     * @param {() => Promise<import('./locks.js').Locks>} locks
      * @internal
      */
-    constructor(name, lock) {
+    constructor(name, lock, locks) {
         this.name = name;
         this.#lock = lock;
+        this.#calls = new LeaderCalls(name, locks);
     }
 
     /**
@@ -28,7 +33,7 @@ export class Leader {
      * @returns {Promise<T>} what `lead` returns. Rejects with `lock-lost` as soon as it leads no more
      */
     run(lead, options) {
-        return this.#lock.run((held) => lead(new Term(held)), options);
+        return this.#lock.run((held) => lead(new Term(held, this.#calls)), options);
     }
 
     /**
@@ -39,7 +44,28 @@ export class Leader {
      */
     async lead(options) {
         const held = await this.#lock.acquire(options);
-        return held && new Term(held);
+        return held && new Term(held, this.#calls);
+    }
+
+    /**
+     * Asks the leader, in whatever tab, and gives its answer; waits where there is none. The call outlives
+     * the leader: it is kept in IndexedDB until it is answered, and who leads next takes up what the one
+     * before it left.
+     *
+     * Guarantee: of all runs of a call by one leader after another, exactly one commits its answer, with what
+     * LeaderCall.write() wrote. What a handler does elsewhere is done at least once, and may be done again
+     * after a leader's death: give `call.id` to it.
+     *
+     * @param {unknown} request what can be cloned (structuredClone)
+     * @param {{ key?: string, signal?: AbortSignal, timeout?: number }} [options] calls of one `key` are one
+     *   call, for an hour after its answer. `signal` and `timeout` take the call back, unless its answer was
+     *   committed before: then that is returned. A call with a key is not taken back, only left alone
+     * @returns {Promise<any>} what the handler returned; rejects with a clone of what it threw
+     * @example
+     * const receipt = await tab.leader('payments').call({ pay: 12 }, { key: order });
+     */
+    call(request, options) {
+        return this.#calls.call(request, options);
     }
 
     /**
@@ -67,13 +93,16 @@ const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symb
 /** A term of office. */
 export class Term {
     #held;
+    #calls;
 
     /**
      * @param {import('./held.js').Held} held
+     * @param {LeaderCalls} calls
      * @internal
      */
-    constructor(held) {
+    constructor(held, calls) {
         this.#held = held;
+        this.#calls = calls;
         /** Rises with every leader, for ever. */
         this.number = /** @type {number} */ (held.token);
     }
@@ -95,6 +124,26 @@ export class Term {
 
     async [asyncDispose]() {
         this.handOver();
+    }
+
+    /**
+     * Answers Leader.call(), one call after another in their order, until it hands over. Each runs under this
+     * term, and its answer is committed only while no newer leader exists.
+     *
+     * @param {(request: any, call: import('./leader-calls.js').LeaderCall) => unknown} handler what it returns,
+     *   or throws, is the answer
+     * @returns {Promise<void>} rejects with `lock-lost` when the term is lost
+     * @example
+     * await tab.leader('payments').run((term) =>
+     *     term.answer(async ({ pay }, call) => {
+     *         const receipt = await bank.pay(pay, { idempotencyKey: call.id });
+     *         call.write('receipts', (tx) => tx.put('receipts', call.id, receipt));
+     *         return receipt;
+     *     }),
+     * );
+     */
+    answer(handler) {
+        return this.#calls.answer(this.#held, handler);
     }
 
     /**

@@ -8,6 +8,7 @@ import { Host } from '../host/host.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
 import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions, cloned } from './options.js';
+import { saidOf, valueOf, whenLost } from './outcome.js';
 
 /**
  * @typedef {object} LockRequestInfo
@@ -48,6 +49,7 @@ export class Locks {
     constructor(glue, host, { namespace, platform, warn }) {
         this.#host = host;
         this.#platform = platform;
+        this.warn = warn;
         this.#border = new Border(glue, host, {
             changed: () => {},
             notice: warn,
@@ -231,6 +233,23 @@ export class Locks {
     }
 
     /**
+     * Of all names of the namespace, held ones first, each in order.
+     * @returns {Promise<(LockRequestInfo & { name: string })[]>}
+     */
+    async queryAll() {
+        this.#assertOpen();
+        const names = await this.#border.promises.make((id) => this.#border.invoke('_lock_names', [], id));
+        const found = await Promise.all(
+            (names ? names.slice(0, -1) : []).map(async (/** @type {string} */ name) =>
+                (await this.query(name)).map((info) => ({ name, ...info })),
+            ),
+        );
+        return found
+            .flat()
+            .sort((a, b) => Number(b.state === 'held') - Number(a.state === 'held') || a.since - b.since);
+    }
+
+    /**
      * @param {string} name
      * @param {unknown} given
      */
@@ -274,9 +293,86 @@ export class Locks {
         };
     }
 
+    /**
+     * What is committed there, under no lock.
+     *
+     * @param {string} store
+     * @param {string} key
+     * @returns {Promise<unknown>} undefined of nothing
+     */
+    async read(store, key) {
+        this.#assertOpen();
+        const found = await this.#border.promises.make((id) => this.#border.invoke('_data_get', [store, key], id));
+        return found ? this.#host.values.take(found[0]) : undefined;
+    }
+
+    /**
+     * Tells all who watch a lock to look.
+     * @param {string} name
+     */
+    ring(name) {
+        if (!this.#closed) this.#border.invoke('_lock_ring', [name]);
+    }
+
+    /**
+     * Looks at once, whenever a lock may have changed, and now and then, until there is something.
+     *
+     * @template T
+     * @param {string} name
+     * @param {number} again_ms
+     * @param {AbortSignal | undefined} signal
+     * @param {() => Promise<T | undefined>} look
+     * @returns {Promise<T>}
+     */
+    async look(name, again_ms, signal, look) {
+        this.#assertOpen();
+        const watch = ++this.#last;
+        let ring = () => {};
+        const abort = () => ring();
+        this.#watches.set(watch, () => ring());
+        this.#border.invoke('_lock_watch', [name], watch);
+        signal?.addEventListener('abort', abort);
+        try {
+            for (;;) {
+                /** @type {Promise<void>} */
+                const rung = new Promise((resolve) => (ring = resolve));
+                signal?.throwIfAborted();
+                const found = await look();
+                if (found !== undefined) return found;
+                const timer = this.#platform.setTimeout?.(ring, again_ms);
+                await rung;
+                this.#platform.clearTimeout?.(timer);
+                this.#assertOpen();
+            }
+        } finally {
+            signal?.removeEventListener('abort', abort);
+            if (this.#watches.delete(watch) && !this.#closed) this.#border.invoke('_lock_unwatch', [], watch);
+        }
+    }
+
+    /**
+     * One signal of both, which aborts with a TimeoutError, or with the given signal's reason.
+     *
+     * @param {AbortSignal | undefined} signal
+     * @param {number | undefined} timeout milliseconds
+     */
+    limit(signal, timeout) {
+        const controller = new AbortController();
+        const abort = () => controller.abort(signal?.reason);
+        const late = () => controller.abort(new DOMException('the call was not answered in time', 'TimeoutError'));
+        signal?.addEventListener('abort', abort);
+        const timer = timeout === undefined ? undefined : this.#platform.setTimeout?.(late, timeout);
+        const dispose = () => {
+            signal?.removeEventListener('abort', abort);
+            if (timer !== undefined) this.#platform.clearTimeout?.(timer);
+        };
+        return { ended: controller.signal, dispose };
+    }
+
     close() {
         if (this.#closed) return;
         this.#closed = true;
+        for (const changed of this.#watches.values()) void Promise.resolve().then(changed);
         this.#watches.clear();
         this.#border.invoke('_locks_close', []);
         this.#border.promises.rejectAll();
@@ -379,42 +475,6 @@ function platformError(error, signal) {
     if (code === 'deadlock') return new DeadlockError(message);
     return error;
 }
-
-/**
- * What a run of once() said: its value, or what it threw.
- *
- * @param {boolean} succeeded
- * @param {any} said
- */
-function valueOf(succeeded, { value, name, message, thrown }) {
-    if (succeeded) return value;
-    if (thrown !== undefined && !(thrown instanceof Error)) throw thrown;
-    const error = thrown ?? new Error(message);
-    // A clone keeps the names of the platform's own errors only.
-    if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
-    throw error;
-}
-
-/**
- * What others get of an error: its clone; at least its name and message.
- * @param {unknown} error
- */
-function saidOf(error) {
-    const { name = 'Error', message = String(error) } = Object(error);
-    try {
-        return { name, message, thrown: structuredClone(error) };
-    } catch {
-        return { name, message };
-    }
-}
-
-/**
- * Rejects when the lock is lost, and never else.
- * @param {Held} held
- * @returns {Promise<never>}
- */
-const whenLost = ({ signal }) =>
-    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
 /**
  * @param {string[]} words five for each, as LocksCore::query says them

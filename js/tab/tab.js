@@ -204,7 +204,7 @@ export class Tab extends EventTarget {
      * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
      */
     leader(name) {
-        return new Leader(checkName(name), this.lock(`leader/${name}`));
+        return new Leader(checkName(name), this.lock(`leader/${name}`), () => this.#loadLocks());
     }
 
     /**
@@ -274,6 +274,11 @@ export class Tab extends EventTarget {
      */
     async _query(name) {
         return (await this.#loadLocks()).query(name);
+    }
+
+    /** @internal */
+    async _queryAll() {
+        return (await this.#loadLocks()).queryAll();
     }
 
     /**

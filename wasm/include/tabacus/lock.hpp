@@ -145,9 +145,16 @@ class LockTable {
     /// Held and waiting requests of all tabs, held ones first, then as they came. A frozen tab's
     /// waiting requests are missing.
     Task<std::vector<LockRequestInfo>> query(std::string name);
+    /// The names of all locks of the namespace that somebody holds or waits for: by the browser's
+    /// word where it has Web Locks, else those of this tab.
+    Task<std::vector<std::string>> names();
+    /// What is committed in Store::data, under no lock: others may be writing it.
+    Task<std::optional<std::string>> read(std::string store, std::string key);
     Task<bool> is_locked(std::string name);
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
+    /// Calls the callbacks of on_change() in all tabs, for what is built on locks.
+    void ring(std::string_view name);
     /// Called when somebody took it, let it go or lost it.
     Subscription on_change(std::string_view name, std::function<void()> callback);
 

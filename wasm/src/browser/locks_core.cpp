@@ -146,6 +146,27 @@ void LocksCore::query(const std::string& name, PromiseId promise) {
         Reject{promise});
 }
 
+void LocksCore::names(PromiseId promise) {
+    run_in(
+        scope_, table_.names(),
+        [promise](const std::vector<std::string>& names) {
+            std::string texts;
+            for (const auto& name : names) add(texts, name);
+            Resolve{promise}(texts);
+        },
+        Reject{promise});
+}
+
+void LocksCore::read(const std::string& store, const std::string& key, PromiseId promise) {
+    run_in(
+        scope_,
+        [](LockTable& table, std::string from, std::string what) -> Task<std::string> {
+            auto value = co_await table.read(std::move(from), std::move(what));
+            co_return value.value_or("");
+        }(table_, store, key),
+        Resolve{promise}, Reject{promise});
+}
+
 void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int request,
                                 PromiseId promise) {
     const AbortSignal signal;

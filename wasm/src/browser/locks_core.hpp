@@ -29,9 +29,12 @@ class LocksCore {
     double token(int held) const;
     void release(int held);
     void query(const std::string& name, PromiseId promise);
+    void names(PromiseId promise);
+    void read(const std::string& store, const std::string& key, PromiseId promise);
     void wait_for_unlock(const std::string& name, double timeout_ms, int request,
                          PromiseId promise);
     void watch(const std::string& name, int watch);
+    void ring(const std::string& name) { table_.ring(name); }
     void unwatch(int watch) { watches_.erase(watch); }
     /// exclusion, whether commits are fenced, the tab's identifier.
     void capabilities(PromiseId promise) const;

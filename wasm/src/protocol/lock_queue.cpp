@@ -93,6 +93,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     } else {
         waiting_.push_back(waiter);
         wake_driver();
+        if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
     }
     co_await waiter->decided.async();
@@ -287,14 +288,6 @@ Task<FencedTransaction> Held::begin() {
 }
 
 // --- FencedTransaction --------------------------------------------------------------------------
-
-namespace {
-
-std::string data_key(std::string_view store, std::string_view key) {
-    return escaped(store) + "/" + std::string(key);
-}
-
-}  // namespace
 
 FencedTransaction::FencedTransaction(std::shared_ptr<Grant> grant,
                                      std::unique_ptr<Transaction> transaction)

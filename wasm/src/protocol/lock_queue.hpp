@@ -29,6 +29,11 @@ constexpr double keep_ms = 10;
 /// The longest a possession goes on granting while it may be that others wait.
 constexpr double slice_ms = 50;
 
+/// The key of a user's row in Store::data.
+inline std::string data_key(std::string_view store, std::string_view key) {
+    return escaped(store) + "/" + std::string(key);
+}
+
 /// What the queues of a table share.
 struct LockContext {
     World& world;
@@ -122,10 +127,14 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void commit_ended(Grant& grant);
 
     Task<std::vector<LockRequestInfo>> query();
+    /// Whether anything of this tab's is held or waits.
+    [[nodiscard]] bool in_use() const { return !own_requests().empty(); }
     Task<bool> is_locked();
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(std::function<void()> callback);
 
+    /// Tells all tabs that the lock may have changed.
+    void announce();
     void on_message(const LockMessage& message);
     /// Lets everything go at once, telling the holders; what waits goes on waiting.
     void fall_asleep(std::string_view reason);
@@ -166,11 +175,16 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> obtain();
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
     Task<void> end_answers(std::shared_ptr<bool> over);
+    Task<void> give_up(WaiterPtr waiter);
+    void refuse_unavailable();
+    Task<bool> somebody_waits();
+    Task<void> look_again();
     Task<void> serve(std::shared_ptr<Possession> possession);
     Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);
     [[nodiscard]] WaiterPtr admissible(const Possession& possession);
     [[nodiscard]] bool must_yield(const Possession& possession) const;
     [[nodiscard]] bool must_let_go(const Possession& possession);
+    [[nodiscard]] bool kept_from_sharing(const Possession& possession);
     std::shared_ptr<Grant> grant(const LockOptions& options,
                                  const std::shared_ptr<Possession>& possession);
     void possess(const std::shared_ptr<Possession>& possession);
@@ -225,6 +239,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     LockMode taking_mode_ = LockMode::exclusive;
     bool contended_ = false;             // another tab began to wait
     std::uint64_t contended_after_ = 0;  // own requests up to this one came first
+    bool looking_ = false;               // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;
     bool busy_heard_ = false;

@@ -114,11 +114,66 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
         if (possession->active.empty()) {
             if (must_let_go(*possession)) break;
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
+        } else if (kept_from_sharing(*possession) && !co_await somebody_waits()) {
+            contended_ = false;
+            possession->taken_ms = context_.world.clock().now_ms();
+            continue;
+        } else {
+            refuse_unavailable();
+            if (kept_from_sharing(*possession) && !std::exchange(looking_, true)) {
+                context_.scope.spawn(look_again());
+            }
         }
         co_await rung();
     }
     if (possession_ == possession) possession_.reset();
     if (!possession->lost) let_go(possession);
+}
+
+/// A shared request beside shared holders of this tab, which may have to wait for a request of
+/// another tab that came before it.
+bool LockQueue::kept_from_sharing(const Possession& possession) {
+    const auto first = front();
+    return first && !possession.lost && possession.mode == LockMode::shared &&
+           first->options.mode == LockMode::shared;
+}
+
+/// Whether another tab waits in the browser's queue. Who has heard of one may have outlived it: it
+/// got its shared grant, gave up or died.
+Task<bool> LockQueue::somebody_waits() {
+    if (!context_.world.locks().available()) co_return contended_;
+    auto snapshot = co_await attempt(context_.world.locks().query());
+    if (!snapshot) co_return true;
+    const auto& pending = snapshot.value().pending;
+    co_return std::any_of(pending.begin(), pending.end(), [&](const LockInfo& lock) {
+        return lock.name == context_.names.lock(key_) ||
+               lock.name == context_.names.lock_gate(key_);
+    });
+}
+
+/// Who gives up or dies in the queue says nothing.
+Task<void> LockQueue::look_again() {
+    const auto self = weak_from_this();
+    co_await context_.world.clock().sleep(slice_ms);
+    if (self.expired()) co_return;
+    looking_ = false;
+    ring();
+}
+
+/// What is not granted beside the holders of this tab is not available.
+void LockQueue::refuse_unavailable() {
+    const auto requests = waiting_;
+    for (const auto& waiter : requests) {
+        if (waiter->options.if_available) settle(waiter, std::nullopt);
+    }
+}
+
+/// Nor is what stands behind a request that waits for another tab: one that need not wait would
+/// have been granted by then.
+Task<void> LockQueue::give_up(WaiterPtr waiter) {
+    const auto self = weak_from_this();
+    co_await context_.world.clock().sleep(2 * keep_ms);
+    if (!self.expired() && front() != waiter) settle(waiter, std::nullopt);
 }
 
 Task<bool> LockQueue::reserve_tokens(std::shared_ptr<Possession> possession) {
@@ -197,6 +252,10 @@ void LockQueue::let_go(const std::shared_ptr<Possession>& possession) {
     possession->lost = true;
     turnstile_->let_go(possession);
     std::erase(stolen_, possession);
+    announce();
+}
+
+void LockQueue::announce() {
     context_.post(LockMessage::Kind::released, key_);
     changed();
 }

@@ -149,12 +149,44 @@ Task<std::vector<LockRequestInfo>> LockTable::query(std::string name) {
     return parts_->queue(name).query();
 }
 
+Task<std::vector<std::string>> LockTable::names() {
+    const auto& context = parts_->context;
+    std::set<std::string> found;
+    for (const auto& queue : parts_->all()) {
+        if (queue->in_use()) found.insert(queue->name());
+    }
+    if (context.world.locks().available()) {
+        const auto snapshot = co_await context.world.locks().query();
+        const auto note = [&](const LockInfo& lock) {
+            for (const auto& prefix : {context.names.lock(""), context.names.lock_gate("")}) {
+                if (!lock.name.starts_with(prefix)) continue;
+                const auto name = unescaped(std::string_view(lock.name).substr(prefix.size()));
+                if (name) found.insert(*name);
+            }
+        };
+        for (const auto& lock : snapshot.held) note(lock);
+        for (const auto& lock : snapshot.pending) note(lock);
+    }
+    co_return std::vector<std::string>(found.begin(), found.end());
+}
+
+Task<std::optional<std::string>> LockTable::read(std::string store, std::string key) {
+    const std::vector scope{Store::data};
+    auto transaction = co_await parts_->context.epochs.transactions().begin(scope, Access::read,
+                                                                            Durability::relaxed);
+    auto row = co_await transaction->get(Store::data, data_key(store, key));
+    if (!row || row->foreign) co_return std::nullopt;
+    co_return std::move(row->value);
+}
+
 Task<bool> LockTable::is_locked(std::string name) { return parts_->queue(name).is_locked(); }
 
 Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                       std::optional<double> timeout_ms) {
     return parts_->queue(name).wait_for_unlock(std::move(signal), timeout_ms);
 }
+
+void LockTable::ring(std::string_view name) { parts_->queue(name).announce(); }
 
 Subscription LockTable::on_change(std::string_view name, std::function<void()> callback) {
     return parts_->queue(name).on_change(std::move(callback));

@@ -90,6 +90,15 @@ EMSCRIPTEN_KEEPALIVE void lock_query(LocksCore* core, PromiseId promise) {
     core->query(text(0), promise);
 }
 
+EMSCRIPTEN_KEEPALIVE void lock_names(LocksCore* core, PromiseId promise) { core->names(promise); }
+
+EMSCRIPTEN_KEEPALIVE void lock_ring(LocksCore* core) { core->ring(text(0)); }
+
+// The texts in the room: store, key.
+EMSCRIPTEN_KEEPALIVE void data_get(LocksCore* core, PromiseId promise) {
+    core->read(text(0), text(1), promise);
+}
+
 EMSCRIPTEN_KEEPALIVE void lock_wait(LocksCore* core, double timeout_ms, int request,
                                     PromiseId promise) {
     core->wait_for_unlock(text(0), timeout_ms, request, promise);

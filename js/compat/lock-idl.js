@@ -1,0 +1,72 @@
+/** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals. */
+
+/** @typedef {{ mode: 'exclusive' | 'shared', ifAvailable: boolean, steal: boolean, signal: AbortSignal | undefined }} RequestOptions */
+
+/**
+ * @param {any[]} given request(name, callback) or request(name, options, callback)
+ * @returns {{ name: string, options: RequestOptions, callback: (lock: any) => any }}
+ */
+export function requestFrom(given) {
+    if (given.length < 2) throw new TypeError(`request: 2 arguments required, but ${given.length} present`);
+    const name = `${given[0]}`;
+    const options = optionsFrom(given.length > 2 ? given[1] : undefined);
+    const callback = given[given.length > 2 ? 2 : 1];
+    if (typeof callback !== 'function') throw new TypeError('request: the callback is not a function');
+    return { name, options, callback };
+}
+
+/**
+ * A dictionary: its members in the order of their names, each converted before the next is read.
+ *
+ * @param {any} given
+ * @returns {RequestOptions}
+ */
+function optionsFrom(given) {
+    const dictionary = given ?? {};
+    if (typeof dictionary !== 'object' && typeof dictionary !== 'function') {
+        throw new TypeError('request: the options are not an object');
+    }
+    const ifAvailable = Boolean(dictionary.ifAvailable);
+    const mode = modeFrom(dictionary.mode);
+    const { signal } = dictionary;
+    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+        throw new TypeError('request: the signal is not an AbortSignal');
+    }
+    return { ifAvailable, mode, signal, steal: Boolean(dictionary.steal) };
+}
+
+/** @param {any} given */
+function modeFrom(given = 'exclusive') {
+    const mode = `${given}`;
+    if (mode !== 'exclusive' && mode !== 'shared') throw new TypeError(`request: '${mode}' is no lock mode`);
+    return mode;
+}
+
+/**
+ * §3.2.1, the refusals of request() in its order.
+ *
+ * @param {string} name
+ * @param {RequestOptions} options
+ */
+export function checkRequest(name, { mode, ifAvailable, steal, signal }) {
+    /** @param {string} why */
+    const refuse = (why) => {
+        throw new DOMException(why, 'NotSupportedError');
+    };
+    if (name.startsWith('-')) refuse('names that begin with - are reserved');
+    if (steal && ifAvailable) refuse('steal and ifAvailable exclude each other');
+    if (steal && mode !== 'exclusive') refuse('steal is for exclusive locks');
+    if (signal && (steal || ifAvailable)) refuse('a signal is for requests that wait');
+    signal?.throwIfAborted();
+}
+
+/** Stands before the four digits of a unit that the core's names cannot have: itself, U+0000, lone surrogates. */
+const mark = '\uffff';
+
+/** @param {string} name any DOMString @returns {string} well-formed, without U+0000; injective */
+export const coreName = (name) =>
+    name.replace(/[\0\uffff]|\p{Surrogate}/gu, (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, '0'));
+
+/** The inverse. @param {string} name */
+export const domName = (name) =>
+    name.replace(/\uffff([0-9a-f]{4})/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)));

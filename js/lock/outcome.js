@@ -1,0 +1,57 @@
+/** How a run that others wait for ended, as what is told of it (once(), Leader.call()). */
+
+/**
+ * Its value, or what it threw.
+ *
+ * @param {boolean} succeeded
+ * @param {any} said
+ */
+export function valueOf(succeeded, { value, name, message, thrown }) {
+    if (succeeded) return value;
+    if (thrown !== undefined && !(thrown instanceof Error)) throw thrown;
+    const error = thrown ?? new Error(message);
+    // A clone keeps the names of the platform's own errors only.
+    if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
+    throw error;
+}
+
+/**
+ * What others get of an error: its clone; at least its name and message.
+ * @param {unknown} error
+ */
+export function saidOf(error) {
+    const { name = 'Error', message = String(error) } = Object(error);
+    try {
+        return { name, message, thrown: structuredClone(error) };
+    } catch {
+        return { name, message };
+    }
+}
+
+/**
+ * What `run` gives; rejects as soon as the lock is lost. It leaves nothing at the signal, which may live long.
+ *
+ * @template T
+ * @param {import('./held.js').Held} held
+ * @param {() => T | Promise<T>} run
+ * @returns {Promise<T>}
+ */
+export async function unlessLost({ signal }, run) {
+    let stop = () => {};
+    /** @type {Promise<never>} */
+    const lost = new Promise((_, reject) => (stop = () => reject(signal.reason)));
+    signal.addEventListener('abort', stop);
+    try {
+        return await Promise.race([run(), lost]);
+    } finally {
+        signal.removeEventListener('abort', stop);
+    }
+}
+
+/**
+ * Rejects when the lock is lost, and never else.
+ * @param {import('./held.js').Held} held
+ * @returns {Promise<never>}
+ */
+export const whenLost = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));

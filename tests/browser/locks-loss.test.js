@@ -1,0 +1,170 @@
+/** Holders that are killed, frozen, hung or cached: the next gets in, and what they write late is refused. */
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { ChromiumTab } from './harness/chromium.js';
+import { describeIn, ENGINES } from './harness/engines.js';
+import { closeAll, useBrowser } from './harness/fixture.js';
+import { openLocks, refusedWrites, take, whenQueued, write } from './harness/locks.js';
+
+/** @typedef {import('./harness/tab.js').Tab} Tab */
+
+const LATE_WRITES = 1000;
+
+/** @param {Tab} tab */
+function chromium(tab) {
+    assert.ok(tab instanceof ChromiumTab);
+    return tab;
+}
+
+/** @param {number[]} sorted_ms @param {number} share */
+const quantile = (sorted_ms, share) => Math.round(sorted_ms[Math.ceil(share * sorted_ms.length) - 1] ?? NaN);
+
+// WebKit cannot be driven beyond a tab's death.
+describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engine) => {
+    const browser = useBrowser(engine);
+    const deaths = engine === ENGINES.chromium ? 50 : 5;
+
+    it(`${deaths} holders are killed, and each time the next gets in`, { timeout: 600_000 }, async (t) => {
+        const namespace = browser.namespace();
+        const waiter = await openLocks(browser, namespace);
+        const times_ms = [];
+        for (let death = 0; death < deaths; death++) {
+            const victim = await openLocks(browser, namespace);
+            const last = await take(victim, 'it');
+            const next = take(waiter, 'it');
+            await whenQueued(waiter, 2);
+            const before_ms = performance.now();
+            await victim.kill();
+            assert.ok((await next) > last);
+            times_ms.push(performance.now() - before_ms);
+            await waiter.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+        }
+        times_ms.sort((a, b) => a - b);
+        t.diagnostic(`after a death, in ms: median ${quantile(times_ms, 0.5)}, 99 % ${quantile(times_ms, 0.99)}`);
+        await waiter.close();
+    });
+
+    it('a leader is killed within a call: the next one answers it, and it was committed once', async () => {
+        const namespace = browser.namespace();
+        const [caller, first, second] = /** @type {[Tab, Tab, Tab]} */ (
+            await Promise.all([0, 1, 2].map(() => openLocks(browser, namespace)))
+        );
+        /** @param {Tab} tab @param {boolean} hangs */
+        const stand = (tab, hangs) =>
+            tab.evaluate((never) => {
+                const page = /** @type {any} */ (globalThis);
+                page.runs = [];
+                page.running = new Promise((resolve) => {
+                    void page.tab.leader('l').run((/** @type {any} */ term) =>
+                        term.answer(async (/** @type {any} */ { amount }, /** @type {any} */ call) => {
+                            page.runs.push(call.id);
+                            call.write('sums', async (/** @type {any} */ tx) => {
+                                tx.put('sums', 'sum', ((await tx.get('sums', 'sum')) ?? 0) + amount);
+                                tx.put('sums', 'calls', [...((await tx.get('sums', 'calls')) ?? []), call.id]);
+                            });
+                            resolve(undefined);
+                            if (never && amount === 2) await new Promise(() => {});
+                            return { paid: amount, term: call.term };
+                        }),
+                    );
+                });
+            }, hangs);
+        /** @param {number} amount */
+        const call = (amount) =>
+            caller.evaluate((asked) => /** @type {any} */ (globalThis).tab.leader('l').call({ amount: asked }), amount);
+        await stand(first, true);
+        const before = await call(1);
+        await stand(second, false);
+        const answer = call(2);
+        await first.evaluate(async () => {
+            const page = /** @type {any} */ (globalThis);
+            while (page.runs.length < 2) await new Promise((turn) => setTimeout(turn, 5));
+        });
+        await first.kill();
+        const after = await answer;
+        assert.deepEqual([before.paid, after.paid], [1, 2]);
+        assert.ok(after.term > before.term);
+        const [sum, calls] = await second.evaluate(() =>
+            /** @type {any} */ (globalThis).tab
+                .lock('other')
+                .run((/** @type {any} */ held) =>
+                    held.commit('sums', (/** @type {any} */ tx) => Promise.all([tx.get('sums', 'sum'), tx.get('sums', 'calls')])),
+                ),
+        );
+        assert.equal(sum, 3);
+        assert.equal(new Set(calls).size, 2);
+        await closeAll([caller, second]);
+    });
+});
+
+describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
+    const browser = useBrowser(engine);
+
+    it('a frozen holder lets the others in, and once thawed can write nothing', async (t) => {
+        const namespace = browser.namespace();
+        const [holder, other] = /** @type {[Tab, Tab]} */ (
+            await Promise.all([0, 1].map(() => openLocks(browser, namespace)))
+        );
+        await take(holder, 'it', { maxHold: 2_000 });
+        const before_ms = performance.now();
+        await chromium(holder).send('Page.setWebLifecycleState', { state: 'frozen' });
+        await write(other, 'other');
+        t.diagnostic(`let in after ${Math.round(performance.now() - before_ms)} ms`);
+        await chromium(holder).send('Page.setWebLifecycleState', { state: 'active' });
+        assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
+        assert.equal(await write(other, 'again'), 'other');
+        await closeAll([holder, other]);
+    });
+
+    it('a hung holder is evicted while it hangs, and afterwards can write nothing', async (t) => {
+        const namespace = browser.namespace();
+        const [holder, other] = /** @type {[Tab, Tab]} */ (
+            await Promise.all([0, 1].map(() => openLocks(browser, namespace)))
+        );
+        await take(holder, 'it', { maxHold: 1_000 });
+        const hung = holder.evaluate(
+            () =>
+                new Promise((resolve) => {
+                    setTimeout(() => {
+                        const end_ms = Date.now() + 12_000;
+                        while (Date.now() < end_ms);
+                        resolve(Date.now());
+                    });
+                }),
+        );
+        const before_ms = Date.now();
+        await other.evaluate(() => /** @type {any} */ (globalThis).tab.lock('l').run(() => {}, { maxHold: 1_000 }));
+        const in_ms = Date.now();
+        await write(other, 'other');
+        t.diagnostic(`let in after ${in_ms - before_ms} ms`);
+        assert.ok((await hung) > in_ms, 'it did not have to wait for the end of the hang');
+        assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
+        assert.equal(await write(other, 'again'), 'other');
+        await closeAll([holder, other]);
+    });
+
+    it('a holder that goes into the back/forward cache loses the lock, and back again takes it anew', async () => {
+        const namespace = browser.namespace();
+        const [traveller, other] = /** @type {[Tab, Tab]} */ (
+            await Promise.all([0, 1].map(() => openLocks(browser, namespace)))
+        );
+        for (let trip = 0; trip < 5; trip++) {
+            const last = await take(traveller, 'it');
+            await chromium(traveller).navigate(`${browser.site.url}/away.html`);
+            assert.ok((await take(other, 'it')) > last);
+            await chromium(traveller).go(-1);
+            const [held, code] = await traveller.evaluate(() => {
+                const { it: mine } = /** @type {any} */ (globalThis).held;
+                return [mine.held, mine.signal.reason?.code];
+            });
+            assert.deepEqual([held, code], [false, 'lock-lost']);
+            assert.equal(await refusedWrites(traveller, 'it', 20), 20);
+            await other.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+            assert.ok((await take(traveller, 'it')) > last);
+            await traveller.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+        }
+        await closeAll([traveller, other]);
+    });
+});

@@ -1,0 +1,105 @@
+// A tab's requests beside its own holders: who shares is let in, and ifAvailable waits for nobody.
+#include <catch2/catch_test_macros.hpp>
+
+#include "lock_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+constexpr std::uint64_t seeds = 200;
+using Complaints = std::vector<std::string>;
+
+LockOptions shared(bool if_available = false) {
+    return {.mode = LockMode::shared, .if_available = if_available};
+}
+
+void wait_ms(LockScene& scene, LabTab& tab, double delay_ms) {
+    const auto end_ms = tab.clock().now_ms() + delay_ms;
+    const auto sleeper = std::make_shared<bool>(false);
+    scene.members[0].page->scope().spawn(
+        [](LabTab& of, double time_ms, std::shared_ptr<bool> done) -> Task<void> {
+            co_await of.clock().sleep(time_ms);
+            *done = true;
+        }(tab, delay_ms, sleeper));
+    scene.until([&] { return *sleeper; });
+    REQUIRE(tab.clock().now_ms() >= end_ms);
+}
+
+}  // namespace
+
+TEST_CASE("lock: a shared request is granted beside its tab's shared holder, however old that is") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        const auto& mine = scene.members[0];
+        std::vector held{mine.page->hold(shared())};
+        scene.until([&] { return held.back()->granted; });
+        if (seed % 2 == 0) {
+            // Of another tab that wanted the lock and got it.
+            held.push_back(scene.members[1].page->hold(shared()));
+            scene.until([&] { return held.back()->granted; });
+        }
+        wait_ms(scene, *mine.tab, 200);
+        held.push_back(mine.page->hold(shared()));
+        scene.until([&] { return held.back()->ended || held.back()->granted; });
+        REQUIRE(held.back()->granted);
+        for (const auto& one : held) one->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a shared request waits behind another tab's exclusive one, until that gives up") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        const auto& mine = scene.members[0];
+        const auto first = mine.page->hold(shared());
+        scene.until([&] { return first->granted; });
+        const AbortSignal signal;
+        const auto writer = scene.members[1].page->hold({.signal = signal});
+        scene.until([&] { return !scene.origin.locks().snapshot().pending.empty(); });
+        wait_ms(scene, *mine.tab, 100);
+        const auto second = mine.page->hold(shared());
+        wait_ms(scene, *mine.tab, 300);
+        REQUIRE(!second->granted);
+        signal.abort();
+        scene.until([&] { return second->granted; });
+        CHECK(writer->error == ErrorCode::aborted);
+        first->let_go.complete({});
+        second->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("lock: ifAvailable is answered beside its tab's holder, and behind who waits") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        const auto& mine = scene.members[0];
+        const bool mine_holds = seed % 2 == 0;
+        const auto holder = scene.members[mine_holds ? 0 : 1].page->hold();
+        scene.until([&] { return holder->granted; });
+        std::vector<LockPage::RequestPtr> waiting;
+        if (!mine_holds) waiting.push_back(mine.page->hold());
+        scene.steps(scene.random.below(60));
+        const auto asked = mine.page->hold({.if_available = true});
+        const auto also = mine.page->hold(shared(true));
+        scene.until([&] { return asked->ended && also->ended; });
+        CHECK(asked->unavailable);
+        CHECK(also->unavailable);
+        holder->let_go.complete({});
+        for (const auto& one : waiting) one->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
+}  // namespace tabacus::test
