@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "sync/main_arena.hpp"
 #include "tabacus/sync/dispatch.hpp"
+#include "tabacus/tab_mutex.hpp"
 
 namespace tabacus::sync {
 namespace {
@@ -24,15 +27,23 @@ struct Hammer {
     void* counter = nullptr;
     std::uint32_t adds = 0;
     std::int64_t amount = 0;
+    std::optional<TabMutex> lock;  // held by one thread for each add
 };
 
-bool hammer_all(const Hammer& hammer) {
+Outcome add_once(Hammer& hammer, const Caller& caller) {
+    return bump_in(hammer.kind, hammer.counter, caller, hammer.amount, number_limit);
+}
+
+Outcome add_locked(Hammer& hammer, const Caller& caller) {
+    if (!hammer.lock) return add_once(hammer, caller);
+    const std::scoped_lock held(*hammer.lock);
+    return add_once(hammer, caller);
+}
+
+bool hammer_all(Hammer& hammer) {
     const Caller caller{.id = main_arena().take_id(), .may_sleep = true};
     for (std::uint32_t i = 0; i < hammer.adds; ++i) {
-        if (bump_in(hammer.kind, hammer.counter, caller, hammer.amount, number_limit) !=
-            Outcome::added) {
-            return false;
-        }
+        if (add_locked(hammer, caller) != Outcome::added) return false;
     }
     return true;
 }
@@ -59,13 +70,14 @@ void start_thread(Hammer& hammer) {
 }
 
 std::uintptr_t start_hammer(std::uint32_t kind, std::uintptr_t counter, std::uint32_t threads,
-                            std::uint32_t adds, double amount) {
+                            std::uint32_t adds, double amount, std::uintptr_t request) {
     auto hammer = std::make_unique<Hammer>();
     hammer->running = threads;
     hammer->kind = static_cast<Kind>(kind);
     hammer->counter = reinterpret_cast<void*>(counter);
     hammer->adds = adds;
     hammer->amount = static_cast<std::int64_t>(amount);
+    if (request != 0) hammer->lock.emplace(main_arena(), *reinterpret_cast<TabRequest*>(request));
     for (std::uint32_t i = 0; i < threads; ++i) start_thread(*hammer);
     return reinterpret_cast<std::uintptr_t>(hammer.release());
 }
