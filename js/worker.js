@@ -1,5 +1,5 @@
 /**
- * The shared memory of a page, from a Worker of your own. Two kilobytes, and no Emscripten runtime.
+ * The shared memory of a page, from a Worker of your own. Three kilobytes, and no Emscripten runtime.
  *
  * @example
  * import { attach } from 'tabacus/worker';
@@ -14,6 +14,7 @@ import { invalid } from './errors.js';
 import { Core, opsFrom } from './shared/core.js';
 import { checkHandle, isAttachModule } from './shared/handle.js';
 import { agentFields } from './shared/layout.js';
+import { live } from './shared/life.js';
 import { SharedMemory } from './shared/shared.js';
 
 export { TabacusError, TabacusRangeError } from './errors.js';
@@ -21,6 +22,8 @@ export { TabacusError, TabacusRangeError } from './errors.js';
 /** @typedef {import('./shared/shared.js').SharedMemory} AttachedMemory */
 /** @typedef {import('./shared/counter.js').SharedCounter} SharedCounter */
 /** @typedef {import('./shared/mutex.js').SharedMutex} SharedMutex */
+/** @typedef {import('./shared/tab-lock.js').SharedTabLock} SharedTabLock */
+/** @typedef {import('./shared/tab-lock.js').TabGrant} TabGrant */
 /** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
 
 /**
@@ -40,7 +43,8 @@ async function instantiate({ memory, module }) {
 /**
  * Attaches this thread to the memory behind `shared.handle`. `close()` what it resolves to when the
  * thread needs it no more, and before it ends: each attachment has 4 KiB of the memory, there is room
- * for 254 at a time, and nobody can tell that a thread was terminated.
+ * for 254 at a time, and a thread that was terminated keeps it. Locks over tabs are let go of
+ * when it is, where there are Web Locks.
  *
  * @param {SharedHandle} handle
  * @returns {Promise<AttachedMemory>}
@@ -53,5 +57,10 @@ export async function attach(handle) {
     // 0, with which whatever touches the stack traps: entering the arena does not.
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
+    const die = checked.life === undefined ? undefined : await live(checked.life, core.id);
+    if (die) {
+        core.watched = true;
+        core.ending.addEventListener('abort', die);
+    }
     return new SharedMemory(core, checked);
 }

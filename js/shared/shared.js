@@ -3,19 +3,23 @@ import { checkName, checkOptions } from './check.js';
 import { SharedCounter } from './counter.js';
 import { kindNumbers } from './layout.js';
 import { SharedMutex } from './mutex.js';
+import { SharedTabLock } from './tab-lock.js';
 
 /** @typedef {import('./layout.js').CounterKind} CounterKind */
 
 /** @type {readonly string[]} */
 const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
 
-/** One thread's view of the shared memory: counters and mutexes by their names. */
+/** One thread's view of the shared memory: counters, mutexes and locks over tabs by their names. */
 export class SharedMemory {
     #core;
     #handle;
 
     /** @type {Map<string, SharedCounter | SharedMutex>} */
     #objects = new Map();
+
+    /** @type {Map<string, SharedTabLock>} */
+    #tabLocks = new Map();
 
     /**
      * @param {import('./core.js').Core} core
@@ -63,10 +67,33 @@ export class SharedMemory {
     }
 
     /**
+     * The lock of that name over all tabs of the origin: the same as `tab.lock(name)` of the tab that the
+     * memory was made with. A Worker takes it blocking.
+     *
+     * @param {string} name 1 to 128 UTF-16 units, well-formed; counters and mutexes have names of their own
+     * @returns {SharedTabLock}
+     * @throws {TabacusError} `unavailable` of a memory that was made without a tab
+     */
+    tabLock(name) {
+        checkName(name);
+        this.#core.assertOpen();
+        if (this.#handle.life === undefined) {
+            throw new TabacusError(
+                'unavailable',
+                'locks over tabs need a tab that asks for them: make the memory by threads({ tab: await open() })',
+            );
+        }
+        const lock = this.#tabLocks.get(name) ?? new SharedTabLock(this.#core, name);
+        this.#tabLocks.set(name, lock);
+        return lock;
+    }
+
+    /**
      * This thread leaves: what it has opened answers with `closed` errors. The objects themselves live
-     * as long as the memory. Unlock first what you hold.
+     * as long as the memory. Unlock first what you hold; locks over tabs are let go of.
      */
     close() {
+        for (const lock of this.#tabLocks.values()) lock._close();
         this.#core.close();
     }
 

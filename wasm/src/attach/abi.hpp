@@ -97,7 +97,7 @@ TABACUS_EXPORT(void, mutex_leave_async)(tabacus::sync::Mutex* mutex) { mutex->le
 // Locks over tabs: the thread's side (tab_request.hpp).
 
 // The request's address, for the name in the agent's block; 0 full, 1 busy.
-TABACUS_EXPORT(std::uintptr_t, tab_open)
+TABACUS_EXPORT(std::uintptr_t, request_open)
 (tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, std::uint32_t units,
  std::uint32_t watched) {
     auto outcome = tabacus::sync::Opened::found;
@@ -107,23 +107,23 @@ TABACUS_EXPORT(std::uintptr_t, tab_open)
     return reinterpret_cast<std::uintptr_t>(request);
 }
 
-TABACUS_EXPORT(std::uint32_t, tab_ask)
+TABACUS_EXPORT(std::uint32_t, request_ask)
 (tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request, tabacus::sync::TabState how) {
     return request->ask(arena->tab_bell(), how) ? 1 : 0;
 }
 
-TABACUS_EXPORT(std::uint32_t, tab_give_up)
+TABACUS_EXPORT(std::uint32_t, request_give_up)
 (tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
     return request->give_up(arena->tab_bell()) ? 1 : 0;
 }
 
 // What it was.
-TABACUS_EXPORT(tabacus::sync::TabState, tab_let_go)
+TABACUS_EXPORT(tabacus::sync::TabState, request_let_go)
 (tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
     return request->let_go(arena->tab_bell());
 }
 
-TABACUS_EXPORT(void, tab_close)
+TABACUS_EXPORT(void, request_close)
 (tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
     request->close(arena->tab_bell());
 }

@@ -73,6 +73,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
         }
         co_return Held(reenter(outer, options));
     }
+    if (options.if_available && taken_here(options.mode)) co_return Held();
 
     auto waiter = std::make_shared<Waiter>();
     waiter->id = ++context_.last_id;
@@ -123,6 +124,16 @@ std::shared_ptr<Grant> LockQueue::reenter(const std::shared_ptr<Grant>& outer,
 LockQueue::WaiterPtr LockQueue::front() {
     while (!waiting_.empty() && waiting_.front()->ended) waiting_.pop_front();
     return waiting_.empty() ? nullptr : waiting_.front();
+}
+
+/// By a holder of this tab, or by a request ahead: whoever does not wait gets nothing.
+bool LockQueue::taken_here(LockMode mode) {
+    const auto excludes = [mode](LockMode other) {
+        return mode == LockMode::exclusive || other == LockMode::exclusive;
+    };
+    if (const auto first = front(); first && excludes(first->options.mode)) return true;
+    return possession_ && !possession_->lost && !possession_->active.empty() &&
+           excludes(possession_->mode);
 }
 
 /// The one place where a request ends.

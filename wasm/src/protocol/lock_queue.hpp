@@ -151,6 +151,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
 
     // Requests (lock_queue.cpp).
     [[nodiscard]] WaiterPtr front();
+    [[nodiscard]] bool taken_here(LockMode mode);
     void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
     Task<void> expire(WaiterPtr waiter);

@@ -1,0 +1,11 @@
+import { open } from 'tabacus';
+import { FakeOrigin } from './fake-origin.js';
+import { LockOrigin } from './fake-locks.js';
+const origin = new FakeOrigin(), locks = new LockOrigin();
+const window = origin.window({ navigator: { locks: locks.manager('c') } });
+const tab = await open({ build: 'single', window });
+const h = await tab.lock('l').acquire();
+console.log('held', h.token);
+console.log('again', await Promise.race([tab.lock('l').acquire({ ifAvailable: true }), new Promise((r) => setTimeout(r, 1000, 'hang'))]));
+console.log('run', await Promise.race([tab.lock('l').run((held) => held, { ifAvailable: true }), new Promise((r) => setTimeout(r, 1000, 'hang'))]));
+process.exit();
