@@ -68,7 +68,7 @@ async function startWorker(shared) {
      */
     const tell = async (order, ...args) => {
         worker.postMessage({ order, args });
-        const { value, error } = await next();
+        const { value, error } = /** @type {any} */ (await next());
         if (error) throw Object.assign(new Error(error.message), error);
         return value;
     };

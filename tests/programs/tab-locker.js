@@ -51,22 +51,31 @@ export function tabLocker(attach, post) {
             });
         },
         /**
-         * The same, of a number that a server keeps: read by one request, written by another.
+         * The same, of a number in IndexedDB: read in one transaction, written in another.
          *
          * @param {string} name
          * @param {number} times
-         * @param {string} url
-         * @returns {number[]} the tokens
+         * @param {string} database
+         * @returns {Promise<number[]>} the tokens
          */
-        countAt(name, times, url) {
+        async countIn(name, times, database) {
             const lock = shared.tabLock(name);
-            return Array.from({ length: times }, () => {
-                const token = lock.lock({ timeout: 60_000 });
-                const before = Number(fetchBlocking('GET', url));
-                fetchBlocking('POST', url, String(before + 1));
+            const opening = indexedDB.open(database);
+            opening.onupgradeneeded = () => opening.result.createObjectStore('numbers');
+            const db = await done(opening);
+            const numbers = (/** @type {IDBTransactionMode} */ mode) =>
+                db.transaction('numbers', mode).objectStore('numbers');
+            const tokens = [];
+            for (let i = 0; i < times; i++) {
+                tokens.push(lock.lock({ timeout: 60_000 }));
+                const before = (await done(numbers('readonly').get('n'))) ?? 0;
+                const writing = numbers('readwrite');
+                writing.put(before + 1, 'n');
+                await new Promise((resolve) => (writing.transaction.oncomplete = resolve));
                 lock.unlock();
-                return token;
-            });
+            }
+            db.close();
+            return tokens;
         },
     };
     return async ({ order, args }) => {
@@ -80,13 +89,12 @@ export function tabLocker(attach, post) {
 }
 
 /**
- * @param {string} method
- * @param {string} url
- * @param {string} [body]
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
  */
-function fetchBlocking(method, url, body) {
-    const request = new XMLHttpRequest();
-    request.open(method, url, false);
-    request.send(body);
-    return request.responseText;
-}
+const done = (request) =>
+    new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
