@@ -43,9 +43,10 @@ export class ThreadsMemory extends SharedMemory {
      * @param {SharedHandle} handle
      * @param {import('./shared/hammer.js').Hammers} hammers
      * @param {import('./shared/broker.js').Broker} [broker] of a memory that was made with a tab
+     * @param {typeof import('./shared/tab-lock.js').SharedTabLock} [TabLock] likewise
      */
-    constructor(core, handle, hammers, broker) {
-        super(core, handle);
+    constructor(core, handle, hammers, broker, TabLock) {
+        super(core, handle, TabLock);
         this.#core = core;
         this.#hammers = hammers;
         this.#broker = broker;
@@ -142,7 +143,8 @@ export async function threads(options = {}) {
     const core = new Core(opsFrom(glue, '_'), memory, root);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue);
-    const { Broker } = await import('./shared/broker.js');
+    const { Broker, SharedTabLock } = await import('./shared/broker.js');
     const life = `tabacus/threads/${crypto.randomUUID()}`;
-    return new ThreadsMemory(core, { ...handle, life }, glue, new Broker(core, glue, tab, life));
+    const broker = new Broker(core, glue, tab, life);
+    return new ThreadsMemory(core, { ...handle, life }, glue, broker, SharedTabLock);
 }

@@ -1,5 +1,5 @@
 /**
- * The shared memory of a page, from a Worker of your own. Three kilobytes, and no Emscripten runtime.
+ * The shared memory of a page, from a Worker of your own. Two kilobytes, and no Emscripten runtime.
  *
  * @example
  * import { attach } from 'tabacus/worker';
@@ -14,7 +14,6 @@ import { invalid } from './errors.js';
 import { Core, opsFrom } from './shared/core.js';
 import { checkHandle, isAttachModule } from './shared/handle.js';
 import { agentFields } from './shared/layout.js';
-import { live } from './shared/life.js';
 import { SharedMemory } from './shared/shared.js';
 
 export { TabacusError, TabacusRangeError } from './errors.js';
@@ -57,10 +56,7 @@ export async function attach(handle) {
     // 0, with which whatever touches the stack traps: entering the arena does not.
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
-    const die = checked.life === undefined ? undefined : await live(checked.life, core.id);
-    if (die) {
-        core.watched = true;
-        core.ending.addEventListener('abort', die);
-    }
-    return new SharedMemory(core, checked);
+    if (checked.life === undefined) return new SharedMemory(core, checked);
+    const { joinTabLocks } = await import('./shared/tab-join.js');
+    return new SharedMemory(core, checked, await joinTabLocks(core, checked.life));
 }

@@ -1,8 +1,10 @@
 /** The page's side of the locks over tabs that threads ask for: see tab_request.hpp. */
 
-import { requestFields, tabHas, tabReasons, tabTasks } from './layout.js';
+import { requestFields, tabHas, tabReasons, tabTasks } from './tab-layout.js';
 import { watch } from './life.js';
 import { sleepAsync } from './waiting.js';
+
+export { SharedTabLock } from './tab-lock.js';
 
 /**
  * What the main module's C++ side offers for it. A request is its address.

@@ -2,7 +2,6 @@ import { invalid, TabacusError, TabacusRangeError } from '../errors.js';
 import { checkInteger, checkOptions } from './check.js';
 import { SharedCounter } from './counter.js';
 import { hammerFields } from './layout.js';
-import { SharedTabLock } from './tab-lock.js';
 import { sleepAsync } from './waiting.js';
 
 /** Each thread has a Worker and a stack of 64 KiB; more than this is a mistake. */
@@ -53,9 +52,10 @@ export async function hammer(core, hammers, counter, options) {
 /**
  * @param {import('./core.js').Core} core
  * @param {unknown} lock
+ * @returns {number}
  */
 function lent(core, lock) {
-    const request = lock instanceof SharedTabLock ? lock._lend(core) : undefined;
+    const request = Object(lock)._lend?.(core);
     if (request === undefined) throw invalid('lock', lock, 'a lock that tabLock() of this memory has given');
     return request;
 }

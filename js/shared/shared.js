@@ -3,9 +3,10 @@ import { checkName, checkOptions } from './check.js';
 import { SharedCounter } from './counter.js';
 import { kindNumbers } from './layout.js';
 import { SharedMutex } from './mutex.js';
-import { SharedTabLock } from './tab-lock.js';
 
 /** @typedef {import('./layout.js').CounterKind} CounterKind */
+
+/** @typedef {import('./tab-lock.js').SharedTabLock} SharedTabLock */
 
 /** @type {readonly string[]} */
 const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
@@ -14,6 +15,7 @@ const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex')
 export class SharedMemory {
     #core;
     #handle;
+    #TabLock;
 
     /** @type {Map<string, SharedCounter | SharedMutex>} */
     #objects = new Map();
@@ -24,9 +26,12 @@ export class SharedMemory {
     /**
      * @param {import('./core.js').Core} core
      * @param {import('./handle.js').SharedHandle} handle
+     * @param {typeof import('./tab-lock.js').SharedTabLock} [TabLock] of a memory that was made with a tab:
+     *   loaded for these only
      */
-    constructor(core, handle) {
+    constructor(core, handle, TabLock) {
         this.#core = core;
+        this.#TabLock = TabLock;
         this.#handle = Object.freeze(handle);
     }
 
@@ -77,13 +82,13 @@ export class SharedMemory {
     tabLock(name) {
         checkName(name);
         this.#core.assertOpen();
-        if (this.#handle.life === undefined) {
+        if (!this.#TabLock) {
             throw new TabacusError(
                 'unavailable',
                 'locks over tabs need a tab that asks for them: make the memory by threads({ tab: await open() })',
             );
         }
-        const lock = this.#tabLocks.get(name) ?? new SharedTabLock(this.#core, name);
+        const lock = this.#tabLocks.get(name) ?? new this.#TabLock(this.#core, name);
         this.#tabLocks.set(name, lock);
         return lock;
     }

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { show, TabacusError } from '../errors.js';
 import { checkOptions, checkSignal, checkTimeout } from './check.js';
-import { requestFields, tabReasons, tabStates } from './layout.js';
+import { requestFields, tabReasons, tabStates } from './tab-layout.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
 /**
