@@ -63,7 +63,7 @@ class Page {
 
   private:
     struct Record {
-        TabHas has;
+        TabHas has = TabHas::nothing;
         std::u16string name;
     };
     using Queue = std::deque<TabRequest*>;
