@@ -1,5 +1,5 @@
 /**
- * Counters and mutexes in memory that the page shares with its workers and with C++ threads.
+ * Counters and mutexes, and locks over tabs, in memory that the page shares with its workers and with C++ threads.
  *
  * @example
  * import { threads } from 'tabacus/threads';
@@ -25,6 +25,8 @@ export { TabacusError, TabacusRangeError } from './errors.js';
 /** @typedef {import('./shared/counter.js').SharedCounter} SharedCounter */
 /** @typedef {import('./shared/mutex.js').SharedMutex} SharedMutex */
 /** @typedef {import('./shared/mutex.js').Grant} Grant */
+/** @typedef {import('./shared/tab-lock.js').SharedTabLock} SharedTabLock */
+/** @typedef {import('./shared/tab-lock.js').TabGrant} TabGrant */
 /** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
 /** @typedef {import('./shared/layout.js').CounterKind} CounterKind */
 
@@ -34,16 +36,26 @@ export { TabacusError, TabacusRangeError } from './errors.js';
 export class ThreadsMemory extends SharedMemory {
     #core;
     #hammers;
+    #broker;
 
     /**
      * @param {Core} core
      * @param {SharedHandle} handle
      * @param {import('./shared/hammer.js').Hammers} hammers
+     * @param {import('./shared/broker.js').Broker} [broker] of a memory that was made with a tab
+     * @param {typeof import('./shared/tab-lock.js').SharedTabLock} [TabLock] likewise
      */
-    constructor(core, handle, hammers) {
-        super(core, handle);
+    constructor(core, handle, hammers, broker, TabLock) {
+        super(core, handle, TabLock);
         this.#core = core;
         this.#hammers = hammers;
+        this.#broker = broker;
+    }
+
+    /** As everywhere; and no thread gets a lock over tabs from this memory any more: what is held is lost. */
+    close() {
+        super.close();
+        this.#broker?.close();
     }
 
     /**
@@ -56,6 +68,12 @@ export class ThreadsMemory extends SharedMemory {
     hammer(counter, options) {
         return hammer(this.#core, this.#hammers, counter, options);
     }
+}
+
+/** @param {unknown} tab */
+function checkTab(tab) {
+    if (typeof Object(tab)._acquire !== 'function') throw invalid('tab', tab, 'what open() resolves to');
+    return /** @type {import('./tab/tab.js').Tab} */ (tab);
 }
 
 /** Memory shared by threads takes cross-origin isolation: `unavailable` without it. */
@@ -108,18 +126,25 @@ async function compileAttach(source) {
  * Makes a memory of 16 MiB that threads can share, and loads the C++ core into it. Each call makes
  * another one. Needs a cross-origin isolated page, or Node.
  *
- * @param {{ wasm?: WasmSource, attachWasm?: WasmSource }} [options] where threads.wasm and attach.wasm
- *   are, if not beside the package's modules
+ * @param {{ wasm?: WasmSource, attachWasm?: WasmSource, tab?: import('./tab/tab.js').Tab }} [options] where
+ *   threads.wasm and attach.wasm are, if not beside the package's modules; the tab through which
+ *   `tabLock(name)` asks for locks
  * @returns {Promise<ThreadsMemory>}
  */
 export async function threads(options = {}) {
-    const given = checkOptions(options, ['wasm', 'attachWasm']);
+    const given = checkOptions(options, ['wasm', 'attachWasm', 'tab']);
     const wasm = given.wasm === undefined ? undefined : checkWasm(given.wasm, 'wasm');
     const attachWasm = given.attachWasm === undefined ? undefined : checkWasm(given.attachWasm, 'attachWasm');
+    const tab = given.tab === undefined ? undefined : checkTab(given.tab);
     assertIsolated();
     const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
     const [glue, module] = await Promise.all([startCore(wasm, memory), compileAttach(attachWasm)]);
     const root = glue._arena_root();
     const core = new Core(opsFrom(glue, '_'), memory, root);
-    return new ThreadsMemory(core, { memory, module, root, version: arenaVersion }, glue);
+    const handle = { memory, module, root, version: arenaVersion };
+    if (!tab) return new ThreadsMemory(core, handle, glue);
+    const { Broker, SharedTabLock } = await import('./shared/broker.js');
+    const life = `tabacus/threads/${crypto.randomUUID()}`;
+    const broker = new Broker(core, glue, tab, life);
+    return new ThreadsMemory(core, { ...handle, life }, glue, broker, SharedTabLock);
 }

@@ -21,6 +21,8 @@ export { TabacusError, TabacusRangeError } from './errors.js';
 /** @typedef {import('./shared/shared.js').SharedMemory} AttachedMemory */
 /** @typedef {import('./shared/counter.js').SharedCounter} SharedCounter */
 /** @typedef {import('./shared/mutex.js').SharedMutex} SharedMutex */
+/** @typedef {import('./shared/tab-lock.js').SharedTabLock} SharedTabLock */
+/** @typedef {import('./shared/tab-lock.js').TabGrant} TabGrant */
 /** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
 
 /**
@@ -40,7 +42,8 @@ async function instantiate({ memory, module }) {
 /**
  * Attaches this thread to the memory behind `shared.handle`. `close()` what it resolves to when the
  * thread needs it no more, and before it ends: each attachment has 4 KiB of the memory, there is room
- * for 254 at a time, and nobody can tell that a thread was terminated.
+ * for 254 at a time, and a thread that was terminated keeps it. Locks over tabs are let go of
+ * when it is, where there are Web Locks.
  *
  * @param {SharedHandle} handle
  * @returns {Promise<AttachedMemory>}
@@ -53,5 +56,7 @@ export async function attach(handle) {
     // 0, with which whatever touches the stack traps: entering the arena does not.
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
-    return new SharedMemory(core, checked);
+    if (checked.life === undefined) return new SharedMemory(core, checked);
+    const { joinTabLocks } = await import('./shared/tab-join.js');
+    return new SharedMemory(core, checked, await joinTabLocks(core, checked.life));
 }

@@ -26,6 +26,11 @@ import { maySleep } from './waiting.js';
  * @property {(mutex: number, owner: number) => number} mutex_unlock
  * @property {(mutex: number) => void} mutex_enter_async
  * @property {(mutex: number) => void} mutex_leave_async
+ * @property {(root: number, agent: number, units: number, watched: number) => number} request_open
+ * @property {(root: number, request: number, how: number) => number} request_ask
+ * @property {(root: number, request: number) => number} request_give_up
+ * @property {(root: number, request: number) => number} request_let_go
+ * @property {(root: number, request: number) => void} request_close
  */
 
 /** @type {readonly (keyof Ops)[]} */
@@ -44,6 +49,11 @@ const opNames = [
     'mutex_unlock',
     'mutex_enter_async',
     'mutex_leave_async',
+    'request_open',
+    'request_ask',
+    'request_give_up',
+    'request_let_go',
+    'request_close',
 ];
 
 /**
@@ -58,10 +68,24 @@ export function opsFrom(exports, prefix) {
 
 const busy = -1;
 
+/** What request_open says. */
+const tabBusy = 1;
+
+const registryBusy = () =>
+    new TabacusError('would-block', 'another thread holds the registry of names, and this one may not wait: try again');
+
+const arenaFull = () => new TabacusError('out-of-memory', 'the shared arena has no room for another object');
+
 const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
 
 export class Core {
     closed = false;
+
+    /** Whether the page can tell that this thread died. */
+    watched = false;
+
+    /** Whether this thread answers who asks for locks over tabs, and must not wait for itself. */
+    answers = false;
 
     /** Aborted by close(), for whoever waits. */
     #ending = new AbortController();
@@ -112,23 +136,37 @@ export class Core {
      */
     open(name, kind) {
         this.assertOpen();
-        const at = (this.agent + agentFields.name) >> 1;
-        for (let i = 0; i < name.length; i++) this.units[at + i] = name.charCodeAt(i);
+        this.#write(name);
         const entry = this.ops.object_open(this.root, this.agent, kindNumbers[kind], name.length);
-        if (entry === busy) {
-            throw new TabacusError(
-                'would-block',
-                'another thread holds the registry of names, and this one may not wait: try again',
-            );
-        }
-        if (entry === 0) {
-            throw new TabacusError('out-of-memory', 'the shared arena has no room for another object');
-        }
+        if (entry === busy) throw registryBusy();
+        if (entry === 0) throw arenaFull();
         const address = this.root + entry;
         return {
             kind: kindNamed(this.#word(address + entryFields.kind)),
             at: this.root + this.#word(address + entryFields.object),
         };
+    }
+
+    /**
+     * A request of this thread for a lock over tabs.
+     *
+     * @param {string} name
+     * @param {boolean} [watched] whether the page shall free it when this thread dies
+     * @returns {number} its address
+     */
+    openRequest(name, watched = this.watched) {
+        this.assertOpen();
+        this.#write(name);
+        const request = this.ops.request_open(this.root, this.agent, name.length, watched ? 1 : 0);
+        if (request === tabBusy) throw registryBusy();
+        if (request === 0) throw arenaFull();
+        return request;
+    }
+
+    /** @param {string} name */
+    #write(name) {
+        const at = (this.agent + agentFields.name) >> 1;
+        for (let i = 0; i < name.length; i++) this.units[at + i] = name.charCodeAt(i);
     }
 
     /** Gives the agent's block back; nothing of this thread may be used afterwards. */

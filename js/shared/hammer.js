@@ -1,4 +1,4 @@
-import { TabacusError, TabacusRangeError } from '../errors.js';
+import { invalid, TabacusError, TabacusRangeError } from '../errors.js';
 import { checkInteger, checkOptions } from './check.js';
 import { SharedCounter } from './counter.js';
 import { hammerFields } from './layout.js';
@@ -11,7 +11,8 @@ const threadsMax = 64;
  * What the main module's C++ side offers for it.
  *
  * @typedef {object} Hammers
- * @property {(kind: number, at: number, threads: number, adds: number, amount: number) => number} hammerStart
+ * @property {(kind: number, at: number, threads: number, adds: number, amount: number,
+ *   request: number) => number} hammerStart
  * @property {(hammer: number) => void} hammerEnd
  */
 
@@ -20,6 +21,7 @@ const threadsMax = 64;
  * @property {number} threads how many, 1 to 64
  * @property {number} adds how often each adds
  * @property {number} [amount] what it adds; a safe integer
+ * @property {import('./tab-lock.js').SharedTabLock} [lock] held for each add, by `tabacus::TabMutex`
  */
 
 /**
@@ -32,17 +34,30 @@ const threadsMax = 64;
 export async function hammer(core, hammers, counter, options) {
     core.assertOpen();
     const { kind, at } = SharedCounter.locate(counter, core);
-    const given = checkOptions(options, ['threads', 'adds', 'amount']);
+    const given = checkOptions(options, ['threads', 'adds', 'amount', 'lock']);
     const threads = checkInteger('threads', given.threads, 1, threadsMax);
     const adds = checkInteger('adds', given.adds, 0, 2 ** 32 - 1);
     const most = Number.MAX_SAFE_INTEGER;
     const amount = checkInteger('amount', given.amount ?? 1, -most, most);
-    const address = hammers.hammerStart(kind, at, threads, adds, amount);
+    const request = given.lock === undefined ? 0 : lent(core, given.lock);
+    const address = hammers.hammerStart(kind, at, threads, adds, amount, request);
     try {
         await finished(core, address);
     } finally {
         hammers.hammerEnd(address);
+        if (request && !core.closed) core.ops.request_close(core.root, request);
     }
+}
+
+/**
+ * @param {import('./core.js').Core} core
+ * @param {unknown} lock
+ * @returns {number}
+ */
+function lent(core, lock) {
+    const request = Object(lock)._lend?.(core);
+    if (request === undefined) throw invalid('lock', lock, 'a lock that tabLock() of this memory has given');
+    return request;
 }
 
 /**
@@ -56,6 +71,9 @@ async function finished({ words }, address) {
     }
     if (Atomics.load(words, at(hammerFields.missing)) !== 0) {
         throw new TabacusError('unavailable', 'the browser would not start that many threads');
+    }
+    if (Atomics.load(words, at(hammerFields.lockedOut)) !== 0) {
+        throw new TabacusError('unavailable', 'the page refused a thread the lock over tabs; it stopped there');
     }
     if (Atomics.load(words, at(hammerFields.refused)) !== 0) {
         throw new TabacusRangeError('an add would have left ±(2^53−1); the threads stopped there');

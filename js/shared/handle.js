@@ -10,6 +10,8 @@ import { arenaFields, arenaMagic, arenaVersion, lineBytes } from './layout.js';
  * @property {WebAssembly.Module} module attach.wasm, compiled: a worker has nothing to fetch
  * @property {number} root where in the memory the arena begins
  * @property {number} version of the arena's layout
+ * @property {string} [life] of a memory that was made with a tab: what the Web Locks begin with that its
+ *   threads hold while they live
  */
 
 const allowed = 'the handle of a SharedMemory, posted unchanged by its page';
@@ -20,16 +22,17 @@ const allowed = 'the handle of a SharedMemory, posted unchanged by its page';
  */
 export function checkHandle(handle) {
     if (typeof handle !== 'object' || handle === null) throw invalid('handle', handle, allowed);
-    const { memory, module, root, version } = /** @type {Partial<SharedHandle>} */ (handle);
+    const { memory, module, root, version, life } = /** @type {Partial<SharedHandle>} */ (handle);
     const whole =
         memory instanceof WebAssembly.Memory &&
         module instanceof WebAssembly.Module &&
         Number.isInteger(root) &&
         Number(root) > 0 &&
         Number(root) % lineBytes === 0 &&
-        Number(root) + lineBytes <= memory.buffer.byteLength;
+        Number(root) + lineBytes <= memory.buffer.byteLength &&
+        (life === undefined || typeof life === 'string');
     if (!whole) throw invalid('handle', handle, allowed);
-    const good = /** @type {SharedHandle} */ ({ memory, module, root, version });
+    const good = /** @type {SharedHandle} */ ({ memory, module, root, version, life });
     checkArena(good);
     return good;
 }

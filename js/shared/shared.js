@@ -6,23 +6,32 @@ import { SharedMutex } from './mutex.js';
 
 /** @typedef {import('./layout.js').CounterKind} CounterKind */
 
+/** @typedef {import('./tab-lock.js').SharedTabLock} SharedTabLock */
+
 /** @type {readonly string[]} */
 const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
 
-/** One thread's view of the shared memory: counters and mutexes by their names. */
+/** One thread's view of the shared memory: counters, mutexes and locks over tabs by their names. */
 export class SharedMemory {
     #core;
     #handle;
+    #TabLock;
 
     /** @type {Map<string, SharedCounter | SharedMutex>} */
     #objects = new Map();
 
+    /** @type {Map<string, SharedTabLock>} */
+    #tabLocks = new Map();
+
     /**
      * @param {import('./core.js').Core} core
      * @param {import('./handle.js').SharedHandle} handle
+     * @param {typeof import('./tab-lock.js').SharedTabLock} [TabLock] of a memory that was made with a tab:
+     *   loaded for these only
      */
-    constructor(core, handle) {
+    constructor(core, handle, TabLock) {
         this.#core = core;
+        this.#TabLock = TabLock;
         this.#handle = Object.freeze(handle);
     }
 
@@ -63,10 +72,33 @@ export class SharedMemory {
     }
 
     /**
+     * The lock of that name over all tabs of the origin: the same as `tab.lock(name)` of the tab that the
+     * memory was made with. A Worker takes it blocking.
+     *
+     * @param {string} name 1 to 128 UTF-16 units, well-formed; counters and mutexes have names of their own
+     * @returns {SharedTabLock}
+     * @throws {TabacusError} `unavailable` of a memory that was made without a tab
+     */
+    tabLock(name) {
+        checkName(name);
+        this.#core.assertOpen();
+        if (!this.#TabLock) {
+            throw new TabacusError(
+                'unavailable',
+                'locks over tabs need a tab that asks for them: make the memory by threads({ tab: await open() })',
+            );
+        }
+        const lock = this.#tabLocks.get(name) ?? new this.#TabLock(this.#core, name);
+        this.#tabLocks.set(name, lock);
+        return lock;
+    }
+
+    /**
      * This thread leaves: what it has opened answers with `closed` errors. The objects themselves live
-     * as long as the memory. Unlock first what you hold.
+     * as long as the memory. Unlock first what you hold; locks over tabs are let go of.
      */
     close() {
+        for (const lock of this.#tabLocks.values()) lock._close();
         this.#core.close();
     }
 

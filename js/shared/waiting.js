@@ -48,12 +48,14 @@ async function poll(words, index, value, timeout_ms) {
  * @param {number} index
  * @param {number} value
  * @param {number} [timeout_ms]
+ * @param {boolean} [keepsAlive] a process that has nothing else to do
  * @returns {Promise<Woken>}
  */
-export async function sleepAsync(words, index, value, timeout_ms = Infinity) {
+export async function sleepAsync(words, index, value, timeout_ms = Infinity, keepsAlive = true) {
     if (!Atomics.waitAsync) return poll(words, index, value, timeout_ms);
     const wait = Atomics.waitAsync(words, index, value, timeout_ms);
     if (!wait.async) return wait.value;
+    if (!keepsAlive) return wait.value;
     // Node ends a process whose only hope is such a promise; a timer keeps it.
     const alive = setInterval(() => {}, 2 ** 30);
     try {

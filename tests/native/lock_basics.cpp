@@ -177,6 +177,32 @@ TEST_CASE("lock: ifAvailable takes a lock that another tab merely keeps, and non
     }
 }
 
+TEST_CASE("lock: ifAvailable does not wait for a holder or a request of its own tab") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        auto& page = *scene.members[0].page;
+        const auto holder = page.hold({.mode = LockMode::shared});
+        scene.until([&] { return holder->granted; });
+        const auto beside = page.hold({.mode = LockMode::shared, .if_available = true});
+        scene.until([&] { return beside->granted || beside->ended; });
+        CHECK(beside->granted);
+        const auto in_vain = page.hold({.if_available = true});
+        scene.until([&] { return in_vain->granted || in_vain->ended; });
+        CHECK(in_vain->unavailable);
+        const auto writer = page.hold({});
+        const auto behind = page.hold({.mode = LockMode::shared, .if_available = true});
+        scene.until([&] { return behind->granted || behind->ended; });
+        CHECK(behind->unavailable);
+        for (const auto& request : {holder, beside, writer}) request->let_go.complete({});
+        scene.origin.run();
+        CHECK(writer->granted);
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
 TEST_CASE("lock: ifAvailable ends soon and leaves nothing behind, however late the answers are") {
     int granted = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {

@@ -110,6 +110,8 @@ test('a wait ends by timeout, by its signal with the signal’s reason, or not a
     await assert.rejects(waiting, RangeError);
     await assert.rejects(b.lock('l').run(() => {}, { signal: AbortSignal.abort() }), throwsDom('AbortError'));
     assert.equal(await b.lock('l').run((lock) => lock, { ifAvailable: true }), null);
+    assert.equal(await a.lock('l').run((lock) => lock, { ifAvailable: true }), null);
+    assert.equal(await a.lock('l').acquire({ ifAvailable: true, mode: 'shared' }), null);
     await until(() => locks.queue.length === 0);
     held?.release();
     assert.notEqual(await b.lock('l').run((lock) => lock, { ifAvailable: true }), null);

@@ -93,3 +93,37 @@ TABACUS_EXPORT(tabacus::sync::Unlock, mutex_unlock)
 
 TABACUS_EXPORT(void, mutex_enter_async)(tabacus::sync::Mutex* mutex) { mutex->enter_async(); }
 TABACUS_EXPORT(void, mutex_leave_async)(tabacus::sync::Mutex* mutex) { mutex->leave_async(); }
+
+// Locks over tabs: the thread's side (tab_request.hpp).
+
+// The request's address, for the name in the agent's block; 0 full, 1 busy.
+TABACUS_EXPORT(std::uintptr_t, request_open)
+(tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, std::uint32_t units,
+ std::uint32_t watched) {
+    auto outcome = tabacus::sync::Opened::found;
+    const auto* request = arena->open_tab_request(agent->id, agent->may_sleep != 0, watched != 0,
+                                                  {agent->name.data(), units}, outcome);
+    if (outcome == tabacus::sync::Opened::busy) return 1;
+    return reinterpret_cast<std::uintptr_t>(request);
+}
+
+TABACUS_EXPORT(std::uint32_t, request_ask)
+(tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request, tabacus::sync::TabState how) {
+    return request->ask(arena->tab_bell(), how) ? 1 : 0;
+}
+
+TABACUS_EXPORT(std::uint32_t, request_give_up)
+(tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
+    return request->give_up(arena->tab_bell()) ? 1 : 0;
+}
+
+// What it was.
+TABACUS_EXPORT(tabacus::sync::TabState, request_let_go)
+(tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
+    return request->let_go(arena->tab_bell());
+}
+
+TABACUS_EXPORT(void, request_close)
+(tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
+    request->close(arena->tab_bell());
+}

@@ -5,11 +5,15 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "sync/main_arena.hpp"
 #include "tabacus/sync/dispatch.hpp"
+#include "tabacus/tab_mutex.hpp"
 
 namespace tabacus::sync {
 namespace {
@@ -17,24 +21,36 @@ namespace {
 /// Threads that add to one counter, as fast as they can. JavaScript waits until `running` is 0 and
 /// looks at the others then.
 struct Hammer {
-    Word running{0};  // 0
-    Word refused{0};  // 4  threads that stopped at a refused add
-    Word missing{0};  // 8  threads that could not be started
+    Word running{0};     // 0
+    Word refused{0};     // 4  threads that stopped at a refused add
+    Word missing{0};     // 8  threads that could not be started
+    Word locked_out{0};  // 12  threads that stopped since the page refused them the lock
     Kind kind = Kind::any;
     void* counter = nullptr;
     std::uint32_t adds = 0;
     std::int64_t amount = 0;
+    std::optional<TabMutex> lock;  // held by one thread for each add
 };
 
-bool hammer_all(const Hammer& hammer) {
+Outcome add_once(Hammer& hammer, const Caller& caller) {
+    return bump_in(hammer.kind, hammer.counter, caller, hammer.amount, number_limit);
+}
+
+constexpr std::chrono::hours patience{24};
+
+Outcome add_locked(Hammer& hammer, const Caller& caller) {
+    if (!hammer.lock) return add_once(hammer, caller);
+    const std::unique_lock held(*hammer.lock, patience);
+    return held.owns_lock() ? add_once(hammer, caller) : Outcome::would_block;
+}
+
+Outcome hammer_all(Hammer& hammer) {
     const Caller caller{.id = main_arena().take_id(), .may_sleep = true};
     for (std::uint32_t i = 0; i < hammer.adds; ++i) {
-        if (bump_in(hammer.kind, hammer.counter, caller, hammer.amount, number_limit) !=
-            Outcome::added) {
-            return false;
-        }
+        const Outcome outcome = add_locked(hammer, caller);
+        if (outcome != Outcome::added) return outcome;
     }
-    return true;
+    return Outcome::added;
 }
 
 void finish(Hammer& hammer) {
@@ -43,7 +59,9 @@ void finish(Hammer& hammer) {
 
 void* run(void* argument) {
     auto& hammer = *static_cast<Hammer*>(argument);
-    if (!hammer_all(hammer)) hammer.refused.fetch_add(1);
+    const Outcome outcome = hammer_all(hammer);
+    if (outcome == Outcome::would_block) hammer.locked_out.fetch_add(1);
+    if (outcome == Outcome::out_of_range) hammer.refused.fetch_add(1);
     finish(hammer);
     return nullptr;
 }
@@ -59,13 +77,14 @@ void start_thread(Hammer& hammer) {
 }
 
 std::uintptr_t start_hammer(std::uint32_t kind, std::uintptr_t counter, std::uint32_t threads,
-                            std::uint32_t adds, double amount) {
+                            std::uint32_t adds, double amount, std::uintptr_t request) {
     auto hammer = std::make_unique<Hammer>();
     hammer->running = threads;
     hammer->kind = static_cast<Kind>(kind);
     hammer->counter = reinterpret_cast<void*>(counter);
     hammer->adds = adds;
     hammer->amount = static_cast<std::int64_t>(amount);
+    if (request != 0) hammer->lock.emplace(main_arena(), *reinterpret_cast<TabRequest*>(request));
     for (std::uint32_t i = 0; i < threads; ++i) start_thread(*hammer);
     return reinterpret_cast<std::uintptr_t>(hammer.release());
 }

@@ -29,4 +29,35 @@ Arena& main_arena() {
 
 TABACUS_EXPORT(tabacus::sync::Arena*, arena_root)() { return &tabacus::sync::main_arena(); }
 
+// Locks over tabs: the page's side (tab_request.hpp).
+
+TABACUS_EXPORT(tabacus::sync::TabBell*, request_bell)(tabacus::sync::Arena* arena) {
+    return &arena->tab_bell();
+}
+
+// 0 after the last, the first after 0.
+TABACUS_EXPORT(tabacus::sync::TabRequest*, request_next)
+(tabacus::sync::Arena* arena, const tabacus::sync::TabRequest* before) {
+    return arena->next_tab_request(before);
+}
+
+TABACUS_EXPORT(std::uint32_t, request_grant)(tabacus::sync::TabRequest* request, double token) {
+    return request->grant(static_cast<std::int64_t>(token)) ? 1 : 0;
+}
+
+TABACUS_EXPORT(std::uint32_t, request_refuse)(tabacus::sync::TabRequest* request,
+                                              std::uint32_t reason) {
+    return request->refuse(reason) ? 1 : 0;
+}
+
+TABACUS_EXPORT(std::uint32_t, request_lose)(tabacus::sync::TabRequest* request) {
+    return request->lose() ? 1 : 0;
+}
+
+TABACUS_EXPORT(tabacus::sync::TabTask, request_look)
+(tabacus::sync::TabRequest* request, tabacus::sync::TabHas has) { return request->look(has); }
+
+TABACUS_EXPORT(std::uint32_t, request_bury)
+(tabacus::sync::TabRequest* request, std::uint32_t agent) { return request->bury(agent) ? 1 : 0; }
+
 #endif

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <string_view>
 #include <type_traits>
 
 #include "tabacus/sync/atomic_counter.hpp"
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
 #include "tabacus/sync/striped_counter.hpp"
+#include "tabacus/sync/tab_request.hpp"
 #include "tabacus/sync/thread_id.hpp"
 #include "tabacus/sync/unsynchronised_counter.hpp"
 
@@ -20,7 +22,8 @@
 // one that was not.
 //
 //   root   Arena: magic, version, the registry's mutex, the ids, where free room begins
-//   then   entries (name and kind), objects and agents, each on lines of its own, never moved
+//   then   entries (name and kind), objects, agents and requests for locks over tabs, each on lines
+//          of its own, never moved
 //
 // Objects live as long as the memory. An agent's block is given back when the agent leaves.
 
@@ -81,7 +84,7 @@ struct OpenResult {
 class alignas(line_bytes) Arena {
   public:
     static constexpr std::uint32_t magic_number = 0x7ABAC005;
-    static constexpr std::uint32_t version_number = 1;
+    static constexpr std::uint32_t version_number = 2;
 
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
@@ -134,6 +137,37 @@ class alignas(line_bytes) Arena {
         const Offset entry = insert(agent, kind, units);
         return {entry == 0 ? Opened::full : Opened::found, entry};
     }
+
+    /// A request for the lock over tabs of that name; see tab_request.hpp. `watched` says that the
+    /// page can tell when the caller dies. nullptr with `full` or `busy`.
+    TabRequest* open_tab_request(Owner caller, bool may_sleep, bool watched,
+                                 std::u16string_view name, Opened& outcome) {
+        const Owner agent = watched ? caller : 0;
+        outcome = Opened::found;
+        for (TabRequest* known = next_tab_request(nullptr); known != nullptr;
+             known = next_tab_request(known)) {
+            if (known->take(agent, name)) return known;
+        }
+        const Held held(mutex_, caller, may_sleep);
+        auto* made = held.acquired ? place<TabRequest>() : nullptr;
+        if (made == nullptr) {
+            outcome = held.acquired ? Opened::full : Opened::busy;
+            return nullptr;
+        }
+        made->take(agent, name);
+        made->put_before(first_tab_request_.load());
+        first_tab_request_.store(offset(made));
+        return made;
+    }
+
+    /// The first request after nullptr, and nullptr after the last. They are never taken away.
+    TabRequest* next_tab_request(const TabRequest* before) {
+        const Offset next = before == nullptr ? first_tab_request_.load() : before->next();
+        return next == 0 ? nullptr : at<TabRequest>(next);
+    }
+
+    /// What the page listens to.
+    TabBell& tab_bell() { return tab_bell_; }
 
     template <class T>
     T* at(Offset offset) {
@@ -213,6 +247,8 @@ class alignas(line_bytes) Arena {
     Offset first_entry_ = 0;
     Offset free_agent_ = 0;
     std::atomic<Owner> last_id_{0};
+    std::atomic<Offset> first_tab_request_{0};
+    TabBell tab_bell_;
 };
 
 }  // namespace tabacus::sync

@@ -1,0 +1,163 @@
+/** Locks over tabs from Workers that block, and from C++ threads, in real tabs. */
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { describeIn, ENGINES } from './harness/engines.js';
+import { closeAll, useBrowser } from './harness/fixture.js';
+
+/** @typedef {import('./harness/tab.js').Tab} Tab */
+
+/** After a Worker's death, on a machine that is busy. */
+const handOverMs = 2_000;
+
+describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs, from threads', (engine) => {
+    const browser = useBrowser(engine);
+
+    /**
+     * A tab with a memory, and a Worker attached to it.
+     *
+     * @param {string} namespace
+     */
+    const openThreads = async (namespace) => {
+        const tab = await browser.openTab();
+        await tab.evaluate(async (name) => {
+            const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
+            const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus-threads.js'));
+            const page = /** @type {any} */ (globalThis);
+            page.tab = await open({ namespace: name, build: 'single' });
+            page.shared = await threads({ tab: page.tab });
+            page.worker = new Worker('/programs/tab-locker.web.js', { type: 'module' });
+            page.tell = (/** @type {string} */ order, /** @type {unknown[]} */ ...args) =>
+                new Promise((resolve, reject) => {
+                    page.worker.onmessage = (/** @type {any} */ { data: { value, error } }) =>
+                        error ? reject(new Error(`${error.name} ${error.code}: ${error.message}`)) : resolve(value);
+                    page.worker.onerror = (/** @type {any} */ { message }) => reject(new Error(message));
+                    page.worker.postMessage({ order, args });
+                });
+            await page.tell('attach', page.shared.handle);
+        }, namespace);
+        return tab;
+    };
+
+    /**
+     * @param {Tab} tab
+     * @param {string} order
+     * @param {unknown[]} args
+     * @returns {Promise<any>}
+     */
+    const tell = (tab, order, ...args) =>
+        tab.evaluate(
+            (what, more) => /** @type {any} */ (globalThis).tell(what, ...more),
+            order,
+            args,
+        );
+
+    /** @param {string} namespace */
+    const openTwo = async (namespace) =>
+        /** @type {[Tab, Tab]} */ (await Promise.all([openThreads(namespace), openThreads(namespace)]));
+
+    it('a Worker in each of two tabs, 200 blocking acquisitions around a read and a write: exact', async () => {
+        const namespace = browser.namespace();
+        const tabs = await openTwo(namespace);
+        const database = `numbers of ${namespace}`;
+        const tokens = (await Promise.all(tabs.map((tab) => tell(tab, 'countIn', 'l', 200, database)))).flat();
+        assert.equal(new Set(tokens).size, 400);
+        await tell(tabs[0], 'countIn', 'l', 1, database);
+        const total = await tabs[1].evaluate(
+            (name) =>
+                new Promise((resolve) => {
+                    const opening = indexedDB.open(name);
+                    opening.onsuccess = () => {
+                        const reading = opening.result.transaction('numbers').objectStore('numbers').get('n');
+                        reading.onsuccess = () => resolve(reading.result);
+                    };
+                }),
+            database,
+        );
+        assert.equal(total, 401);
+        await closeAll(tabs);
+    });
+
+    it('a Worker that is terminated while it holds lets go, also of what it waited for', async () => {
+        const [a, b] = await openTwo(browser.namespace());
+        const token = await tell(a, 'lock', 'l');
+        const next = tell(b, 'lock', 'l');
+        await a.evaluate(async () => {
+            const { tab } = /** @type {any} */ (globalThis);
+            while ((await tab.lock('l').query()).length < 2) await new Promise((turn) => setTimeout(turn, 5));
+        });
+        const before = performance.now();
+        await a.evaluate(() => /** @type {any} */ (globalThis).worker.terminate());
+        assert.ok((await next) > token);
+        const took = performance.now() - before;
+        assert.ok(took < handOverMs, `${took} ms`);
+        await closeAll([a, b]);
+    });
+
+    it('a stolen lock is lost; the page itself awaits, and may not block', async () => {
+        const [a, b] = await openTwo(browser.namespace());
+        await tell(a, 'lock', 'l');
+        await b.evaluate(async () => {
+            const { tab } = /** @type {any} */ (globalThis);
+            (await tab.lock('l').acquire({ steal: true })).release();
+        });
+        const held = await a.evaluate(async () => {
+            const { tell: ask } = /** @type {any} */ (globalThis);
+            while (await ask('held', 'l')) await new Promise((turn) => setTimeout(turn, 5));
+            return false;
+        });
+        assert.equal(held, false);
+        await assert.rejects(tell(a, 'unlock', 'l'), /lock-lost/);
+        const token = await a.evaluate(async () => {
+            const grant = await /** @type {any} */ (globalThis).shared.tabLock('l').lockAsync();
+            return grant.token;
+        });
+        assert.ok(token > 0);
+        assert.equal(await tell(b, 'tryLock', 'l'), false);
+        await assert.rejects(tell(b, 'lock', 'l', { timeout: 10 }), /TimeoutError/);
+        await assert.rejects(
+            b.evaluate(() => /** @type {any} */ (globalThis).shared.tabLock('l').lock()),
+            { code: 'would-block' },
+        );
+        await closeAll([a, b]);
+    });
+
+    it('C++ threads wait for a Worker of another tab', async () => {
+        const [a, b] = await openTwo(browser.namespace());
+        await tell(b, 'lock', 'l');
+        await a.evaluate(() => {
+            const page = /** @type {any} */ (globalThis);
+            page.counter = page.shared.counter('n', { kind: 'unsynchronised' });
+            page.added = page.shared.hammer(page.counter, { threads: 2, adds: 50, lock: page.shared.tabLock('l') });
+        });
+        const early = await a.evaluate(async () => {
+            const page = /** @type {any} */ (globalThis);
+            while ((await page.tab.lock('l').query()).length < 2) await new Promise((turn) => setTimeout(turn, 5));
+            return page.counter.value;
+        });
+        assert.equal(early, 0);
+        await tell(b, 'unlock', 'l');
+        const total = await a.evaluate(async () => {
+            const page = /** @type {any} */ (globalThis);
+            await page.added;
+            return page.counter.value;
+        });
+        assert.equal(total, 100);
+        await closeAll([a, b]);
+    });
+});
+
+describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks over tabs, from threads, without isolation', (engine) => {
+    const browser = useBrowser(engine, { isolated: false });
+    it('threads({ tab }) is a typed error', async () => {
+        const tab = await browser.openTab();
+        const code = await tab.evaluate(async (namespace) => {
+            const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
+            const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus-threads.js'));
+            return threads({ tab: await open({ namespace, build: 'single' }) }).catch((/** @type {any} */ error) => error.code);
+        }, browser.namespace());
+        assert.equal(code, 'unavailable');
+        await closeAll([tab]);
+    });
+});

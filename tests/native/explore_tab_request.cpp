@@ -1,0 +1,165 @@
+// How a thread asks its page for a lock over tabs, under every interleaving: nobody is inside with
+// another, nobody sleeps for ever, and the page keeps nothing for who is gone.
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <memory>
+#include <string>
+
+#include "lab/explore/search.hpp"
+#include "lab/threads/model.hpp"
+#include "tabacus/sync/tab_request.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::ModelAtomic;
+using lab::ModelParker;
+using lab::Program;
+using lab::Search;
+using lab::threads_program;
+using lab::ThreadsPlay;
+using sync::TabHas;
+using sync::TabState;
+using sync::TabTask;
+
+using Request = sync::BasicTabRequest<ModelParker>;
+using Bell = sync::BasicTabBell<ModelParker>;
+
+/// What a thread does, again and again.
+enum class Way { patient, impatient, tries };
+
+/// Threads 0 to Threads − 1 ask, and the last thread is their page, which has one lock.
+template <std::uint32_t Threads>
+class Asking final : public ThreadsPlay {
+  public:
+    Asking(std::array<Way, Threads> ways, int rounds) : ways_(ways), rounds_(rounds) {}
+
+    void run(std::uint32_t index) override {
+        if (index == Threads) {
+            serve();
+            return;
+        }
+        requests_[index].take(index + 1, u"l");
+        for (int i = 0; i < rounds_; ++i) enter(index);
+        requests_[index].close(bell_);
+        ended_.fetch_add(1);
+        bell_.ring();
+    }
+
+    std::string judge() override {
+        if (inside_.peek() != entered_) return "two were inside at once";
+        for (const TabHas has : has_) {
+            if (has != TabHas::nothing)
+                return "the page keeps something for a request that is over";
+        }
+        for (const Request& request : requests_) {
+            if (request.state() != TabState::free) return "a request was not given back";
+        }
+        return "";
+    }
+
+  private:
+    void enter(std::uint32_t index) {
+        Request& request = requests_[index];
+        const Way way = ways_[index];
+        request.ask(bell_, way == Way::tries ? TabState::trying : TabState::asked);
+        std::int64_t now_ns = 0;
+        const auto clock = [&now_ns] { return ++now_ns; };
+        const auto timeout_ns = way == Way::impatient ? 2 : sync::forever_ns;
+        if (request.answer(bell_, timeout_ns, clock) != TabState::granted) return;
+        inside_.store(inside_.load() + 1);
+        ++entered_;
+        request.let_go(bell_);
+    }
+
+    void serve() {
+        for (;;) {
+            const std::uint32_t rung = bell_.rung();
+            const bool last = ended_.load() == Threads;
+            while (look()) {
+            }
+            if (last) return;
+            bell_.wait(rung);
+        }
+    }
+
+    /// Whether there may be more to do.
+    bool look() {
+        bool moved = false;
+        for (std::uint32_t i = 0; i < Threads; ++i) moved |= look_at(i);
+        return moved;
+    }
+
+    bool look_at(std::uint32_t i) {
+        switch (requests_[i].look(has_[i])) {
+            case TabTask::nothing:
+                return has_[i] == TabHas::waiting && give(i);
+            case TabTask::wait:
+                has_[i] = TabHas::waiting;
+                return true;
+            case TabTask::attempt:
+                if (!give(i)) requests_[i].refuse(0);
+                return true;
+            case TabTask::drop:
+                if (has_[i] == TabHas::holding) taken_ = false;
+                has_[i] = TabHas::nothing;
+                return true;
+        }
+        return false;
+    }
+
+    bool give(std::uint32_t i) {
+        if (taken_) return false;
+        taken_ = true;
+        has_[i] = TabHas::holding;
+        requests_[i].grant(1);  // dropped at the next look where it was given up
+        return true;
+    }
+
+    const std::array<Way, Threads> ways_;
+    const int rounds_;
+    Bell bell_;
+    std::array<Request, Threads> requests_;
+    ModelAtomic<std::uint32_t> ended_{0};
+    ModelAtomic<std::uint32_t> inside_{0};
+    std::uint32_t entered_ = 0;
+    std::array<TabHas, Threads> has_{};
+    bool taken_ = false;
+};
+
+template <std::uint32_t Threads>
+void check_proved(std::array<Way, Threads> ways, int rounds, const lab::Bound& bound = {}) {
+    Search search(threads_program(Threads + 1,
+                                  [=] { return std::make_unique<Asking<Threads>>(ways, rounds); }),
+                  bound);
+    search.explore(5'000'000);
+    CAPTURE(search.tally().schedules, search.tally().steps);
+    CHECK((search.failure() ? search.failure()->complaint : "") == "");
+    CHECK(search.exhausted());
+    CHECK(search.tally().schedules > 1);
+}
+
+}  // namespace
+
+TEST_CASE("explorer: a thread and its page miss nothing of each other", "[explorer]") {
+    for (const Way way : {Way::patient, Way::impatient, Way::tries}) {
+        CAPTURE(static_cast<int>(way));
+        check_proved<1>({way}, 1);
+    }
+}
+
+TEST_CASE("explorer: who asks again before the page has seen the last is served", "[explorer]") {
+    for (const Way way : {Way::patient, Way::impatient, Way::tries}) {
+        CAPTURE(static_cast<int>(way));
+        check_proved<1>({way}, 2, {.switches = 3});
+    }
+}
+
+TEST_CASE("explorer: two threads exclude each other through their page", "[explorer]") {
+    for (const Way way : {Way::patient, Way::impatient, Way::tries}) {
+        CAPTURE(static_cast<int>(way));
+        check_proved<2>({Way::patient, way}, 1, {.switches = 1});
+    }
+}
+
+}  // namespace tabacus::test

@@ -1,0 +1,247 @@
+/** Locks over tabs from workers, which block: two tabs of one process, each with a memory and workers. */
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { open, TabacusError } from 'tabacus';
+import { threads } from 'tabacus/threads';
+import { attach } from 'tabacus/worker';
+import { mailbox } from '../programs/adders.js';
+import { FakeOrigin } from './fake-origin.js';
+import { LockOrigin } from './fake-locks.js';
+
+/** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
+
+/** The threads' signs of life: Web Locks of the process. */
+const lives = new LockOrigin();
+const signs = {
+    /**
+     * @param {string} name
+     * @param {() => unknown} granted
+     */
+    request: (name, granted) => lives.manager('page').request(name, {}, granted),
+};
+Object.defineProperty(globalThis, 'navigator', { value: { locks: signs }, configurable: true });
+
+/** @type {(() => unknown)[]} */
+const endings = [];
+after(() => Promise.all(endings.map((end) => end())));
+
+/** @param {number} count */
+async function pages(count) {
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    const made = Array.from({ length: count }, async (_, index) => {
+        const window = origin.window({ navigator: { locks: locks.manager(`client ${index}`) } });
+        const tab = await open({ build: 'single', window });
+        const shared = await threads({ tab });
+        endings.push(() => shared.close(), () => tab.close());
+        return { tab, shared };
+    });
+    const all = await Promise.all(made);
+    return /** @type {[{ tab: import('tabacus').Tab, shared: ThreadsMemory }, { tab: import('tabacus').Tab, shared: ThreadsMemory }]} */ (
+        /** @type {unknown} */ (all)
+    );
+}
+
+/** @param {ThreadsMemory} shared */
+async function startWorker(shared) {
+    const worker = new Worker(new URL('./tab-locker.node.js', import.meta.url));
+    const { deliver, fail, next } = mailbox();
+    /** @type {Map<string, () => void>} */
+    const living = new Map();
+    worker.on('message', ({ life, died, ...answer }) => {
+        if (life) {
+            void lives.manager('worker').request(life, {}, () => {
+                worker.postMessage({ granted: life });
+                return new Promise((end) => living.set(life, () => end(undefined)));
+            });
+        } else if (died) living.get(died)?.();
+        else deliver(answer);
+    });
+    worker.on('error', fail);
+    worker.on('exit', () => living.forEach((end) => end()));
+    endings.push(() => worker.terminate());
+    /**
+     * @param {string} order
+     * @param {...unknown} args
+     */
+    const tell = async (order, ...args) => {
+        worker.postMessage({ order, args });
+        const { value, error } = /** @type {any} */ (await next());
+        if (error) throw Object.assign(new Error(error.message), error);
+        return value;
+    };
+    await tell('attach', shared.handle);
+    return { tell, terminate: () => worker.terminate() };
+}
+
+/** @param {() => Promise<boolean>} condition */
+async function until(condition) {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+/** @param {string} code */
+const withCode = (code) => (/** @type {any} */ error) => {
+    assert.equal(error.code, code, String(error));
+    return true;
+};
+
+test('workers of two tabs count exactly, blocking, with tokens that rise', async () => {
+    const [a, b] = await pages(2);
+    const workers = await Promise.all([a, a, b, b].map(({ shared }) => startWorker(shared)));
+    const plain = new Int32Array(new SharedArrayBuffer(4));
+    const rounds = 50;
+    const own = (async () => {
+        for (let i = 0; i < rounds; i++) {
+            const held = await a.shared.tabLock('l').lockAsync();
+            const before = Number(plain[0]);
+            await undefined;
+            plain[0] = before + 1;
+            held.unlock();
+        }
+    })();
+    const tokens = (await Promise.all(workers.map(({ tell }) => tell('count', 'l', rounds, plain)))).flat();
+    await own;
+    assert.equal(plain[0], 5 * rounds);
+    assert.equal(new Set(tokens).size, 4 * rounds);
+    assert.ok(await b.tab.lock('l').run((held) => Number(held.token) > Math.max(...tokens)));
+});
+
+test('it is the lock of tab.lock(name), and says who has it', async () => {
+    const [{ tab, shared }] = await pages(1);
+    const worker = await startWorker(shared);
+    const token = await worker.tell('lock', 'l');
+    assert.equal(await worker.tell('token', 'l'), token);
+    assert.equal(await worker.tell('held', 'l'), true);
+    const [request] = await tab.lock('l').query();
+    assert.match(String(request?.label), /^thread \d+$/);
+    assert.equal(await tab.lock('l').run((held) => held, { ifAvailable: true }), null);
+    await worker.tell('unlock', 'l');
+    assert.equal(await worker.tell('held', 'l'), false);
+    assert.equal(await worker.tell('token', 'l'), undefined);
+    assert.ok(Number(await tab.lock('l').run((held) => held.token)) > token);
+});
+
+test('tryLock and timeouts give up, and hold nobody up', async () => {
+    const [{ tab, shared }] = await pages(1);
+    const worker = await startWorker(shared);
+    const held = await tab.lock('l').acquire();
+    assert.equal(await worker.tell('tryLock', 'l'), false);
+    await assert.rejects(worker.tell('lock', 'l', { timeout: 5 }), { name: 'TimeoutError' });
+    await assert.rejects(worker.tell('lock', 'l', { timeout: 0 }), { name: 'TimeoutError' });
+    await assert.rejects(shared.tabLock('l').lockAsync({ timeout: 3 }), { name: 'TimeoutError' });
+    const abort = new AbortController();
+    const waiting = shared.tabLock('l').lockAsync({ signal: abort.signal });
+    abort.abort(new RangeError('enough'));
+    await assert.rejects(waiting, RangeError);
+    await assert.rejects(shared.tabLock('l').lockAsync({ signal: AbortSignal.abort() }), { name: 'AbortError' });
+    held?.release();
+    assert.equal(await worker.tell('tryLock', 'l'), true);
+    assert.equal(await worker.tell('tryLock', 'l'), false);
+    await worker.tell('unlock', 'l');
+    await until(async () => (await tab.lock('l').query()).length === 0);
+});
+
+test('a worker that is terminated lets go, holding and waiting', async () => {
+    const [a, b] = await pages(2);
+    const [holder, waiter, next] = await Promise.all([a, a, b].map(({ shared }) => startWorker(shared)));
+    assert.ok(holder && waiter && next);
+    const token = await holder.tell('lock', 'l');
+    void waiter.tell('lock', 'l').catch(() => {});
+    await until(async () => (await a.tab.lock('l').query()).length === 2);
+    await waiter.terminate();
+    const waiting = next.tell('lock', 'l');
+    await holder.terminate();
+    assert.ok((await waiting) > token);
+    await next.tell('unlock', 'l');
+    await until(async () => (await a.tab.lock('l').query()).length === 0);
+});
+
+test('a worker that closes its attachment lets go', async () => {
+    const [{ tab, shared }] = await pages(1);
+    const worker = await startWorker(shared);
+    await worker.tell('lock', 'l');
+    await worker.tell('close');
+    assert.notEqual(await tab.lock('l').acquire(), null);
+    await assert.rejects(worker.tell('lock', 'l'), withCode('closed'));
+});
+
+test('a lock that is stolen is lost: held says so, and unlock throws', async () => {
+    const [{ tab, shared }, b] = await pages(2);
+    const worker = await startWorker(shared);
+    const token = await worker.tell('lock', 'l');
+    const grant = shared.tabLock('m').lockAsync();
+    const held = await grant;
+    for (const name of ['l', 'm']) (await b.tab.lock(name).acquire({ steal: true }))?.release();
+    await until(async () => !(await worker.tell('held', 'l')) && !held.held);
+    await assert.rejects(worker.tell('lock', 'l'), withCode('would-deadlock'));
+    await assert.rejects(worker.tell('unlock', 'l'), withCode('lock-lost'));
+    await assert.rejects(worker.tell('unlock', 'l'), withCode('not-owner'));
+    held[Symbol.dispose]();
+    assert.throws(() => held.unlock(), withCode('not-owner'));
+    assert.ok((await worker.tell('lock', 'l')) > token);
+    assert.equal((await tab.lock('l').query()).length, 1);
+});
+
+test('who closes the memory or the tab tells the holders, and refuses who comes later', async () => {
+    const [a, b] = await pages(2);
+    const [one, two] = await Promise.all([a, b].map(({ shared }) => startWorker(shared)));
+    assert.ok(one && two);
+    await one.tell('lock', 'l');
+    a.shared.close();
+    assert.equal(await one.tell('held', 'l'), false);
+    await assert.rejects(one.tell('unlock', 'l'), withCode('lock-lost'));
+    await assert.rejects(one.tell('lock', 'l'), withCode('closed'));
+    await two.tell('lock', 'l');
+    await b.tab.close();
+    await assert.rejects(two.tell('lock', 'other'), withCode('closed'));
+    await until(async () => !(await two.tell('held', 'l')));
+    await assert.rejects(two.tell('unlock', 'l'), withCode('lock-lost'));
+});
+
+test('C++ threads take it too: tabacus::TabMutex', async () => {
+    const [{ shared }] = await pages(1);
+    const worker = await startWorker(shared);
+    const lock = shared.tabLock('l');
+    const counter = shared.counter('plain', { kind: 'unsynchronised' });
+    await shared.hammer(counter, { threads: 3, adds: 40, lock });
+    assert.equal(counter.value, 120);
+    await worker.tell('lock', 'l');
+    const added = shared.hammer(counter, { threads: 1, adds: 1, lock });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(counter.value, 120);
+    await worker.tell('unlock', 'l');
+    await added;
+    assert.equal(counter.value, 121);
+});
+
+test('what is wrong is told at once', async () => {
+    await assert.rejects(threads({ tab: /** @type {any} */ ({}) }), (error) => {
+        assert.equal(/** @type {any} */ (error).argument, 'tab');
+        return withCode('invalid-argument')(error);
+    });
+    const without = await threads();
+    assert.throws(() => without.tabLock('l'), (error) => {
+        assert.ok(error instanceof TabacusError);
+        assert.match(error.message, /threads\(\{ tab/);
+        return withCode('unavailable')(error);
+    });
+    const [{ shared }] = await pages(1);
+    const lock = shared.tabLock('l');
+    assert.equal(shared.tabLock('l'), lock);
+    assert.throws(() => shared.tabLock(''), withCode('invalid-argument'));
+    assert.throws(() => lock.unlock(), withCode('not-owner'));
+    assert.throws(() => lock.lock({ timeout: -1 }), withCode('invalid-argument'));
+    await assert.rejects(lock.lockAsync(/** @type {any} */ ({ mode: 'shared' })), withCode('invalid-argument'));
+    await assert.rejects(attach(/** @type {any} */ ({ ...shared.handle, life: 7 })), withCode('invalid-argument'));
+    const counter = shared.counter('c');
+    await assert.rejects(shared.hammer(counter, { threads: 1, adds: 1, lock: /** @type {any} */ ({}) }), withCode('invalid-argument'));
+    const held = await lock.lockAsync();
+    assert.throws(() => lock.lock(), withCode('would-block'));
+    assert.throws(() => lock.tryLock(), withCode('would-block'));
+    assert.equal(lock.held, true);
+    assert.equal(lock.token, held.token);
+    lock.unlock();
+    assert.equal(held.held, false);
+});

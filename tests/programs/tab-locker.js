@@ -1,0 +1,100 @@
+/** What a Worker does with locks over tabs when it is told to: the worker's side of tab-lockers.js. */
+
+/** @typedef {import('tabacus/worker').AttachedMemory} AttachedMemory */
+
+/**
+ * @param {(handle: any) => Promise<AttachedMemory>} attach
+ * @param {(message: unknown) => void} post
+ * @returns {(message: any) => Promise<void>} to be called with each message
+ */
+export function tabLocker(attach, post) {
+    /** @type {AttachedMemory} */
+    let shared;
+    const orders = {
+        /** @param {any} handle */
+        async attach(handle) {
+            shared = await attach(handle);
+        },
+        close: () => shared.close(),
+        /**
+         * @param {string} name
+         * @param {{ timeout?: number }} [options]
+         */
+        lock: (name, options) => shared.tabLock(name).lock(options),
+        /** @param {string} name */
+        tryLock: (name) => shared.tabLock(name).tryLock(),
+        /** @param {string} name */
+        lockAsync: async (name) => (await shared.tabLock(name).lockAsync()).token,
+        /** @param {string} name */
+        unlock: (name) => shared.tabLock(name).unlock(),
+        /** @param {string} name */
+        held: (name) => shared.tabLock(name).held,
+        /** @param {string} name */
+        token: (name) => shared.tabLock(name).token,
+        /**
+         * Adds one to a plain number that long under the lock, and looks away between its load and its store.
+         *
+         * @param {string} name
+         * @param {number} times
+         * @param {Int32Array} plain
+         * @returns {number[]} the tokens
+         */
+        count(name, times, plain) {
+            const lock = shared.tabLock(name);
+            return Array.from({ length: times }, () => {
+                const token = lock.lock();
+                const before = Number(plain[0]);
+                Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0.05);
+                plain[0] = before + 1;
+                lock.unlock();
+                return token;
+            });
+        },
+        /**
+         * The same, of a number in IndexedDB: read in one transaction, written in another.
+         *
+         * @param {string} name
+         * @param {number} times
+         * @param {string} database
+         * @returns {Promise<number[]>} the tokens
+         */
+        async countIn(name, times, database) {
+            const lock = shared.tabLock(name);
+            const opening = indexedDB.open(database);
+            opening.onupgradeneeded = () => opening.result.createObjectStore('numbers');
+            const db = await done(opening);
+            const numbers = (/** @type {IDBTransactionMode} */ mode) =>
+                db.transaction('numbers', mode).objectStore('numbers');
+            const tokens = [];
+            for (let i = 0; i < times; i++) {
+                tokens.push(lock.lock({ timeout: 60_000 }));
+                const before = (await done(numbers('readonly').get('n'))) ?? 0;
+                const writing = numbers('readwrite');
+                writing.put(before + 1, 'n');
+                await new Promise((resolve) => (writing.transaction.oncomplete = resolve));
+                lock.unlock();
+            }
+            db.close();
+            return tokens;
+        },
+    };
+    return async ({ order, args }) => {
+        try {
+            post({ value: await /** @type {any} */ (orders)[order](...args) });
+        } catch (error) {
+            const { name, code, message } = /** @type {any} */ (error);
+            post({ error: { name, code, message } });
+        }
+    };
+}
+
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
+const done = (request) =>
+    new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include "tabacus/sync/arena.hpp"
+#include "tabacus/sync/thread_id.hpp"
+
+namespace tabacus {
+
+/// A lock over all tabs of the origin, for C++ threads, which block: the same as `tab.lock(name)`
+/// in JavaScript. The page's main thread, which answers, must run and must not wait for these
+/// threads.
+///
+/// Lockable and TimedLockable as the C++ standard means them: for std::scoped_lock, std::lock and
+/// std::unique_lock. Any number of threads may share one object; it is not recursive.
+///
+/// A thread cannot die alone in C++: whoever leaves the scope of a std::scoped_lock lets go, and
+/// with the page the lock is let go too. The lock can be lost while it is held (stolen, the page
+/// frozen): `held()` tells, and what the holder writes elsewhere must carry `token()`, which rises
+/// with every grant.
+class TabMutex {
+  public:
+    /// @param name 1 to 128 UTF-16 units
+    /// @throws std::system_error not_enough_memory if the arena is full. Without exceptions it
+    /// aborts,
+    ///   here and below
+    TabMutex(sync::Arena& arena, std::u16string_view name)
+        : TabMutex(arena, opened(arena, name), true) {}
+
+    /// On a request that its owner lends for the mutex's life, and asks nothing through meanwhile.
+    TabMutex(sync::Arena& arena, sync::TabRequest& request) : TabMutex(arena, request, false) {}
+
+    TabMutex(const TabMutex&) = delete;
+    TabMutex& operator=(const TabMutex&) = delete;
+    TabMutex(TabMutex&&) = delete;
+    TabMutex& operator=(TabMutex&&) = delete;
+    ~TabMutex() {
+        if (owned_) request_.close(bell_);
+    }
+
+    /// Blocks until the lock is the caller's.
+    /// @throws std::system_error resource_deadlock_would_occur if the caller holds it already;
+    ///   resource_unavailable_try_again if the page refuses: its tab is closed, or has no locks
+    void lock() {
+        const auto self = sync::this_thread_id();
+        if (threads_.lock(self) != sync::Lock::acquired)
+            fail(std::errc::resource_deadlock_would_occur);
+        if (ask(sync::TabState::asked, sync::forever_ns)) return;
+        threads_.unlock(self);
+        fail(std::errc::resource_unavailable_try_again);
+    }
+
+    /// Asks the page, which answers at once. False where it refuses, for whatever reason.
+    bool try_lock() {
+        const auto self = sync::this_thread_id();
+        if (threads_.try_lock(self) != sync::Lock::acquired) return false;
+        return kept(self, ask(sync::TabState::trying, sync::forever_ns));
+    }
+
+    /// Blocks for at most that long. False where the page refuses, for whatever reason.
+    template <class Rep, class Period>
+    bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
+        return try_lock_until(std::chrono::steady_clock::now() + timeout);
+    }
+
+    template <class Duration>
+    bool try_lock_until(std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) {
+        using std::chrono::duration_cast;
+        const auto rest_ns = [deadline] {
+            const auto rest = deadline - std::chrono::steady_clock::now();
+            return std::max<std::int64_t>(0, duration_cast<std::chrono::nanoseconds>(rest).count());
+        };
+        const auto self = sync::this_thread_id();
+        if (threads_.lock_for(self, rest_ns(), now_ns) != sync::Lock::acquired) return false;
+        return kept(self, ask(sync::TabState::asked, rest_ns()));
+    }
+
+    /// Lets go, also of a lock that was lost.
+    /// @throws std::system_error operation_not_permitted if the caller has not locked it
+    void unlock() {
+        const auto self = sync::this_thread_id();
+        if (threads_.owner() != self) fail(std::errc::operation_not_permitted);
+        request_.let_go(bell_);
+        threads_.unlock(self);
+    }
+
+    /// Whether the caller, who has locked it, holds it still: false once it is lost.
+    [[nodiscard]] bool held() const { return request_.state() == sync::TabState::granted; }
+
+    /// The fencing token of the caller, who has locked it.
+    [[nodiscard]] std::int64_t token() const { return request_.token(); }
+
+  private:
+    TabMutex(sync::Arena& arena, sync::TabRequest& request, bool owned)
+        : bell_(arena.tab_bell()), request_(request), owned_(owned) {}
+
+    static sync::TabRequest& opened(sync::Arena& arena, std::u16string_view name) {
+        if (name.empty() || name.size() > sync::TabRequest::name_units_max)
+            fail(std::errc::invalid_argument);
+        auto outcome = sync::Opened::found;
+        auto* request = arena.open_tab_request(arena.take_id(), true, false, name, outcome);
+        if (request == nullptr) fail(std::errc::not_enough_memory);
+        return *request;
+    }
+
+    bool ask(sync::TabState how, std::int64_t timeout_ns) {
+        request_.ask(bell_, how);
+        const auto said = request_.answer(bell_, timeout_ns, now_ns);
+        return said == sync::TabState::granted || said == sync::TabState::lost;
+    }
+
+    bool kept(sync::Owner self, bool granted) {
+        if (!granted) threads_.unlock(self);
+        return granted;
+    }
+
+    static std::int64_t now_ns() {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    }
+
+    [[noreturn]] static void fail(std::errc what) {
+#ifdef __cpp_exceptions
+        throw std::system_error(std::make_error_code(what), "tabacus::TabMutex");
+#else
+        static_cast<void>(what);
+        std::abort();
+#endif
+    }
+
+    sync::Mutex threads_;
+    sync::TabBell& bell_;
+    sync::TabRequest& request_;
+    const bool owned_;
+};
+
+}  // namespace tabacus
