@@ -8,7 +8,7 @@ if(TABACUS_SANITIZE)
     # Every report ends the process, so that CTest sees it. Some optimisation, since the sanitizers
     # are slow; assertions stay on.
     add_compile_options(
-        -O1 -g -fsanitize=${TABACUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+        -O1 -gline-tables-only -fsanitize=${TABACUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${TABACUS_SANITIZE})
 endif()
 
@@ -36,17 +36,24 @@ if(test_sources)
     target_link_libraries(tabacus_tests PRIVATE tabacus Catch2::Catch2WithMain)
     catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
 
+    # Long runs alone, for the release build.
+    add_executable(tabacus_long_runs EXCLUDE_FROM_ALL tests/native/explore_long.cpp)
+    target_link_libraries(tabacus_long_runs PRIVATE tabacus Catch2::Catch2WithMain)
+
     # The protocols once more as the core in a browser runs them: a failure destroys the frames that it
-    # passes instead of being thrown through them (task.hpp).
-    tabacus_sources(unwound_sources wasm/src/protocol wasm/src/lab)
-    set(unwound_tests ${test_sources})
-    list(FILTER unwound_tests INCLUDE REGEX "/(task_coroutines|protocol_[a-z]+|lock_[a-z]+)[.]cpp$")
-    add_executable(tabacus_tests_unwound ${unwound_sources} ${unwound_tests})
-    target_include_directories(tabacus_tests_unwound PRIVATE wasm/include wasm/src)
-    target_compile_definitions(tabacus_tests_unwound PRIVATE TABACUS_UNWIND_BY_DESTRUCTION)
-    target_link_libraries(tabacus_tests_unwound PRIVATE Threads::Threads Catch2::Catch2WithMain)
-    catch_discover_tests(
-        tabacus_tests_unwound TEST_PREFIX "unwound: " DISCOVERY_MODE PRE_TEST)
+    # passes instead of being thrown through them (task.hpp). One thread runs them: nothing for
+    # ThreadSanitizer.
+    if(NOT TABACUS_SANITIZE MATCHES "thread")
+        tabacus_sources(unwound_sources wasm/src/protocol wasm/src/lab)
+        set(unwound_tests ${test_sources})
+        list(FILTER unwound_tests INCLUDE REGEX "/(task_coroutines|protocol_[a-z]+|lock_[a-z]+)[.]cpp$")
+        add_executable(tabacus_tests_unwound ${unwound_sources} ${unwound_tests})
+        target_include_directories(tabacus_tests_unwound PRIVATE wasm/include wasm/src)
+        target_compile_definitions(tabacus_tests_unwound PRIVATE TABACUS_UNWIND_BY_DESTRUCTION)
+        target_link_libraries(tabacus_tests_unwound PRIVATE Threads::Threads Catch2::Catch2WithMain)
+        catch_discover_tests(
+            tabacus_tests_unwound TEST_PREFIX "unwound: " DISCOVERY_MODE PRE_TEST)
+    endif()
 endif()
 
 # What strangers write is parsed under libFuzzer too, where the compiler has it: a short run of fixed

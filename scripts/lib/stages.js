@@ -68,7 +68,7 @@ const longRuns = async (/** @type {Report} */ report) => {
     for (const old of [log, junit]) rmSync(old, { force: true });
     const tools = await toolchain();
     const reporters = ['-r', 'console', '-r', `junit::out=${junit}`];
-    const tests = join(buildFolder, 'native-release/tabacus_tests');
+    const tests = join(buildFolder, 'native-release/tabacus_long_runs');
     try {
         await run(tools.command(tests, ['[long]', ...reporters]), log);
     } finally {
@@ -114,7 +114,7 @@ export const STAGES = [
         name: 'build-native-release',
         needs: ['toolchain'],
         cores: 2,
-        run: () => build('native-release', ['tabacus_tests', 'tabacus_matrix']),
+        run: () => build('native-release', ['tabacus_long_runs', 'tabacus_matrix']),
     },
 
     {

@@ -19,10 +19,10 @@ using Ends = std::set<std::string>;
 /// Hears one message while it has three things to do.
 class Hearer {
   public:
-    explicit Hearer(LabTab& tab) : in_(tab.channel("c")) {
-        in_->on_message([this](std::string_view text) { log.append(text); });
+    /// `log` outlives the tab.
+    Hearer(LabTab& tab, std::string& log) : in_(tab.channel("c")) {
+        in_->on_message([&log](std::string_view text) { log.append(text); });
     }
-    std::string log;
 
   private:
     std::unique_ptr<Channel> in_;
@@ -39,21 +39,21 @@ class Mail final : public Play {
         sender_ = &origin.open_tab();
         auto& tab = origin.open_tab();
         auto& sender = sender_->run<Sender>(*sender_);
-        hearer_ = &tab.run<Hearer>(tab);
+        tab.run<Hearer>(tab, log_);
         sender_->post([&sender] { sender.out->post("m"); });
         for (int i = 1; i <= 3; ++i) {
-            tab.post([hearer = hearer_, i] { hearer->log += std::to_string(i); });
+            tab.post([this, i] { log_ += std::to_string(i); });
         }
     }
     std::string at_rest(Origin& /*origin*/) override {
-        ends_.insert(hearer_->log + (sender_->alive() ? "" : " of the dead"));
+        ends_.insert(log_ + (sender_->alive() ? "" : " of the dead"));
         return {};
     }
 
   private:
     Ends& ends_;
     LabTab* sender_ = nullptr;
-    Hearer* hearer_ = nullptr;
+    std::string log_;  // of what the other tab heard and did
 };
 
 Ends ends_of_mail(Faults faults, const Bound& bound) {
