@@ -1,4 +1,4 @@
-// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_tests [long]`,
+// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_long_runs [long]`
 // of a release build.
 #include <algorithm>
 #include <array>
