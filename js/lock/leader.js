@@ -1,4 +1,4 @@
-import { LeaderCalls } from './leader-calls.js';
+/** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
 
 /**
  * One leader over all tabs of the origin that open the same namespace. Made by `tab.leader(name)`.
@@ -20,7 +20,16 @@ export class Leader {
     constructor(name, lock, locks) {
         this.name = name;
         this.#lock = lock;
-        this.#calls = new LeaderCalls(name, locks);
+        /** @type {Promise<LeaderCalls> | undefined} */
+        let calls;
+        // Loaded by who calls or answers; again, where that has failed.
+        this.#calls = () =>
+            (calls ??= import('./leader-calls.js')
+                .then(({ LeaderCalls }) => new LeaderCalls(name, locks))
+                .catch((error) => {
+                    calls = undefined;
+                    throw error;
+                }));
     }
 
     /**
@@ -64,8 +73,8 @@ export class Leader {
      * @example
      * const receipt = await tab.leader('payments').call({ pay: 12 }, { key: order });
      */
-    call(request, options) {
-        return this.#calls.call(request, options);
+    async call(request, options) {
+        return (await this.#calls()).call(request, options);
     }
 
     /**
@@ -97,7 +106,7 @@ export class Term {
 
     /**
      * @param {import('./held.js').Held} held
-     * @param {LeaderCalls} calls
+     * @param {() => Promise<LeaderCalls>} calls
      * @internal
      */
     constructor(held, calls) {
@@ -142,8 +151,8 @@ export class Term {
      *     }),
      * );
      */
-    answer(handler) {
-        return this.#calls.answer(this.#held, handler);
+    async answer(handler) {
+        return (await this.#calls()).answer(this.#held, handler);
     }
 
     /**
