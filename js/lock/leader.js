@@ -1,3 +1,5 @@
+import { Loaded } from '../shared/loaded.js';
+
 /** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
 
 /**
@@ -20,16 +22,10 @@ export class Leader {
     constructor(name, lock, locks) {
         this.name = name;
         this.#lock = lock;
-        /** @type {Promise<LeaderCalls> | undefined} */
-        let calls;
-        // Loaded by who calls or answers; again, where that has failed.
-        this.#calls = () =>
-            (calls ??= import('./leader-calls.js')
-                .then(({ LeaderCalls }) => new LeaderCalls(name, locks))
-                .catch((error) => {
-                    calls = undefined;
-                    throw error;
-                }));
+        this.#calls = new Loaded(async () => {
+            const { LeaderCalls } = await import('./leader-calls.js');
+            return new LeaderCalls(name, locks);
+        });
     }
 
     /**
@@ -74,7 +70,7 @@ export class Leader {
      * const receipt = await tab.leader('payments').call({ pay: 12 }, { key: order });
      */
     async call(request, options) {
-        return (await this.#calls()).call(request, options);
+        return (await this.#calls.get()).call(request, options);
     }
 
     /**
@@ -106,7 +102,7 @@ export class Term {
 
     /**
      * @param {import('./held.js').Held} held
-     * @param {() => Promise<LeaderCalls>} calls
+     * @param {Loaded<LeaderCalls>} calls
      * @internal
      */
     constructor(held, calls) {
@@ -152,7 +148,7 @@ export class Term {
      * );
      */
     async answer(handler) {
-        return (await this.#calls()).answer(this.#held, handler);
+        return (await this.#calls.get()).answer(this.#held, handler);
     }
 
     /**

@@ -7,6 +7,7 @@ import { Lock } from '../lock/lock.js';
 import { Semaphore } from '../lock/semaphore.js';
 import { Serial } from '../lock/serial.js';
 import { checkInteger, checkName } from '../shared/check.js';
+import { Loaded } from '../shared/loaded.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
@@ -78,17 +79,30 @@ export class Tab extends EventTarget {
     /** Those of the default strategy, by their addresses in the core. @type {Map<number, Counter>} */
     #byAddress = new Map();
 
-    /**
-     * The other strategies, once one was asked for.
-     * @type {Promise<import('./catalogue.js').Catalogue> | undefined}
-     */
-    #catalogue;
+    /** The other strategies. */
+    #catalogue = new Loaded(async () => {
+        const { openCatalogue } = await import('./catalogue.js');
+        return openCatalogue({
+            namespace: this.#namespace,
+            platform: this.#platform,
+            source: this.#catalogueSource,
+            notice: (notice) => this.#notice(notice),
+        });
+    });
 
     /** @type {Promise<void> | undefined} */
     #closing;
 
-    /** The locks, once one is used. @type {Promise<import('../lock/locks.js').Locks> | undefined} */
-    #locks;
+    #locks = new Loaded(async () => {
+        const { Locks } = await import('../lock/locks.js');
+        return Locks.load({
+            namespace: this.#namespace,
+            platform: this.#platform,
+            source: this.#locksSource,
+            allowWeaker: this.#allowWeaker,
+            warn: (notice) => this.#notice(notice),
+        });
+    });
 
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
@@ -350,7 +364,7 @@ export class Tab extends EventTarget {
             const guarantee = storedGuarantee(strategy, strict);
             this.#checkNeeds(guarantee);
             return new StoredCounter(name, guarantee, owner, async (counter) =>
-                (await this.#loadCatalogue()).attach(counter, [name, strategy, ...times], strict),
+                (await this.#catalogue.get()).attach(counter, [name, strategy, ...times], strict),
             );
         }
         const address = this.#border.counter([name], strict);
@@ -375,23 +389,6 @@ export class Tab extends EventTarget {
         }
     }
 
-    /** Loaded once; again, where that has failed. */
-    #loadCatalogue() {
-        const options = {
-            namespace: this.#namespace,
-            platform: this.#platform,
-            source: this.#catalogueSource,
-            notice: (/** @type {import('../core/border.js').Notice} */ notice) => this.#notice(notice),
-        };
-        this.#catalogue ??= import('./catalogue.js')
-            .then(({ openCatalogue }) => openCatalogue(options))
-            .catch((error) => {
-                this.#catalogue = undefined;
-                throw error;
-            });
-        return this.#catalogue;
-    }
-
     /**
      * @param {Counter} counter
      * @param {import('./options.js').Durability} durability
@@ -408,27 +405,18 @@ export class Tab extends EventTarget {
 
     #loadLocks() {
         if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
-        this.#locks ??= import('../lock/locks.js').then(({ Locks }) =>
-            Locks.load({
-                namespace: this.#namespace,
-                platform: this.#platform,
-                source: this.#locksSource,
-                allowWeaker: this.#allowWeaker,
-                warn: (notice) => this.#notice(notice),
-            }),
-        );
-        return this.#locks;
+        return this.#locks.get();
     }
 
     async #close() {
-        void this.#locks?.then(
+        void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock
         );
         try {
             const counters = [...this.#counters.values()];
             const stored = counters.filter((counter) => counter instanceof StoredCounter);
-            const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() => this.#catalogue?.catch(() => undefined));
+            const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() => this.#catalogue.started?.catch(() => undefined));
             const closings = [this.#border.close(), catalogue.then((loaded) => loaded?.close())];
             for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
             await catalogue;
