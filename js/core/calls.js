@@ -15,7 +15,7 @@
 /** @typedef {(border: import('./border.js').Border, words: Words) => unknown} CallHandler a number, or nothing */
 
 /** The object stores, in the order of `enum class Store` in wasm/include/tabacus/world.hpp. */
-const stores = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data'];
+const stores = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data', 'jobs', 'limits'];
 
 /** @param {number} index */
 const storeOf = (index) => /** @type {string} */ (stores[index]);

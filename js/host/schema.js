@@ -4,7 +4,7 @@
  * transaction (world.hpp, Transaction::claim).
  */
 
-const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data'];
+const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data', 'jobs', 'limits'];
 const claims = 'claims';
 /** What applications keep: any values, where all others are strings. */
 export const data = 'data';

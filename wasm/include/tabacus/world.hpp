@@ -57,6 +57,8 @@ enum class Store : std::uint8_t {
     deltas,    // one row per increment not folded yet
     locks,     // the epoch of each lock: its newest token, and who holds it
     data,      // what applications keep under a lock's fence
+    jobs,      // what queues have been asked to do
+    limits,    // sequences, budgets and rate limits
 };
 
 struct Row {

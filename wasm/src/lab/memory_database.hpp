@@ -32,7 +32,7 @@ struct StoredValue {
     friend bool operator==(const StoredValue&, const StoredValue&) = default;
 };
 
-constexpr std::size_t store_count = 8;
+constexpr std::size_t store_count = 10;
 using StoreRows = std::map<std::string, StoredValue, std::less<>>;
 /// Claims are kept as holder → subject.
 using Contents = std::array<StoreRows, store_count>;
