@@ -25,7 +25,9 @@ function chosen(words) {
         const all = [...new Set(known.flatMap(({ name, group }) => [group ?? name, name]))];
         throw new Failure(`no stage ${unknown}: choose of ${all.join(', ')}`);
     }
-    return words.length === 0 ? known : words.flatMap((word) => known.filter(goesBy(word)));
+    return words.length === 0
+        ? known.filter(({ onlyNamed }) => !onlyNamed)
+        : words.flatMap((word) => known.filter(goesBy(word)));
 }
 
 /** @typedef {Map<string, import('./lib/counts.js').Counts>} AllCounts */

@@ -32,7 +32,7 @@ async function judge(mutant) {
  * @returns {Promise<import('./counts.js').Counts>} killed ones as passed, all others as failed
  */
 export async function tryMutants(mutants, cores) {
-    await build('native-debug');
+    await build('native-debug', ['tabacus_tests']);
     const logs = join(logFolder, 'mutants');
     rmSync(logs, { recursive: true, force: true });
     mkdirSync(logs, { recursive: true });

@@ -30,6 +30,7 @@ import { types } from './types.js';
  * @property {string[]} needs
  * @property {number} cores
  * @property {boolean} [checks] Left out: it only makes ready what others check.
+ * @property {boolean} [onlyNamed] Run only when asked for by name: others check the same.
  * @property {(report: Report) => Promise<unknown>} run
  */
 
@@ -111,6 +112,12 @@ export const STAGES = [
         run: () => build(preset),
     })),
     {
+        name: 'build-tests',
+        needs: ['toolchain'],
+        cores: 2,
+        run: () => build('native-debug', ['tabacus_tests']),
+    },
+    {
         name: 'build-native-release',
         needs: ['toolchain'],
         cores: 2,
@@ -141,6 +148,14 @@ export const STAGES = [
         run: check(eslint),
         checks: true,
     },
+    // The longest: it is begun first.
+    {
+        name: 'browser',
+        needs: [...PACKAGE, 'browsers'],
+        cores: 1, // much of it is waiting
+        run: (report) => nodeTests('browser', 1, report),
+        checks: true,
+    },
     ...NATIVE.map((preset) => ({
         name: preset,
         group: 'native',
@@ -148,6 +163,7 @@ export const STAGES = [
         cores: 1,
         run: ctest(preset),
         checks: true,
+        onlyNamed: preset === 'native-debug', // the same tests as under the address sanitizer
     })),
     {
         name: 'matrix',
@@ -173,7 +189,7 @@ export const STAGES = [
     },
     {
         name: 'mutants',
-        needs: ['build-native-debug'],
+        needs: ['build-tests'],
         cores: 2,
         run: async (report) => {
             const counts = await tryMutants(MUTANTS, 2);
@@ -185,16 +201,9 @@ export const STAGES = [
     {
         name: 'clang-tidy',
         group: 'lint',
-        needs: ['build-native-debug', 'build-wasm-threads'],
-        cores: 2,
-        run: check(clangTidy),
-        checks: true,
-    },
-    {
-        name: 'browser',
-        needs: [...PACKAGE, 'browsers'],
-        cores: 2,
-        run: (report) => nodeTests('browser', 1, report),
+        needs: ['build-tests', 'build-wasm-threads'],
+        cores: 1,
+        run: check(() => clangTidy(1)),
         checks: true,
     },
     {

@@ -1,65 +1,121 @@
 /**
- * clang-tidy, each file once, two at a time. A file that is as it was when it passed is not read
- * again: the stamp is of the file, of every header of ours and of the checks.
+ * clang-tidy over batches: the files of one folder, compiled alike, written one after another into one
+ * translation unit. Most of the time goes into the standard library's headers, once a unit. #line makes
+ * each part the main file to the path analyser, which skips what is included.
+ *
+ * A batch that is as it was when it passed is not read again: the stamp is of its files, of every header
+ * of ours and of the checks.
  */
 
-import { readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { Failure } from './failure.js';
-import { repository } from './paths.js';
+import { buildFolder, repository } from './paths.js';
 import { read, run, tail } from './run.js';
 import { sources } from './sources.js';
 import { whenStale } from './stamp.js';
 
-const JOBS = 2;
+const FOLDER = join(buildFolder, 'tidy');
+const BATCH_FILES_MAX = 14;
 
-/** @typedef {{ file: string, database: string }} Unit */
+/** @typedef {{ directory: string, command: string, file: string }} CompileCommand */
+/** @typedef {{ name: string, files: CompileCommand[], wasm: boolean }} Batch */
 
 /**
  * @param {import('./toolchain.js').Toolchain} tools
  * @param {string[]} databases Build folders; of a file in several, the first counts.
  * @param {string} log
+ * @param {number} jobs
  */
-export async function tidyAll(tools, databases, log) {
-    const common = [tools.id, '.clang-tidy', ...sources('**.hpp')];
-    const inputs = common.map((path) => (path === tools.id ? path : join(repository, path)));
+export async function tidyAll(tools, databases, log, jobs) {
+    const configs = ['.clang-tidy', 'tests/.clang-tidy'];
+    const common = [...configs, ...sources('**.hpp')].map((path) => join(repository, path));
     const emscripten = emscriptenArgs(tools);
-    const waiting = units(databases);
+    const waiting = batches(databases);
+    write(waiting);
     /** @type {string[]} */
     const bad = [];
     const worker = async () => {
-        for (let unit = waiting.pop(); unit; unit = waiting.pop()) {
-            const { file, database } = unit;
-            const name = `tidy-${relative(repository, file).replaceAll('/', '-')}`;
-            const target = database.includes('wasm-') ? emscripten : [];
-            const args = ['--quiet', '-p', database, ...target, file];
-            await whenStale({ name, inputs: [file, ...inputs, ...args], outputs: [] }, () =>
+        for (let batch = waiting.pop(); batch; batch = waiting.pop()) {
+            const { name, files, wasm } = batch;
+            const unit = unitOf(batch);
+            const args = ['--quiet', '-p', FOLDER, ...(wasm ? emscripten : []), unit];
+            const inputs = [tools.id, ...files.map(({ file }) => file), ...common, ...args];
+            await whenStale({ name: `tidy-${name}`, inputs, outputs: [] }, () =>
                 run(tools.command('clang-tidy', args), log),
-            ).catch(() => bad.push(relative(repository, file)));
+            ).catch(() => bad.push(name));
         }
     };
-    await Promise.all(Array.from({ length: JOBS }, worker));
+    await Promise.all(Array.from({ length: jobs }, worker));
     if (bad.length > 0) throw new Failure(`clang-tidy: ${bad.join(', ')}\n${tail(log)}`);
 }
 
-/** @param {string[]} databases */
-function units(databases) {
-    /** @type {Map<string, Unit>} */
-    const found = new Map();
-    for (const database of databases)
-        for (const file of compiled(database))
-            if (!found.has(file)) found.set(file, { file, database });
-    return [...found.values()];
+/** The unit lies in a copy of its files' folder: checks are those of the nearest .clang-tidy above. @param {Batch} batch */
+const unitOf = ({ name, files }) => join(folderOf(files), `${name}.cpp`);
+
+/** @param {CompileCommand[]} files */
+const folderOf = ([first]) => join(FOLDER, relative(repository, dirname(first?.file ?? '')));
+
+/** @param {CompileCommand} command Without what differs from file to file. */
+const flags = ({ command, file }) =>
+    command
+        .split(' ')
+        .filter((word, i, all) => word !== file && word !== '-c' && word !== '-o' && all[i - 1] !== '-o')
+        .join(' ');
+
+/**
+ * @param {string[]} databases
+ * @returns {Batch[]}
+ */
+function batches(databases) {
+    /** @type {Map<string, Batch[]>} */
+    const groups = new Map();
+    const seen = new Set();
+    for (const database of databases) {
+        for (const one of compiled(database)) {
+            if (seen.has(one.file)) continue;
+            seen.add(one.file);
+            const key = `${database} ${dirname(one.file)} ${flags(one)}`;
+            const group = groups.get(key) ?? [];
+            groups.set(key, group);
+            const open = group.at(-1);
+            if (open && open.files.length < BATCH_FILES_MAX) {
+                open.files.push(one);
+                continue;
+            }
+            const folder = relative(repository, dirname(one.file)).replaceAll('/', '-');
+            const name = `${folder}-${basename(one.file, '.cpp')}`;
+            group.push({ name, files: [one], wasm: database.includes('wasm-') });
+        }
+    }
+    return [...groups.values()].flat();
+}
+
+/** @param {Batch[]} all Their units, and how each is compiled. */
+function write(all) {
+    rmSync(FOLDER, { recursive: true, force: true });
+    const commands = all.map((batch) => {
+        const unit = unitOf(batch);
+        mkdirSync(dirname(unit), { recursive: true });
+        const parts = batch.files.map(({ file }) => `#line 1 "${file}"\n${readFileSync(file, 'utf8')}`);
+        writeFileSync(unit, parts.join(''));
+        const first = /** @type {CompileCommand} */ (batch.files[0]);
+        const near = `-iquote ${dirname(first.file)}`;
+        return { ...first, command: `${flags(first)} ${near} -c ${unit}`, file: unit };
+    });
+    writeFileSync(join(FOLDER, 'compile_commands.json'), JSON.stringify(commands));
+    const own = join(repository, 'tests/.clang-tidy');
+    if (existsSync(join(FOLDER, 'tests'))) copyFileSync(own, join(FOLDER, 'tests/.clang-tidy'));
 }
 
 /**
  * @param {string} database
- * @returns {string[]}
+ * @returns {CompileCommand[]}
  */
 function compiled(database) {
-    /** @type {{ file: string }[]} */
+    /** @type {CompileCommand[]} */
     const entries = JSON.parse(readFileSync(join(database, 'compile_commands.json'), 'utf8'));
-    return entries.map(({ file }) => file).filter((file) => file.startsWith(`${repository}/`));
+    return entries.filter(({ file }) => file.startsWith(`${repository}/`));
 }
 
 /**

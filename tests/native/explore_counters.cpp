@@ -25,13 +25,13 @@ Scenario scenario_of(const Case& one) {
             .play = counting(hosts_of(one.strategy), one.counting)};
 }
 
-struct Verdict {
+struct Judged {
     bool proved;
     std::string complaint;
     Tally tally;
 };
 
-Verdict verdict_of(const Case& one) {
+Judged judged(const Case& one) {
     Search search(program_of(scenario_of(one)), one.bound);
     search.explore(3'000'000);
     UNSCOPED_INFO("schedules " << search.tally().schedules << " asleep " << search.tally().asleep
@@ -44,11 +44,11 @@ Verdict verdict_of(const Case& one) {
 }  // namespace
 
 TEST_CASE("naive is exact where a turn is atomic, and loses updates elsewhere") {
-    const auto exact = verdict_of({});
+    const auto exact = judged({});
     CHECK(exact.proved);
     CHECK(exact.complaint.empty());
     for (const auto model : {StorageModel::interleaved, StorageModel::cached}) {
-        const auto lost = verdict_of({.model = model, .faults = {}});
+        const auto lost = judged({.model = model, .faults = {}});
         CHECK(lost.complaint.find("lost") != std::string::npos);
     }
 }

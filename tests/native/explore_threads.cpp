@@ -22,13 +22,13 @@ using lab::Search;
 using lab::threads_program;
 using lab::ThreadsPlay;
 
-struct Found {
+struct ThreadsFound {
     std::string complaint;
     bool exhausted;
     lab::Tally tally;
 };
 
-Found explore(const Program& program, const Bound& bound = {}) {
+ThreadsFound explore(const Program& program, const Bound& bound = {}) {
     Search search(program, bound);
     search.explore(5'000'000);
     UNSCOPED_INFO("schedules " << search.tally().schedules << ", steps " << search.tally().steps);

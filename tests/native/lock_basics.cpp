@@ -2,11 +2,11 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
 
-constexpr std::uint64_t seeds = 300;
 using Complaints = std::vector<std::string>;
 
 }  // namespace

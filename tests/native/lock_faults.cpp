@@ -3,11 +3,11 @@
 #include <map>
 
 #include "lock_scene.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
 
-constexpr std::uint64_t seeds = 300;
 using Complaints = std::vector<std::string>;
 
 /// Every tab counts now and then; `fault` strikes in between.

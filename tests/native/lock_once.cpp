@@ -2,12 +2,11 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
+#include "seeds.hpp"
 #include "tabacus/once.hpp"
 
 namespace tabacus::test {
 namespace {
-
-constexpr std::uint64_t seeds = 300;
 
 /// An identity provider that rotates tokens: a refresh with any but the newest revokes the session.
 struct Provider {

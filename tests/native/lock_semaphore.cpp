@@ -2,12 +2,12 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
+#include "seeds.hpp"
 #include "tabacus/semaphore.hpp"
 
 namespace tabacus::test {
 namespace {
 
-constexpr std::uint64_t seeds = 300;
 constexpr int permits = 2;
 
 struct SemaphoreJudge {
@@ -27,9 +27,9 @@ struct SemaphoreJudge {
     }
 };
 
-class Client {
+class PermitUser {
   public:
-    Client(LabTab& world, SemaphoreJudge& judge)
+    PermitUser(LabTab& world, SemaphoreJudge& judge)
         : world_(world),
           judge_(judge),
           table_(world, "test", [](const Notice&) {}),
@@ -75,13 +75,13 @@ struct SemaphoreScene {
     explicit SemaphoreScene(std::uint64_t seed) : scene(seed, model_of_seed(seed)) {
         for (int i = 0; i < 3; ++i) {
             tabs.push_back(&scene.origin.open_tab({}));
-            clients.push_back(&tabs.back()->run<Client>(*tabs.back(), semaphores));
+            clients.push_back(&tabs.back()->run<PermitUser>(*tabs.back(), semaphores));
         }
     }
     SemaphoreJudge semaphores;  // outlives the tabs
     LockScene scene;
     std::vector<LabTab*> tabs;
-    std::vector<Client*> clients;
+    std::vector<PermitUser*> clients;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_catalogue.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
@@ -9,7 +10,6 @@ namespace {
 using lab::StorageModel;
 
 constexpr std::array models{StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached};
-constexpr std::uint64_t seeds = 60;
 
 Losses losses_of(Strategy strategy) {
     Hall hall({strategy}, StorageModel::mutexed, 1);
@@ -37,7 +37,7 @@ void check_promise(Strategy strategy, Fault fault,
                    const std::function<void(Hall&, const Hall::Seat&)>& spoil) {
     const auto losses = losses_of(strategy);
     for (const auto model : models) {
-        for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
             CAPTURE(strategy_name(strategy), static_cast<int>(model), seed);
             const auto outcome = compete(strategy, model, seed, spoil);
             if (!losses.may_lose(model, fault)) CHECK(!outcome.lost);
@@ -165,7 +165,7 @@ TEST_CASE("what is said to be lost to competing tabs is seen to be lost", "[cata
             if (!losses.may_lose(model, Fault::none)) continue;
             CAPTURE(strategy_name(strategy), static_cast<int>(model));
             bool lost = false;
-            for (std::uint64_t seed = 0; seed < 20 * seeds && !lost; ++seed) {
+            for (std::uint64_t seed = 0; seed < 20 * few_seeds && !lost; ++seed) {
                 lost = compete(strategy, model, seed).lost;
             }
             CHECK(lost);
@@ -175,7 +175,7 @@ TEST_CASE("what is said to be lost to competing tabs is seen to be lost", "[cata
 
 TEST_CASE("what the death of a process may cost is seen to be lost", "[catalogue]") {
     bool lost = false;
-    for (std::uint64_t seed = 0; seed < 20 * seeds && !lost; ++seed) {
+    for (std::uint64_t seed = 0; seed < 20 * few_seeds && !lost; ++seed) {
         lost = compete(Strategy::log, StorageModel::cached, seed,
                        [](Hall& hall, const Hall::Seat& seat) { hall.origin.kill(*seat.tab); })
                    .lost;
@@ -185,7 +185,7 @@ TEST_CASE("what the death of a process may cost is seen to be lost", "[catalogue
 
 TEST_CASE("lamport is exact when every tab is faster than its delay and sees writes at once",
           "[catalogue]") {
-    for (std::uint64_t seed = 0; seed < 10 * seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < 10 * few_seeds; ++seed) {
         CAPTURE(seed);
         Hall hall(CounterOptions{Strategy::lamport}, StorageModel::interleaved, seed,
                   std::make_unique<PunctualChooser>(seed));

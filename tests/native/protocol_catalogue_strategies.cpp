@@ -6,6 +6,7 @@
 #include "protocol/eventual.hpp"
 #include "protocol/lamport.hpp"
 #include "protocol_catalogue.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using lab::ArticleFault;
 using lab::StorageModel;
 
-constexpr std::uint64_t seeds = 400;
 const std::string root = "tabacus/test/";
 
 std::size_t keys_with(Hall& hall, const std::string& prefix) {

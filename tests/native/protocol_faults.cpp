@@ -4,13 +4,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
-
-constexpr std::uint64_t seeds = 300;
-
-StorageModel model_of(std::uint64_t seed) { return static_cast<StorageModel>(seed % 3); }
 
 /// A script that robs a lock and lets it go again.
 class Thief {

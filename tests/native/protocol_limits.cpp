@@ -8,8 +8,6 @@ namespace {
 
 using Codes = std::vector<ErrorCode>;
 
-StorageModel model_of(std::uint64_t seed) { return static_cast<StorageModel>(seed % 3); }
-
 }  // namespace
 
 TEST_CASE("quota: flush rejects, add goes on, and a later flush succeeds") {

@@ -2,13 +2,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
-
-constexpr std::uint64_t seeds = 300;
-
-StorageModel model_of(std::uint64_t seed) { return static_cast<StorageModel>(seed % 3); }
 
 bool any_loss_told(const Scene& scene) {
     return std::any_of(scene.members.begin(), scene.members.end(), [](const auto& member) {

@@ -2,13 +2,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
-
-constexpr std::uint64_t seeds = 300;
-
-StorageModel model_of(std::uint64_t seed) { return static_cast<StorageModel>(seed % 3); }
 
 /// Every living tab reads `expected`, shows it, and so does a tab that comes later.
 void check_settled(Scene& scene, std::int64_t min, std::int64_t max) {

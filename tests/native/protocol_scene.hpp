@@ -19,6 +19,11 @@
 
 namespace tabacus::test {
 
+/// Every model in turn.
+inline lab::StorageModel model_of(std::uint64_t seed) {
+    return static_cast<lab::StorageModel>(seed % 3);
+}
+
 using lab::LabTab;
 using lab::Origin;
 using lab::Platform;

@@ -2,11 +2,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 namespace {
-
-constexpr std::uint64_t seeds = 100;
 
 /// How many increments are missing once three tabs have counted and all is at rest.
 std::int64_t lost(Strategy strategy, StorageModel model, std::uint64_t seed) {
@@ -28,7 +27,7 @@ std::int64_t lost(Strategy strategy, StorageModel model, std::uint64_t seed) {
 
 std::int64_t worst(Strategy strategy, StorageModel model) {
     std::int64_t worst = 0;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         worst = std::max(worst, lost(strategy, model, seed));
     }
     return worst;
@@ -63,7 +62,7 @@ TEST_CASE("a lock around localStorage still loses where processes keep copies") 
 }
 
 TEST_CASE("transactional never loses, and every read is exact") {
-    for (std::uint64_t seed = 0; seed < 3 * seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < 3 * few_seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, static_cast<StorageModel>(seed % 3));
         for (int i = 0; i < 3; ++i) {
@@ -83,7 +82,7 @@ TEST_CASE("transactional never loses, and every read is exact") {
 
 TEST_CASE("transactional tells an unknown commit as unknown") {
     bool told = false;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
         const auto member = scene.open();

@@ -26,7 +26,7 @@ using tabacus::sync::test::on_threads;
 
 namespace {
 
-struct alignas(Arena) Room {
+struct alignas(Arena) PageRoom {
     std::byte bytes[64 * 1024];
 };
 
@@ -34,7 +34,8 @@ struct alignas(Arena) Room {
 /// first served.
 class Page {
   public:
-    Page() : room_(std::make_unique<Room>()), arena(*new (room_->bytes) Arena(sizeof(Room))) {}
+    Page()
+        : room_(std::make_unique<PageRoom>()), arena(*new (room_->bytes) Arena(sizeof(PageRoom))) {}
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
     ~Page() { stop(); }
@@ -120,7 +121,7 @@ class Page {
         if (held && !queue.empty() && queue.front() != nullptr) grant(*queue.front());
     }
 
-    std::unique_ptr<Room> room_;
+    std::unique_ptr<PageRoom> room_;
     std::thread thread_;
     std::atomic<bool> ending_{false};
     std::map<TabRequest*, Record> records_;

@@ -38,7 +38,7 @@ class BirthAsAge final : public LamportCounter {
     std::string birth_;
 };
 
-class EqualWrites final : public EventualCounter {
+class EqualNewsUnheard final : public EventualCounter {
   public:
     using EventualCounter::EventualCounter;
 
@@ -65,7 +65,7 @@ std::unique_ptr<StoredCounter> make_faulty(ArticleFault fault, Place place) {
         case ArticleFault::birth_as_age:
             return std::make_unique<BirthAsAge>(std::move(place));
         case ArticleFault::equal_writes:
-            return std::make_unique<EqualWrites>(std::move(place));
+            return std::make_unique<EqualNewsUnheard>(std::move(place));
         case ArticleFault::zero_is_no_baseline:
             break;
     }

@@ -21,7 +21,7 @@ constexpr double probe_after_ms = 20;
 constexpr double probe_again_ms = 1'000;
 constexpr double probe_again_last_ms = 10'000;
 
-constexpr std::size_t fields_each = 3;  // id, label, the name of the lock that is waited for
+constexpr std::size_t fields_of_wait = 3;  // id, label, the name of the lock that is waited for
 constexpr std::size_t path_max = 64;
 
 bool is_within(const Grant* grant, const std::shared_ptr<Grant>& innermost) {
@@ -34,7 +34,7 @@ bool is_within(const Grant* grant, const std::shared_ptr<Grant>& innermost) {
 /// Both labels and names are the application's: this is for its developer.
 std::string describe(const std::vector<std::string>& path) {
     std::string text = "each waits for a lock that the next one holds: ";
-    for (std::size_t i = 1; i + fields_each <= path.size(); i += fields_each) {
+    for (std::size_t i = 1; i + fields_of_wait <= path.size(); i += fields_of_wait) {
         if (i > 1) text += ", ";
         text += (path[i + 1].empty() ? "a request without a label" : "'" + path[i + 1] + "'") +
                 " waits for '" + path[i + 2] + "'";
@@ -79,8 +79,8 @@ void LockQueue::pass_on(LockMessage message) {
 /// Of the holders of this lock in this tab, those that wait themselves.
 void LockQueue::on_probe(const LockMessage& message) {
     const auto& path = message.detail;
-    if (path.size() < 1 + fields_each || (path.size() - 1) % fields_each != 0) return;
-    if (path.size() > path_max * fields_each) return;
+    if (path.size() < 1 + fields_of_wait || (path.size() - 1) % fields_of_wait != 0) return;
+    if (path.size() > path_max * fields_of_wait) return;
     if (!possession_) return;
     const auto holders = possession_->active;
     const auto queues = context_.queues;
@@ -104,7 +104,7 @@ void LockQueue::follow(const WaiterPtr& waiter, const std::vector<std::string>& 
         return;
     }
     std::vector<std::string> longer = path;
-    for (std::size_t i = 1; i < path.size(); i += fields_each) {
+    for (std::size_t i = 1; i < path.size(); i += fields_of_wait) {
         if (path[i] == id) return;  // a cycle that the sender is not part of: not its business
     }
     longer.insert(longer.end(), {id, waiter->options.label, name_});
@@ -114,7 +114,7 @@ void LockQueue::follow(const WaiterPtr& waiter, const std::vector<std::string>& 
 void LockQueue::came_home(const WaiterPtr& waiter, const std::vector<std::string>& path) {
     std::string victim = path[1];
     std::string where = path[3];
-    for (std::size_t i = 1; i < path.size(); i += fields_each) {
+    for (std::size_t i = 1; i < path.size(); i += fields_of_wait) {
         if (path[i] <= victim) continue;
         victim = path[i];
         where = path[i + 2];

@@ -10,7 +10,7 @@ namespace {
 
 /// Living tabs answer within a few; a frozen one never does.
 constexpr double answer_within_ms = 50;
-constexpr std::size_t fields_each = 4;
+constexpr std::size_t fields_of_request = 4;
 /// How soon the death of a shared holder is noticed by who only watches.
 constexpr double mourn_again_ms = 1'000;
 
@@ -66,7 +66,8 @@ void LockQueue::answer(const LockMessage& message) {
     auto& tabs = question->tabs;
     if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
     tabs.push_back(message.tab);
-    for (std::size_t i = 1; i + fields_each <= message.detail.size(); i += fields_each) {
+    for (std::size_t i = 1; i + fields_of_request <= message.detail.size();
+         i += fields_of_request) {
         const auto info = parse_info(message.detail, i, message.tab);
         if (info) question->answers.push_back(*info);
     }
