@@ -98,6 +98,8 @@ if(NOT TABACUS_THREADS)
     tabacus_sources(lab_sources
         wasm/src/protocol wasm/src/lab wasm/src/lab/explore wasm/src/bindings/lab)
     tabacus_objects(tabacus_lab "${lab_options}" ${lab_sources})
+    # Several files a unit: half the time.
+    set_target_properties(tabacus_lab PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 endif()
 foreach(pair "web;web,worker" "node;node")
     list(GET pair 0 platform)
