@@ -12,6 +12,11 @@ constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
 /// As many microtasks as are between the end of one run() and the next, and as many again.
 constexpr int lingering_turns = 24;
+/// More than are between the end of a lock's promise and its release.
+constexpr int releasing_turns = 6;
+/// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab uses
+/// up. A turn takes longer than as many microseconds (LockEpochs).
+constexpr std::int64_t tokens_in_line = 256;
 
 }  // namespace
 
@@ -42,7 +47,9 @@ Task<void> LockQueue::obtain() {
     const Turnstile::Wish wish{
         .mode = asked.mode,
         .if_available = asked.if_available,
-        .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
+        .claim = {.label = asked.label,
+                  .max_hold_ms = static_cast<std::int64_t>(asked.max_hold_ms.value_or(0)),
+                  .tokens = context_.world.locks().available() ? tokens_in_line : 1}};
     if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
     auto outcome =
         co_await attempt(asked.if_available ? take_if_available(wish) : turnstile_->take(wish));
@@ -106,7 +113,7 @@ void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
 /// After the holder has begun: who only watches can wait, and need not hear what is over.
 Task<void> LockQueue::tell_taken(std::shared_ptr<Possession> possession) {
     const auto self = weak_from_this();
-    co_await context_.world.clock().sleep(0);
+    co_await turns(lingering_turns);
     if (!self.expired() && !possession->lost) context_.post(LockMessage::Kind::taken, key_);
 }
 
@@ -315,8 +322,21 @@ void LockQueue::let_go(const std::shared_ptr<Possession>& possession) {
 }
 
 void LockQueue::announce() {
-    context_.post(LockMessage::Kind::released, key_);
+    context_.scope.spawn(tell_released());
     changed();
+}
+
+/// After the deed, which is done by a microtask.
+Task<void> LockQueue::tell_released() {
+    const auto self = weak_from_this();
+    co_await turns(releasing_turns);
+    if (!self.expired()) context_.post(LockMessage::Kind::released, key_);
+}
+
+/// Lets `count` microtasks of others run.
+Task<void> LockQueue::turns(int count) {
+    auto& clock = context_.world.clock();
+    for (int i = 0; i < count; ++i) co_await clock.end_of_turn();
 }
 
 /// Rings when nothing was granted for keep_ms.
