@@ -46,6 +46,11 @@ const nullSize = 0xffffffff;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const nothing = new Uint8Array();
+
+/** How many texts are kept as bytes, and of what length. */
+const encodedMax = 64;
+const encodedUnitsMax = 64;
 
 export class Border {
     promises = new Promises();
@@ -53,6 +58,9 @@ export class Border {
     /** @type {import('./tab-core.js').Glue} */
     glue;
     #tab = 0;
+
+    /** @type {Map<string, Uint8Array>} */
+    #encoded = new Map();
 
     /**
      * @param {import('./tab-core.js').Glue} glue
@@ -99,6 +107,17 @@ export class Border {
      */
     invoke(name, texts, ...numbers) {
         this.#pack(texts);
+        return this.number(name, ...numbers);
+    }
+
+    /**
+     * The same of an export that unpacks no texts.
+     *
+     * @param {string} name
+     * @param {number[]} numbers
+     * @returns {any}
+     */
+    number(name, ...numbers) {
         return /** @type {any} */ (this.glue)[name](this.#tab, ...numbers);
     }
 
@@ -146,7 +165,8 @@ export class Border {
      * @param {(string | null)[]} texts
      */
     #pack(texts) {
-        const encoded = texts.map((text) => (text === null ? null : encoder.encode(text)));
+        if (texts.length === 0) return void this.glue._tab_room(0);
+        const encoded = texts.map((text) => (text ? this.#encode(text) : text === null ? null : nothing));
         const size = encoded.reduce((sum, bytes) => sum + 4 + (bytes?.length ?? 0), 0);
         const room = this.glue._tab_room(size);
         const heap = this.glue.HEAPU8; // only here: making room may have grown the memory
@@ -157,6 +177,16 @@ export class Border {
             if (bytes) heap.set(bytes, at + 4);
             at += 4 + (bytes?.length ?? 0);
         }
+    }
+
+    /** Short texts come again and again: names. @param {string} text */
+    #encode(text) {
+        const known = this.#encoded.get(text);
+        if (known) return known;
+        const bytes = encoder.encode(text);
+        if (this.#encoded.size >= encodedMax) this.#encoded.clear();
+        if (text.length <= encodedUnitsMax) this.#encoded.set(text, bytes);
+        return bytes;
     }
 
     /**

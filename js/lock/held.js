@@ -11,8 +11,16 @@ const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symb
 export class Held {
     #locks;
     #id;
-    #lost = new AbortController();
     #released = false;
+
+    /** Why it was lost. @type {TabacusError | undefined} */
+    #loss;
+
+    /** Made when somebody asks for it, which few do. @type {AbortController | undefined} */
+    #lost;
+
+    /** @type {((reason: TabacusError) => void)[]} */
+    #listeners = [];
 
     /**
      * @param {import('./locks.js').Locks} locks
@@ -37,7 +45,7 @@ export class Held {
 
     /** Whether it is neither released nor lost. */
     get held() {
-        return !this.#released && !this.#lost.signal.aborted;
+        return !this.#released && !this.#loss;
     }
 
     /**
@@ -45,12 +53,16 @@ export class Held {
      * held for longer than maxHold, or its page frozen or hidden.
      */
     get signal() {
+        if (!this.#lost) {
+            this.#lost = new AbortController();
+            if (this.#loss) this.#lost.abort(this.#loss);
+        }
         return this.#lost.signal;
     }
 
     /** @throws {TabacusError} `lock-lost` unless it is held */
     assertHeld() {
-        if (this.#lost.signal.aborted) throw this.#lost.signal.reason;
+        if (this.#loss) throw this.#loss;
         if (this.#released) throw new TabacusError('lock-lost', `the lock ${this.name} was released before`);
     }
 
@@ -108,7 +120,19 @@ export class Held {
      * @internal
      */
     _lose(reason) {
-        if (!this.#released) this.#lost.abort(new TabacusError('lock-lost', `the lock ${this.name} was lost: ${reason}`));
+        if (this.#released || this.#loss) return;
+        this.#loss = new TabacusError('lock-lost', `the lock ${this.name} was lost: ${reason}`);
+        this.#lost?.abort(this.#loss);
+        for (const listener of this.#listeners) listener(this.#loss);
+    }
+
+    /**
+     * @param {(reason: TabacusError) => void} listener called once, when it is lost before it is released
+     * @internal
+     */
+    _whenLost(listener) {
+        if (this.#loss) listener(this.#loss);
+        else this.#listeners.push(listener);
     }
 }
 

@@ -8,7 +8,7 @@
 
 import { invalid, TabacusError } from '../errors.js';
 import { checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
-import { saidOf, unlessLost, valueOf } from './outcome.js';
+import { saidOf, unlessAborted, valueOf } from './outcome.js';
 import { checkKey, checkStore, cloned } from './options.js';
 
 /** @typedef {import('./held.js').Held} Held */
@@ -248,7 +248,7 @@ export class LeaderCalls {
         /** @type {{ succeeded: boolean, said: any }} */
         let outcome;
         try {
-            const value = await unlessLost(term, () => handler(request, call));
+            const value = await unlessAborted(term, () => handler(request, call));
             if (value !== undefined) cloned('value', value);
             outcome = { succeeded: true, said: { value } };
             await this.#settle(term, id, outcome, call._writes);

@@ -8,7 +8,7 @@ import { Host } from '../host/host.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
 import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions, cloned } from './options.js';
-import { saidOf, valueOf, whenLost } from './outcome.js';
+import { isThenable, saidOf, unlessLost, valueOf } from './outcome.js';
 
 /**
  * @typedef {object} LockRequestInfo
@@ -110,7 +110,9 @@ export class Locks {
     async use(held, use, all) {
         try {
             if (held.length === 0) return await use(null);
-            return await Promise.race([use(all ? held : held[0]), ...held.map(whenLost)]);
+            const used = use(all ? held : held[0]);
+            // Nothing can be lost before a function that does not wait has ended.
+            return isThenable(used) ? await unlessLost(held, used) : used;
         } finally {
             for (const one of held.reverse()) one.release();
         }
@@ -151,11 +153,10 @@ export class Locks {
             this.#border.invoke(call, [label, ...names], ...numbers, bits, timeout, maxHold, within, request, id),
         );
         if (!answer) return [];
-        return answer
-            .slice(0, -1)
-            .map((/** @type {string} */ number, /** @type {number} */ index) =>
-                this.#hold(Number(number), { name: /** @type {string} */ (names[index]), mode: options.mode, label }),
-            );
+        const taken = typeof answer === 'number' ? [answer] : answer.slice(0, -1);
+        return taken.map((/** @type {string | number} */ number, /** @type {number} */ index) =>
+            this.#hold(Number(number), { name: /** @type {string} */ (names[index]), mode: options.mode, label }),
+        );
     }
 
     /**
@@ -177,7 +178,7 @@ export class Locks {
         let outcome;
         try {
             const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
-            const value = await Promise.race([make(run), whenLost(held)]);
+            const value = await unlessLost([held], make(run));
             if (value !== undefined) cloned('value', value);
             outcome = { succeeded: true, said: { value } };
         } catch (error) {
@@ -216,7 +217,7 @@ export class Locks {
      * @param {{ name: string, mode: 'exclusive' | 'shared', label: string }} what
      */
     #hold(id, what) {
-        const token = this.#border.invoke('_lock_token', [], id);
+        const token = this.#border.number('_lock_token', id);
         const held = new Held(this, id, { ...what, token: Number.isNaN(token) ? null : token });
         this.#held.set(id, held);
         return held;
@@ -385,7 +386,7 @@ export class Locks {
      */
     _release(id) {
         this.#held.delete(id);
-        if (!this.#closed) this.#border.invoke('_lock_release', [], id);
+        if (!this.#closed) this.#border.number('_lock_release', id);
     }
 
     /**
@@ -440,7 +441,7 @@ export class Locks {
     async #wait(signal, start) {
         signal?.throwIfAborted();
         const request = ++this.#last;
-        const abort = () => this.#border.invoke('_lock_abort', [], request);
+        const abort = () => this.#border.number('_lock_abort', request);
         signal?.addEventListener('abort', abort);
         try {
             return await this.#border.promises.make((id) => start(request, id));

@@ -28,6 +28,23 @@ export function saidOf(error) {
     }
 }
 
+/** @param {unknown} value @returns {value is PromiseLike<unknown>} */
+export const isThenable = (value) => typeof Object(value).then === 'function';
+
+/**
+ * What `used` gives; rejects as soon as one of the locks is lost.
+ *
+ * @template T
+ * @param {import('./held.js').Held[]} held
+ * @param {T | PromiseLike<T>} used
+ * @returns {Promise<T>}
+ */
+export const unlessLost = (held, used) =>
+    new Promise((resolve, reject) => {
+        for (const one of held) one._whenLost(reject);
+        Promise.resolve(used).then(resolve, reject);
+    });
+
 /**
  * What `run` gives; rejects as soon as the lock is lost. It leaves nothing at the signal, which may live long.
  *
@@ -36,7 +53,7 @@ export function saidOf(error) {
  * @param {() => T | Promise<T>} run
  * @returns {Promise<T>}
  */
-export async function unlessLost({ signal }, run) {
+export async function unlessAborted({ signal }, run) {
     let stop = () => {};
     /** @type {Promise<never>} */
     const lost = new Promise((_, reject) => (stop = () => reject(signal.reason)));
@@ -47,11 +64,3 @@ export async function unlessLost({ signal }, run) {
         signal.removeEventListener('abort', stop);
     }
 }
-
-/**
- * Rejects when the lock is lost, and never else.
- * @param {import('./held.js').Held} held
- * @returns {Promise<never>}
- */
-export const whenLost = ({ signal }) =>
-    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));

@@ -21,12 +21,17 @@ void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, in
     }
 }
 
-void LocksCore::settle_request(Task<std::string> task, int request, PromiseId promise) {
+void LocksCore::settle_request(Task<Numbers> task, int request, PromiseId promise) {
     run_in(
         scope_, std::move(task),
-        [this, request, promise](const std::string& numbers) {
+        [this, request, promise](const Numbers& numbers) {
             requests_.erase(request);
-            Resolve{promise}(numbers);
+            if (numbers.size() <= 1) {
+                return Resolve{promise}(std::int64_t{numbers.empty() ? 0 : numbers.front()});
+            }
+            std::string texts;
+            for (const auto number : numbers) add(texts, std::to_string(number));
+            Resolve{promise}(texts);
         },
         [this, request, promise](const Failure& error) {
             requests_.erase(request);
@@ -49,14 +54,14 @@ void LocksCore::acquire_permit(const Texts& texts, int permits, LockOptions opti
                    promise);
 }
 
-Task<std::string> LocksCore::take_permit(std::string name, int permits, LockOptions options) {
+Task<LocksCore::Numbers> LocksCore::take_permit(std::string name, int permits, LockOptions options) {
     auto held = co_await semaphore_.acquire(std::move(name), permits, std::move(options));
-    std::string numbers;
-    if (held) add(numbers, std::to_string(keep(std::move(held))));
+    Numbers numbers;
+    if (held) numbers.push_back(keep(std::move(held)));
     co_return numbers;
 }
 
-Task<std::string> LocksCore::take(std::vector<std::string> names, LockOptions options, bool all) {
+Task<LocksCore::Numbers> LocksCore::take(std::vector<std::string> names, LockOptions options, bool all) {
     std::vector<Held> taken;
     if (all) {
         taken = co_await table_.acquire_all(std::move(names), std::move(options));
@@ -64,8 +69,8 @@ Task<std::string> LocksCore::take(std::vector<std::string> names, LockOptions op
         taken.push_back(co_await table_.acquire(names.front(), std::move(options)));
         if (!taken.front()) taken.clear();
     }
-    std::string numbers;
-    for (auto& held : taken) add(numbers, std::to_string(keep(std::move(held))));
+    Numbers numbers;
+    for (auto& held : taken) numbers.push_back(keep(std::move(held)));
     co_return numbers;
 }
 

@@ -18,7 +18,8 @@ class LocksCore {
   public:
     explicit LocksCore(const std::string& name_space);
 
-    /// `texts`: label, names. Resolves with the number of each held lock, or none: not available.
+    /// `texts`: label, names. Resolves with the number of each held lock, as a number if it is
+    /// one, or with 0: not available.
     void acquire(const Texts& texts, LockOptions options, int within, int request,
                  PromiseId promise);
     /// The same for one permit of a semaphore. `texts`: label, name.
@@ -59,10 +60,11 @@ class LocksCore {
     BrowserWorld& world() { return world_; }
 
   private:
-    Task<std::string> take(std::vector<std::string> names, LockOptions options, bool all);
-    Task<std::string> take_permit(std::string name, int permits, LockOptions options);
+    using Numbers = std::vector<int>;
+    Task<Numbers> take(std::vector<std::string> names, LockOptions options, bool all);
+    Task<Numbers> take_permit(std::string name, int permits, LockOptions options);
     void prepare(LockOptions& options, const Texts& texts, int within, int request);
-    void settle_request(Task<std::string> task, int request, PromiseId promise);
+    void settle_request(Task<Numbers> task, int request, PromiseId promise);
     int keep(Held held);
     Task<std::int64_t> open(int held);
     Task<void> write(int transaction, Texts texts);

@@ -19,16 +19,20 @@ Error exhausted() { return {ErrorCode::store_failed, "the tokens of this lock ar
 
 }  // namespace
 
-Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim) {
+Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
+                                   std::function<bool()> wanted) {
     if (!fenced()) {
         auto& last = seen_[key];
-        const LockTokens tokens{identifier_of(world_.random().bits()), last + 1,
-                                last + claim.tokens};
+        const LockTokens tokens{.grant = identifier_of(world_.random().bits()),
+                                .born = "",
+                                .first = last + 1,
+                                .next = last + 1,
+                                .last = last + claim.tokens};
         last = tokens.last;
         co_return tokens;
     }
     for (int tried = 1;; ++tried) {
-        auto raised = co_await attempt(raise_once(key, claim));
+        auto raised = co_await attempt(raise_once(key, claim, wanted));
         if (raised) co_return std::move(raised.value());
         // An unknown commit only wasted tokens.
         const Error error = raised.error();
@@ -36,11 +40,14 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim) {
     }
 }
 
-Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim) {
+Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
+                                        std::function<bool()> wanted) {
     const std::vector scope{Store::locks, Store::aside};
     const auto transaction =
         co_await transactions().begin(scope, Access::write, Durability::relaxed);
-    auto tokens = co_await raise_in(*transaction, key, std::move(claim));
+    const auto row = co_await read_in(*transaction, key);
+    if (wanted && !wanted()) co_await fail(ErrorCode::lock_lost, "the lock was lost meanwhile");
+    auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
     co_await transaction->commit();
     co_await mirror(key, tokens.last);
     co_return tokens;
@@ -49,20 +56,80 @@ Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim)
 Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::string& key,
                                       LockClaim claim) {
     const auto row = co_await read_in(transaction, key);
+    co_return co_await begin_epoch(transaction, key, row, std::move(claim));
+}
+
+Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
+                                     std::shared_ptr<const bool> granted) {
+    auto tokens = co_await reserve_once(key, std::move(claim), std::move(granted));
+    co_await mirror(key, tokens.last);
+    co_return tokens;
+}
+
+Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim claim,
+                                          std::shared_ptr<const bool> granted) {
+    const std::vector scope{Store::locks, Store::aside};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    auto row = co_await read_in(*transaction, key);
+    if (!row || *granted) {
+        auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
+        co_await transaction->commit();
+        co_return tokens;
+    }
+    const auto base = co_await newest(key, row, claim.tokens);
+    const LockTokens tokens{identifier_of(world_.random().bits()),
+                            row->born,
+                            base + 1,
+                            base + 1,
+                            base + claim.tokens,
+                            claim};
+    seen_[key] = row->last = tokens.last;
+    // Who waits must know how long the next holder may hold, also if that one hangs at once.
+    if (claim.max_hold_ms > 0) {
+        row->max_hold_ms = row->max_hold_ms > 0 ? std::min(row->max_hold_ms, claim.max_hold_ms)
+                                                : claim.max_hold_ms;
+    }
+    transaction->put(Store::locks, key, format_lock_row(*row));
+    co_await transaction->commit();
+    co_return tokens;
+}
+
+/// The newest token, after which `count` more are left.
+Task<std::int64_t> LockEpochs::newest(const std::string& key, const std::optional<LockRow>& row,
+                                      std::int64_t count) {
     auto base = seen_[key];
     if (row) {
         base = std::max(base, row->last);
     } else {
         base = std::max(base, co_await floor(key));
     }
-    if (base > token_max - claim.tokens) co_await fail(exhausted());
-    const LockTokens tokens{identifier_of(world_.random().bits()), base + 1, base + claim.tokens};
-    const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
-    transaction.put(Store::locks, key,
-                    format_lock_row({tokens.last, tokens.grant, tab_, now_ms, claim.max_hold_ms,
-                                     claim.lease_ms, claim.lease_ms > 0 ? 1 : 0, claim.label}));
+    if (base > token_max - count) co_await fail(exhausted());
+    co_return base;
+}
+
+Task<LockTokens> LockEpochs::begin_epoch(Transaction& transaction, const std::string& key,
+                                         const std::optional<LockRow>& row, LockClaim claim) {
+    const auto base = co_await newest(key, row, claim.tokens);
+    LockTokens tokens{identifier_of(world_.random().bits()),
+                      row ? row->born : identifier_of(world_.random().bits()),
+                      base + 1,
+                      base + 1,
+                      base + claim.tokens,
+                      claim,
+                      true};
+    transaction.put(Store::locks, key, format_lock_row(row_of(tokens)));
     seen_[key] = tokens.last;
     co_return tokens;
+}
+
+LockRow LockEpochs::row_of(const LockTokens& tokens) const {
+    const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
+    const auto& claim = tokens.claim;
+    return {tokens.last,       tokens.first,   tokens.born,
+            tokens.grant,      tab_,           now_ms,
+            claim.max_hold_ms, claim.lease_ms, claim.lease_ms > 0 ? 1 : 0,
+            claim.label};
 }
 
 Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::int64_t count) {
@@ -76,8 +143,11 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
     {
         const auto transaction =
             co_await transactions().begin(scope, Access::write, Durability::relaxed);
-        auto row = co_await check(*transaction, key, tokens.grant);
+        auto row = co_await check(*transaction, key, tokens);
         if (row.last > token_max - count) co_await fail(exhausted());
+        if (row.last != tokens.last) {
+            co_await fail(ErrorCode::unavailable, "tokens are reserved for who is next");
+        }
         tokens.next = std::max(row.last, seen_[key]) + 1;
         last = row.last = tokens.next + count - 1;
         transaction->put(Store::locks, key, format_lock_row(row));
@@ -97,13 +167,31 @@ Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
 }
 
 Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key,
-                                std::string_view grant) {
+                                LockTokens& tokens) {
     const auto stored = co_await transaction.get(Store::locks, key);
-    const auto row = stored ? parse_lock_row(stored->value) : std::nullopt;
-    if (!row || row->grant != grant) {
+    auto row = stored ? parse_lock_row(stored->value) : std::nullopt;
+    const bool newer = row && row->fence == tokens.first && row->grant != tokens.grant;
+    // A row that lost what was reserved in it is another one, too.
+    if (!row || row->born != tokens.born || row->last < tokens.last || row->fence > tokens.first ||
+        newer) {
         co_await fail(ErrorCode::fenced, "the lock was granted to another since; nothing was kept");
     }
+    if (row->fence < tokens.first) {
+        const auto last = row->last;
+        row = row_of(tokens);
+        row->last = last;
+        transaction.put(Store::locks, key, format_lock_row(*row));
+    }
+    tokens.recorded = true;
     co_return *row;
+}
+
+Task<void> LockEpochs::record(const std::string& key, LockTokens& tokens) {
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    co_await check(*transaction, key, tokens);
+    co_await transaction->commit();
 }
 
 /// A row that cannot be read is set aside and counts as vanished.

@@ -3,8 +3,13 @@
 // It promises:
 //  - A token is given once: every raise() returns larger ones than all before it, in any tab, for
 //    ever. One row per lock holds the newest that is reserved, and only grows.
-//  - After a raise() nothing commits under an earlier grant: check() fails there, in the
-//    transaction that would have written.
+//  - After a raise(), or a check() that succeeded, nothing commits under an earlier possession:
+//    check() fails there, in the transaction that would have written.
+//
+// A possession that another one gave its lock to needs no transaction between the two: who is next
+// in line reserves its tokens while it waits, and begins its epoch with its first commit. That is
+// enough, because who gave the lock up writes nothing any more; who was robbed of it may try, and
+// therefore a thief raises the epoch before it is let in.
 //
 // A database can vanish (DESIGN §1). The row is then begun anew above the mirror in localStorage,
 // above what this tab has seen, and above the microseconds since 1970: tokens are reserved more
@@ -13,7 +18,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,8 +44,12 @@ struct LockClaim {
 /// A possession's tokens: from `next` to `last`.
 struct LockTokens {
     std::string grant;
-    std::int64_t next = 0;
+    std::string born;  // the row that they were reserved in
+    std::int64_t first = 0;
+    std::int64_t next = 1;
     std::int64_t last = 0;
+    LockClaim claim = {};   // NOLINT(readability-redundant-member-init)
+    bool recorded = false;  // the row names this possession
     [[nodiscard]] bool empty() const { return next > last; }
 };
 
@@ -56,21 +67,38 @@ class LockEpochs {
     [[nodiscard]] const std::string& tab() const { return tab_; }
     [[nodiscard]] AbortableTransactions& transactions() { return transactions_; }
 
-    /// Begins a new epoch, which ends the former holder's.
-    Task<LockTokens> raise(const std::string& key, LockClaim claim);
+    /// Begins a new epoch, which ends the former holder's. lock_lost: not `wanted` any more by the
+    /// time that it would.
+    Task<LockTokens> raise(const std::string& key, LockClaim claim,
+                           std::function<bool()> wanted = nullptr);
+    /// Tokens for who will hold the lock next, greater than all before; the epoch stays, unless
+    /// `granted` has become true meanwhile. Only one at a time may wait with such tokens.
+    Task<LockTokens> reserve(const std::string& key, LockClaim claim,
+                             std::shared_ptr<const bool> granted);
     /// The same in a transaction under way (scope: locks, aside).
     Task<LockTokens> raise_in(Transaction& transaction, const std::string& key, LockClaim claim);
-    /// Reserves more tokens for the possession. fenced: it has ended.
+    /// Reserves more tokens for the possession. fenced: it has ended. unavailable: somebody has
+    /// reserved some for who is next.
     Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
     /// What is recorded; nothing when there is none that can be read.
     Task<std::optional<LockRow>> read(const std::string& key);
-    /// fenced, unless `grant` is the one recorded.
-    Task<LockRow> check(Transaction& transaction, const std::string& key, std::string_view grant);
+    /// Makes the possession's epoch the newest one (scope: locks). fenced: there is a newer one.
+    Task<LockRow> check(Transaction& transaction, const std::string& key, LockTokens& tokens);
+    /// The same in a transaction of its own, if it is not recorded yet.
+    Task<void> record(const std::string& key, LockTokens& tokens);
 
     Task<std::optional<LockRow>> read_in(Transaction& transaction, const std::string& key);
 
   private:
-    Task<LockTokens> raise_once(const std::string& key, LockClaim claim);
+    Task<LockTokens> raise_once(const std::string& key, LockClaim claim,
+                                std::function<bool()> wanted);
+    Task<LockTokens> reserve_once(const std::string& key, LockClaim claim,
+                                  std::shared_ptr<const bool> granted);
+    Task<LockTokens> begin_epoch(Transaction& transaction, const std::string& key,
+                                 const std::optional<LockRow>& row, LockClaim claim);
+    Task<std::int64_t> newest(const std::string& key, const std::optional<LockRow>& row,
+                              std::int64_t count);
+    [[nodiscard]] LockRow row_of(const LockTokens& tokens) const;
     Task<std::int64_t> floor(const std::string& key);
     Task<void> mirror(const std::string& key, std::int64_t last);
 

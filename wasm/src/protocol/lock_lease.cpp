@@ -100,7 +100,7 @@ Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
-    auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
+    auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens);
     ++row.beat;
     row.lease_ms = lease_ms();
     transaction->put(Store::locks, key_, format_lock_row(row));
@@ -113,21 +113,21 @@ void LeaseTurnstile::cancel() {
 }
 
 void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
-    context_.scope.spawn(give_back(possession->tokens.grant));
+    context_.scope.spawn(give_back(possession->tokens));
 }
 
-Task<void> LeaseTurnstile::give_back(std::string grant) {
+Task<void> LeaseTurnstile::give_back(LockTokens tokens) {
     // Else it runs out, or is another's.
-    if (co_await attempt(end_lease(std::move(grant)))) {
+    if (co_await attempt(end_lease(std::move(tokens)))) {
         context_.post(LockMessage::Kind::released, key_);
     }
 }
 
-Task<void> LeaseTurnstile::end_lease(std::string grant) {
+Task<void> LeaseTurnstile::end_lease(LockTokens tokens) {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
-    auto row = co_await context_.epochs.check(*transaction, key_, grant);
+    auto row = co_await context_.epochs.check(*transaction, key_, tokens);
     row.beat = 0;
     transaction->put(Store::locks, key_, format_lock_row(row));
     co_await transaction->commit();

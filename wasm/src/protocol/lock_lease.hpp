@@ -38,8 +38,8 @@ class LeaseTurnstile final : public Turnstile {
     Task<bool> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<Possession> possession);
     Task<void> renew_once(std::shared_ptr<Possession> possession);
-    Task<void> give_back(std::string grant);
-    Task<void> end_lease(std::string grant);
+    Task<void> give_back(LockTokens tokens);
+    Task<void> end_lease(LockTokens tokens);
     [[nodiscard]] std::int64_t lease_ms() const;
 
     LockContext& context_;

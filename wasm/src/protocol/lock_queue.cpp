@@ -28,12 +28,15 @@ std::unique_ptr<Turnstile> make_turnstile(LockContext& context, const std::strin
 
 /// Whose frame dies while it waits withdraws its request; who dies granted releases.
 struct LockQueue::Withdrawal {
-    Withdrawal(LockQueue& of, WaiterPtr request) : queue(of), waiter(std::move(request)) {}
+    Withdrawal(LockQueue& of, WaiterPtr request) : queue(of), waiter(std::move(request)) {
+        if (waiter->options.if_available) ++queue.hasty_;
+    }
     Withdrawal(const Withdrawal&) = delete;
     Withdrawal& operator=(const Withdrawal&) = delete;
     Withdrawal(Withdrawal&&) = delete;
     Withdrawal& operator=(Withdrawal&&) = delete;
     ~Withdrawal() {
+        if (waiter->options.if_available) --queue.hasty_;
         queue.refuse(waiter, aborted_error());
         if (waiter->grant) queue.release(*waiter->grant);
     }
@@ -238,7 +241,7 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
     const std::vector scope{Store::locks, Store::data};
     auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::strict);
-    co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
+    co_await context_.epochs.check(*transaction, key_, possession->tokens);
     if (!grant->held) co_await fail(not_held(*grant));
     co_return transaction;
 }

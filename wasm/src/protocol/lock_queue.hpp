@@ -28,6 +28,9 @@ namespace tabacus {
 constexpr double keep_ms = 10;
 /// The longest a possession goes on granting while it may be that others wait.
 constexpr double slice_ms = 50;
+/// The longest it goes on granting when another tab is known to wait, about as long as that word is
+/// under way: a lock that is handed over for each single grant does little else.
+constexpr double linger_ms = 2;
 
 /// The key of a user's row in Store::data.
 inline std::string data_key(std::string_view store, std::string_view key) {
@@ -114,6 +117,8 @@ class Turnstile {
     virtual void nudge() = 0;
     /// Whether a take() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
+    /// This tab is about to begin an epoch out of turn.
+    virtual void distrust() {}
 };
 
 class LockQueue : public std::enable_shared_from_this<LockQueue> {
@@ -183,6 +188,12 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);
     [[nodiscard]] WaiterPtr admissible(const Possession& possession);
     [[nodiscard]] bool must_yield(const Possession& possession) const;
+    [[nodiscard]] bool may_linger(const Possession& possession) const;
+    Task<bool> linger(std::shared_ptr<Possession> possession);
+    Task<void> tell_taken(std::shared_ptr<Possession> possession);
+    Task<void> tell_released();
+    Task<void> turns(int count);
+    Task<void> record(std::shared_ptr<Possession> possession);
     [[nodiscard]] bool must_let_go(const Possession& possession);
     [[nodiscard]] bool kept_from_sharing(const Possession& possession);
     std::shared_ptr<Grant> grant(const LockOptions& options,
@@ -200,7 +211,6 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         std::string state;  // equal while nothing moves
         std::string epoch;  // its part in IndexedDB
         std::int64_t max_hold_ms = 0;
-        bool gate_held = false;
     };
     Task<void> watch();
     Task<Sight> look();
@@ -208,7 +218,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<bool> hears();
     Task<bool> claim_rescue(Sight seen);
     Task<void> rescue_from(std::string state);
-    Task<void> evict(bool gate_too);
+    Task<void> evict();
 
     // Cycles (lock_deadlock.cpp).
     [[nodiscard]] std::string id_of(const Waiter& waiter) const;
@@ -239,6 +249,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     LockMode taking_mode_ = LockMode::exclusive;
     bool contended_ = false;             // another tab began to wait
     std::uint64_t contended_after_ = 0;  // own requests up to this one came first
+    double contended_ms_ = 0;            // when that was heard
+    int hasty_ = 0;                      // own requests that wait for nobody
     bool looking_ = false;               // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;

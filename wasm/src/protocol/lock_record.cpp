@@ -42,30 +42,35 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }  // namespace
 
 std::string format_lock_row(const LockRow& row) {
-    return joined({std::to_string(row.last), row.grant, row.tab, std::to_string(row.since_ms),
+    return joined({std::to_string(row.last), std::to_string(row.fence), row.born, row.grant, row.tab, std::to_string(row.since_ms),
                    std::to_string(row.max_hold_ms), std::to_string(row.lease_ms),
                    std::to_string(row.beat), escaped(row.label)});
 }
 
 std::optional<LockRow> parse_lock_row(std::string_view text) {
     const auto fields = split(text);
-    if (fields.size() != 9 || fields[0] != version) return std::nullopt;
-    std::array<std::int64_t, 5> numbers{};
-    constexpr std::array<std::size_t, 5> where{1, 4, 5, 6, 7};
+    if (fields.size() != 11 || fields[0] != version) return std::nullopt;
+    std::array<std::int64_t, 6> numbers{};
+    constexpr std::array<std::size_t, 6> where{1, 2, 6, 7, 8, 9};
     for (std::size_t i = 0; i < where.size(); ++i) {
         const auto number = parse_count(fields[where[i]]);
         if (!number) return std::nullopt;
         numbers[i] = *number;
     }
-    auto label = unescaped(fields[8]);
-    if (!is_identifier(fields[2]) || !is_identifier(fields[3]) || !label) return std::nullopt;
+    auto label = unescaped(fields[10]);
+    for (const auto& identifier : {fields[3], fields[4], fields[5]}) {
+        if (!is_identifier(identifier)) return std::nullopt;
+    }
+    if (!label || numbers[1] > numbers[0]) return std::nullopt;
     return LockRow{numbers[0],
-                   std::string(fields[2]),
-                   std::string(fields[3]),
                    numbers[1],
+                   std::string(fields[3]),
+                   std::string(fields[4]),
+                   std::string(fields[5]),
                    numbers[2],
                    numbers[3],
                    numbers[4],
+                   numbers[5],
                    std::move(*label)};
 }
 

@@ -15,10 +15,12 @@ namespace tabacus {
 constexpr std::int64_t token_max = value_max;
 
 /// The epoch of a lock, Store::locks under its escaped name:
-/// "1;last;grant;tab;since;max_hold;lease;beat;label".
+/// "1;last;fence;born;grant;tab;since;max_hold;lease;beat;label".
 struct LockRow {
     std::int64_t last = 0;      // the newest token reserved: every later grant's is larger
-    std::string grant;          // the possession that may commit: an identifier, never used twice
+    std::int64_t fence = 0;     // the first token of the newest possession that is known to commit
+    std::string born;           // an identifier of this row: one that began anew has another
+    std::string grant;          // the possession of `fence`: an identifier, never used twice
     std::string tab;            // whose, an identifier
     std::int64_t since_ms = 0;  // since the Unix epoch, for people only
     std::int64_t max_hold_ms = 0;  // 0: none was declared

@@ -88,7 +88,7 @@ Task<void> LockQueue::rescue_from(std::string state) {
     const auto seen = co_await look();
     if (seen.state != state || !co_await hears() || !taking_) co_return;
     if (!co_await claim_rescue(seen) || !taking_) co_return;
-    co_await evict(seen.gate_held && !turnstile_->first_in_line());
+    co_await evict();
 }
 
 /// Everything that moves when anybody gets on: the epoch, and who holds the lock and the gate.
@@ -100,7 +100,6 @@ Task<LockQueue::Sight> LockQueue::look() {
     for (const auto& lock : snapshot.held) {
         const bool gate = lock.name == context_.names.lock_gate(key_);
         if (!gate && lock.name != context_.names.lock(key_)) continue;
-        sight.gate_held = sight.gate_held || gate;
         holders.push_back((gate ? "gate " : "lock ") + lock.client_id);
     }
     std::sort(holders.begin(), holders.end());
@@ -158,19 +157,24 @@ Task<bool> LockQueue::claim_rescue(Sight seen) {
     co_return true;
 }
 
-Task<void> LockQueue::evict(bool gate_too) {
+/// The gate first, as WebTurnstile::rob() does; or it is this tab's.
+Task<void> LockQueue::evict() {
     auto& locks = context_.world.locks();
     ++context_.rescues;
     context_.on_notice({Notice::Kind::warning, "hung-holder",
                         "A lock was taken from a holder that did not let it go within maxHold.",
                         name_, "", 0});
     {
+        std::optional<Async<std::unique_ptr<HeldLock>>> gate_asked;
+        if (turnstile_->first_in_line()) {
+            turnstile_->distrust();
+        } else {
+            gate_asked = locks.request({.name = context_.names.lock_gate(key_), .steal = true});
+        }
         const auto evicted =
             co_await locks.request({.name = context_.names.lock(key_), .steal = true});
+        const auto gate = gate_asked ? co_await std::move(*gate_asked) : nullptr;
         co_await context_.epochs.raise(key_, {.label = "rescue"});
-        if (gate_too) {
-            co_await locks.request({.name = context_.names.lock_gate(key_), .steal = true});
-        }
     }
     context_.post(LockMessage::Kind::released, key_);
 }

@@ -10,6 +10,13 @@ namespace {
 /// the largest a block takes longer to use up than its microseconds (LockEpochs).
 constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
+/// As many microtasks as are between the end of one run() and the next, and as many again.
+constexpr int lingering_turns = 24;
+/// More than are between the end of a lock's promise and its release.
+constexpr int releasing_turns = 6;
+/// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab uses
+/// up. A turn takes longer than as many microseconds (LockEpochs).
+constexpr std::int64_t tokens_in_line = 256;
 
 }  // namespace
 
@@ -40,7 +47,9 @@ Task<void> LockQueue::obtain() {
     const Turnstile::Wish wish{
         .mode = asked.mode,
         .if_available = asked.if_available,
-        .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
+        .claim = {.label = asked.label,
+                  .max_hold_ms = static_cast<std::int64_t>(asked.max_hold_ms.value_or(0)),
+                  .tokens = context_.world.locks().available() ? tokens_in_line : 1}};
     if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
     auto outcome =
         co_await attempt(asked.if_available ? take_if_available(wish) : turnstile_->take(wish));
@@ -94,8 +103,29 @@ void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
         const auto robbed = of.lock();
         if (queue && robbed) queue->lose(robbed, reason);
     };
-    context_.post(LockMessage::Kind::taken, key_);
     changed();
+    context_.scope.spawn(tell_taken(possession));
+    if (possession->mode == LockMode::exclusive && context_.epochs.fenced()) {
+        context_.scope.spawn(record(possession));
+    }
+}
+
+/// After the holder has begun: who only watches can wait, and need not hear what is over.
+Task<void> LockQueue::tell_taken(std::shared_ptr<Possession> possession) {
+    const auto self = weak_from_this();
+    co_await turns(lingering_turns);
+    if (!self.expired() && !possession->lost) context_.post(LockMessage::Kind::taken, key_);
+}
+
+/// Who holds for longer says in the lock's row who it is: it may hang before its first commit.
+Task<void> LockQueue::record(std::shared_ptr<Possession> possession) {
+    const auto self = weak_from_this();
+    if (possession->tokens.recorded) co_return;
+    co_await context_.world.clock().sleep(keep_ms);
+    if (self.expired() || possession->lost || context_.asleep) co_return;
+    const auto recorded = co_await attempt(context_.epochs.record(key_, possession->tokens));
+    if (recorded || recorded.error().code() != ErrorCode::fenced || self.expired()) co_return;
+    lose(possession, "fenced");
 }
 
 Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
@@ -112,7 +142,10 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
             continue;
         }
         if (possession->active.empty()) {
-            if (must_let_go(*possession)) break;
+            if (must_let_go(*possession)) {
+                if (co_await linger(possession)) continue;
+                break;
+            }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
         } else if (kept_from_sharing(*possession) && !co_await somebody_waits()) {
             contended_ = false;
@@ -162,6 +195,7 @@ Task<void> LockQueue::look_again() {
 
 /// What is not granted beside the holders of this tab is not available.
 void LockQueue::refuse_unavailable() {
+    if (hasty_ == 0) return;
     const auto requests = waiting_;
     for (const auto& waiter : requests) {
         if (waiter->options.if_available) settle(waiter, std::nullopt);
@@ -193,7 +227,8 @@ LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
     if (possession.mode == LockMode::exclusive && !possession.active.empty()) return nullptr;
     if (possession.uses > 0) {
         if (must_yield(possession)) return nullptr;
-        if (contended_ && first->id > contended_after_) return nullptr;
+        const bool late = contended_ && first->id > contended_after_;
+        if (late && !may_linger(possession)) return nullptr;
     }
     return first;
 }
@@ -201,6 +236,37 @@ LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
 bool LockQueue::must_yield(const Possession& possession) const {
     const auto age_ms = context_.world.clock().now_ms() - possession.taken_ms;
     return age_ms > slice_ms || age_ms < 0;  // a clock that was set back says nothing
+}
+
+/// Whether it may go on for a moment although another tab waits.
+bool LockQueue::may_linger(const Possession& possession) const {
+    if (possession.mode != LockMode::exclusive || !context_.world.locks().available()) return false;
+    const auto since_ms = std::max(contended_ms_, possession.taken_ms);
+    const auto age_ms = context_.world.clock().now_ms() - since_ms;
+    return age_ms >= 0 && age_ms < linger_ms;
+}
+
+/// Whether a possession without a holder, which must let go, need not: its tab asks again before its
+/// turn ends, and may; or it has come of age and nobody waits.
+Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
+    const auto over = [&] {
+        return possession->lost || context_.asleep || context_.closed || possession->expired ||
+               context_.world.lifecycle().hidden();
+    };
+    if (over() || !context_.world.locks().available()) co_return false;
+    if (contended_) {
+        for (int i = 0; i < lingering_turns && !front() && may_linger(*possession); ++i) {
+            co_await context_.world.clock().end_of_turn();
+        }
+        co_return !over() && admissible(*possession) != nullptr;
+    }
+    const auto first = front();
+    if (!first || first->options.mode != possession->mode || !must_yield(*possession)) {
+        co_return false;
+    }
+    if (co_await somebody_waits() || contended_ || over()) co_return false;
+    possession->taken_ms = context_.world.clock().now_ms();
+    co_return true;
 }
 
 /// Of a possession without a holder.
@@ -256,8 +322,21 @@ void LockQueue::let_go(const std::shared_ptr<Possession>& possession) {
 }
 
 void LockQueue::announce() {
-    context_.post(LockMessage::Kind::released, key_);
+    context_.scope.spawn(tell_released());
     changed();
+}
+
+/// After the deed, which is done by a microtask.
+Task<void> LockQueue::tell_released() {
+    const auto self = weak_from_this();
+    co_await turns(releasing_turns);
+    if (!self.expired()) context_.post(LockMessage::Kind::released, key_);
+}
+
+/// Lets `count` microtasks of others run.
+Task<void> LockQueue::turns(int count) {
+    auto& clock = context_.world.clock();
+    for (int i = 0; i < count; ++i) co_await clock.end_of_turn();
 }
 
 /// Rings when nothing was granted for keep_ms.
@@ -302,6 +381,7 @@ void LockQueue::on_message(const LockMessage& message) {
             }
             if ((possession_ || taking_) && !std::exchange(contended_, true)) {
                 contended_after_ = context_.last_id;
+                contended_ms_ = context_.world.clock().now_ms();
             }
             ring();
             break;

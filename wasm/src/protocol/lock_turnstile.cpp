@@ -1,36 +1,71 @@
 #include "lock_turnstile.hpp"
 
 namespace tabacus {
+namespace {
+
+/// How often a tab that waits sees whether it is awake, and how late that may be. Nobody is evicted
+/// sooner after its grant (lock_rescue.cpp).
+constexpr double look_ms = 50;
+constexpr double late_ms = 100;
+/// Who waits for longer reserves anew: that costs it a transaction.
+constexpr double awake_for_ms = 2'000;
+
+std::shared_ptr<Possession> possession_of(std::unique_ptr<HeldLock> lock, LockMode mode) {
+    auto possession = std::make_shared<Possession>();
+    possession->mode = mode;
+    possession->lock = std::move(lock);
+    possession->lock->on_lost([weak = std::weak_ptr(possession)] {
+        const auto robbed = weak.lock();
+        if (!robbed) return;
+        if (robbed->on_lost) {
+            robbed->on_lost("stolen");
+        } else {
+            robbed->lost = true;
+        }
+    });
+    return possession;
+}
+
+}  // namespace
 
 Task<std::shared_ptr<Possession>> WebTurnstile::take(Wish wish) {
-    if (wish.steal) {
-        auto lock = co_await context_.world.locks().request(
-            {.name = context_.names.lock(key_), .steal = true});
-        co_return co_await possession(std::move(lock), wish);
-    }
+    if (wish.steal) co_return co_await rob(std::move(wish));
     cancelled_ = false;
     while (!cancelled_) {
-        auto lock = co_await pass_the_gate(wish);
-        if (lock) co_return co_await possession(std::move(lock), wish);
+        auto possession = co_await pass_the_gate(wish);
+        if (possession) co_return possession;
         if (!gate_lost_) break;
     }
     co_return nullptr;
 }
 
 /// The lock, taken under the gate. Nothing: not available, cancelled, or the gate was stolen.
-Task<std::unique_ptr<HeldLock>> WebTurnstile::pass_the_gate(Wish wish) {
+Task<std::shared_ptr<Possession>> WebTurnstile::pass_the_gate(Wish wish) {
     gate_lost_ = false;
-    auto gate = co_await ask(context_.names.lock_gate(key_), wish);
-    if (!gate || cancelled_) co_return nullptr;
-    at_the_gate_ = true;
-    gate->on_lost([this] {
+    gate_ = co_await ask(context_.names.lock_gate(key_), wish);
+    if (!gate_ || cancelled_) {
+        gate_.reset();
+        co_return nullptr;
+    }
+    gate_->on_lost([this] {
         gate_lost_ = true;
         waiting_.abort();
     });
+    const bool exclusive = wish.mode == LockMode::exclusive;
+    if (exclusive && !wish.if_available && context_.epochs.fenced()) {
+        reservation_ = std::make_shared<Reservation>();
+        context_.scope.spawn(reserve(reservation_, wish.claim));
+        context_.scope.spawn(stay_awake(reservation_));
+    }
     auto lock = co_await ask(context_.names.lock(key_), wish);
-    at_the_gate_ = false;
-    if (cancelled_) co_return nullptr;
-    co_return lock;
+    std::shared_ptr<Possession> possession;
+    if (lock && !cancelled_ && !(exclusive && gate_lost_)) {
+        possession = possession_of(std::move(lock), wish.mode);
+        if (exclusive) co_await equip(possession, std::move(wish));
+    }
+    reservation_.reset();
+    gate_.reset();
+    co_return possession;
 }
 
 Task<std::unique_ptr<HeldLock>> WebTurnstile::ask(std::string name, Wish wish) {
@@ -47,37 +82,85 @@ Task<std::unique_ptr<HeldLock>> WebTurnstile::ask(std::string name, Wish wish) {
     co_return nullptr;
 }
 
-/// The epoch begins under the lock, before anybody is told of the grant.
-Task<std::shared_ptr<Possession>> WebTurnstile::possession(std::unique_ptr<HeldLock> lock,
-                                                           Wish wish) {
-    auto possession = std::make_shared<Possession>();
-    possession->mode = wish.mode;
-    possession->lock = std::move(lock);
-    possession->lock->on_lost([weak = std::weak_ptr(possession)] {
-        const auto robbed = weak.lock();
-        if (!robbed) return;
-        if (robbed->on_lost) {
-            robbed->on_lost("stolen");
-        } else {
-            robbed->lost = true;
+/// The possession's tokens, under the gate, before anybody is told of the grant.
+Task<void> WebTurnstile::equip(std::shared_ptr<Possession> possession, Wish wish) {
+    entering_ = possession;
+    if (const auto reservation = reservation_) {
+        *reservation->granted = true;
+        reservation->trusted = reservation->trusted && awake(*reservation);
+        co_await reservation->settled.async();
+        if (reservation->trusted && reservation->tokens) {
+            possession->tokens = *std::move(reservation->tokens);
         }
-    });
-    if (wish.mode == LockMode::exclusive) {
-        if (!wish.steal) entering_ = possession;
-        possession->tokens = co_await context_.epochs.raise(key_, wish.claim);
-        entering_.reset();
+    }
+    if (possession->tokens.empty()) {
+        auto raised = co_await attempt(context_.epochs.raise(
+            key_, wish.claim, [&possession] { return !possession->lost; }));
+        if (raised) {
+            possession->tokens = std::move(raised.value());
+        } else if (raised.error().code() == ErrorCode::lock_lost) {
+            possession->lost = true;
+        } else {
+            co_await fail(raised.error());
+        }
+    }
+    entering_.reset();
+}
+
+Task<void> WebTurnstile::reserve(std::shared_ptr<Reservation> reservation, LockClaim claim) {
+    auto reserved =
+        co_await attempt(context_.epochs.reserve(key_, std::move(claim), reservation->granted));
+    if (reserved) reservation->tokens = std::move(reserved.value());
+    reservation->settled.complete({});
+}
+
+/// Distrusts what is reserved as soon as this tab's timers run late.
+Task<void> WebTurnstile::stay_awake(std::shared_ptr<Reservation> reservation) {
+    auto& clock = context_.world.clock();
+    const auto began_ms = reservation->seen_ms = clock.now_ms();
+    while (reservation->trusted && !*reservation->granted && reservation.use_count() > 1) {
+        co_await clock.sleep(look_ms);
+        const bool in_time = awake(*reservation);
+        reservation->seen_ms = clock.now_ms();
+        reservation->trusted = reservation->trusted && in_time &&
+                               reservation->seen_ms - began_ms < awake_for_ms;
+    }
+}
+
+bool WebTurnstile::awake(const Reservation& reservation) const {
+    const auto age_ms = context_.world.clock().now_ms() - reservation.seen_ms;
+    return age_ms >= 0 && age_ms <= late_ms;  // a clock that was set back says nothing
+}
+
+/// The gate first: who waits at it, with tokens, hears that before it can be let in. Both are asked
+/// for in one turn, and the gate is kept until the epoch has begun.
+Task<std::shared_ptr<Possession>> WebTurnstile::rob(Wish wish) {
+    auto& locks = context_.world.locks();
+    auto gate_asked = locks.request({.name = context_.names.lock_gate(key_), .steal = true});
+    auto lock_asked = locks.request({.name = context_.names.lock(key_), .steal = true});
+    const auto gate = co_await std::move(gate_asked);
+    auto possession = possession_of(co_await std::move(lock_asked), wish.mode);
+    auto raised = co_await attempt(
+        context_.epochs.raise(key_, wish.claim, [&possession] { return !possession->lost; }));
+    if (raised) {
+        possession->tokens = std::move(raised.value());
+    } else if (raised.error().code() == ErrorCode::lock_lost) {
+        possession->lost = true;
+    } else {
+        co_await fail(raised.error());
     }
     co_return possession;
 }
 
 void WebTurnstile::cancel() {
     cancelled_ = true;
-    waiting_.abort();
     // A page that goes lets its locks go in the very turn.
     if (const auto entering = entering_.lock()) {
         entering->lost = true;
         entering->lock.reset();
     }
+    waiting_.abort();  // before the next one is let pass the gate
+    gate_.reset();
 }
 
 }  // namespace tabacus

@@ -12,6 +12,14 @@
 //   readers          those readers          a writer, then anybody: they wait for a writer who
 //   holds one writer       that writer, alone     anybody: first its turn, then theirs nobody
 //   nobody                 nobody
+//
+// Tokens. A writer at the gate is the one that comes next, so that it reserves its tokens while it
+// waits: between the release of one tab and the grant of another there is no transaction. What it
+// reserved is the newest when its turn comes, because whoever raises the epoch out of turn (a thief,
+// a rescuer) takes the gate from it first, and the browser tells a tab of its locks in order: who is
+// granted the lock after that has heard that the gate is lost, and begins anew. A tab that hung may
+// have been granted the lock, and robbed of it, long ago: who finds its timers late reserves anew
+// under the lock.
 #pragma once
 
 #include <memory>
@@ -30,20 +38,37 @@ class WebTurnstile final : public Turnstile {
         possession->lock.reset();
     }
     void nudge() override {}
-    [[nodiscard]] bool first_in_line() const override { return at_the_gate_; }
+    [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
+    void distrust() override {
+        if (reservation_) reservation_->trusted = false;
+    }
 
   private:
+    /// The tokens of who is next.
+    struct Reservation {
+        std::optional<LockTokens> tokens;
+        std::shared_ptr<bool> granted = std::make_shared<bool>(false);
+        Completer<Unit> settled;
+        double seen_ms = 0;  // when this tab's timers last worked
+        bool trusted = true;
+    };
+
     Task<std::unique_ptr<HeldLock>> ask(std::string name, Wish wish);
-    Task<std::unique_ptr<HeldLock>> pass_the_gate(Wish wish);
-    Task<std::shared_ptr<Possession>> possession(std::unique_ptr<HeldLock> lock, Wish wish);
+    Task<std::shared_ptr<Possession>> pass_the_gate(Wish wish);
+    Task<std::shared_ptr<Possession>> rob(Wish wish);
+    Task<void> equip(std::shared_ptr<Possession> possession, Wish wish);
+    Task<void> reserve(std::shared_ptr<Reservation> reservation, LockClaim claim);
+    Task<void> stay_awake(std::shared_ptr<Reservation> reservation);
+    [[nodiscard]] bool awake(const Reservation& reservation) const;
 
     LockContext& context_;
     std::string key_;
     AbortSignal waiting_;
     bool cancelled_ = false;
     bool gate_lost_ = false;
-    bool at_the_gate_ = false;
-    std::weak_ptr<Possession> entering_;  // has the lock, and its epoch has not begun yet
+    std::unique_ptr<HeldLock> gate_;
+    std::shared_ptr<Reservation> reservation_;
+    std::weak_ptr<Possession> entering_;  // has the lock, and no tokens yet
 };
 
 /// Where nothing excludes other tabs: within the page, at once.
