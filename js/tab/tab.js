@@ -2,6 +2,7 @@
 import { Border } from '../core/border.js';
 import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
+import { Budget, RateLimit, Sequence } from '../limits/handles.js';
 import { Leader } from '../lock/leader.js';
 import { Lock } from '../lock/lock.js';
 import { Semaphore } from '../lock/semaphore.js';
@@ -71,6 +72,7 @@ export class Tab extends EventTarget {
     #namespace;
     #catalogueSource;
     #locksSource;
+    #limitsSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
@@ -104,6 +106,18 @@ export class Tab extends EventTarget {
         });
     });
 
+    /** Sequences, budgets, rate limits. */
+    #limits = new Loaded(async () => {
+        const { Limits } = await import('../limits/limits.js');
+        return Limits.load({
+            namespace: this.#namespace,
+            platform: this.#platform,
+            source: this.#limitsSource,
+            allowWeaker: this.#allowWeaker,
+            notice: (notice) => this.#notice(notice),
+        });
+    });
+
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
      * that came too early to be heard.
@@ -123,11 +137,12 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, limits }) {
         super();
         this.#namespace = namespace;
         this.#catalogueSource = catalogue;
         this.#locksSource = locks;
+        this.#limitsSource = limits;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
@@ -272,6 +287,42 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Numbers that no two tabs of the origin and namespace get, and that rise in each.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {import('../limits/handles.js').SequenceOptions} [options]
+     * @returns {Sequence}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    sequence(name, options = {}) {
+        return new Sequence(checkName(name), options, () => this.#loadLimits());
+    }
+
+    /**
+     * So much over all tabs of the origin and namespace, and never more.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {import('../limits/handles.js').BudgetOptions} options
+     * @returns {Budget}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    budget(name, options) {
+        return new Budget(checkName(name), options, () => this.#loadLimits());
+    }
+
+    /**
+     * At most `limit` in any span of `interval` milliseconds, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {import('../limits/handles.js').RateLimitOptions} options
+     * @returns {RateLimit}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    rateLimit(name, options) {
+        return new RateLimit(checkName(name), options, () => this.#loadLimits());
+    }
+
+    /**
      * A lock of any name, for js/compat.
      *
      * @param {string} name
@@ -408,7 +459,13 @@ export class Tab extends EventTarget {
         return this.#locks.get();
     }
 
+    #loadLimits() {
+        if (this.#closing) return Promise.reject(new TabacusError('closed', 'the tab is closed: open() another'));
+        return this.#limits.get();
+    }
+
     async #close() {
+        const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used one
         void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock
@@ -420,6 +477,7 @@ export class Tab extends EventTarget {
             const closings = [this.#border.close(), catalogue.then((loaded) => loaded?.close())];
             for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
             await catalogue;
+            await limits;
             for (const counter of stored) counter._close();
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;

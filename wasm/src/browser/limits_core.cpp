@@ -1,0 +1,51 @@
+#include "browser/limits_core.hpp"
+
+namespace tabacus::browser {
+
+void LimitsCore::reserve(Sequence& sequence, double count, PromiseId promise) {
+    run_in(
+        scope_, sequence.reserve(static_cast<std::int64_t>(count)),
+        [promise](SequenceRange range) { Resolve{promise}(range.first); }, Reject{promise});
+}
+
+void LimitsCore::take(Budget& budget, double n, PromiseId promise) {
+    run_in(
+        scope_, budget.take(static_cast<std::int64_t>(n)),
+        [promise](bool taken) { Resolve{promise}(std::int64_t{taken}); }, Reject{promise});
+}
+
+void LimitsCore::give(Budget& budget, double n, PromiseId promise) {
+    settle(scope_, budget.give(static_cast<std::int64_t>(n)), promise);
+}
+
+void LimitsCore::pass(RateLimit& rate, double timeout_ms, int request, PromiseId promise) {
+    const AbortSignal signal;
+    requests_[request] = signal;
+    const auto timeout =
+        timeout_ms >= 0 ? std::optional<double>(timeout_ms) : std::optional<double>();
+    run_in(
+        scope_, rate.take(signal, timeout),
+        [this, request, promise] {
+            requests_.erase(request);
+            Resolve{promise}();
+        },
+        [this, request, promise](const Failure& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+void LimitsCore::try_pass(RateLimit& rate, PromiseId promise) {
+    run_in(
+        scope_, rate.try_take(),
+        [promise](bool passed) { Resolve{promise}(std::int64_t{passed}); }, Reject{promise});
+}
+
+void LimitsCore::abort(int request) {
+    const auto found = requests_.find(request);
+    if (found == requests_.end()) return;
+    const auto signal = found->second;
+    signal.abort();
+}
+
+}  // namespace tabacus::browser
