@@ -11,7 +11,6 @@ const intervalMsMax = 2 ** 31 - 1;
 
 /** Loads the limits of the tab. @typedef {() => Promise<import('./limits.js').Limits>} Load */
 
-/** @template {'sequence' | 'budget' | 'rate'} Kind */
 class Handle {
     /** What the module has, once it is loaded. @type {any} @protected */
     _real;
@@ -47,7 +46,6 @@ class Handle {
  * Numbers that no two tabs get, and that rise in each: ids over all tabs of the origin and namespace, and
  * over restarts. From 1. Made by `tab.sequence(name, options)`.
  *
- * @extends {Handle<'sequence'>}
  * @example
  * const id = await tab.sequence('orders').next();
  */
@@ -92,7 +90,6 @@ export class Sequence extends Handle {
  * So much, over all tabs of the origin and namespace, and never more. A tab holds some of it for itself and
  * mostly takes from that, without a transaction. Made by `tab.budget(name, { limit })`.
  *
- * @extends {Handle<'budget'>}
  * @example
  * if (await tab.budget('downloads', { limit: 100 }).tryTake(1)) await fetch(url);
  */
@@ -147,7 +144,6 @@ export class Budget extends Handle {
  * At most `limit` in any span of `interval` milliseconds, over all tabs of the origin and namespace. Made by
  * `tab.rateLimit(name, { limit, interval })`.
  *
- * @extends {Handle<'rate'>}
  * @example
  * await tab.rateLimit('api', { limit: 5, interval: 1000 }).take();
  */

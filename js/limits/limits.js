@@ -5,6 +5,7 @@ import { loadCore } from '../core/tab-core.js';
 import { TabacusError } from '../errors.js';
 import { Host } from '../host/host.js';
 import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
+import { stateFrom, wordsOf } from './transfer.js';
 
 /** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/border.js').Notice) => void }} Owner */
 
@@ -86,6 +87,26 @@ export class Limits {
      */
     rateLimit(name, limit, interval) {
         return this.#keep(new Rate(this, this.#glue, this.#make('_rate_new', name, limit, interval)));
+    }
+
+    /**
+     * What is committed of a replicated counter.
+     * @param {string} counter
+     */
+    async stateOf(counter) {
+        if (this.#closed) throw closedError();
+        const words = await this.#border.promises.make((id) => this.#border.invoke('_counter_state', [counter], id));
+        return stateFrom(words ? words.slice(0, -1) : []);
+    }
+
+    /**
+     * @param {string} counter
+     * @param {unknown} state
+     */
+    async merge(counter, state) {
+        const words = wordsOf(state);
+        if (this.#closed) throw closedError();
+        await this.#border.promises.make((id) => this.#border.invoke('_counter_merge', [counter, ...words], id));
     }
 
     /** Puts back what is held unspent, and lets everything go. */

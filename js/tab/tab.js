@@ -410,6 +410,7 @@ export class Tab extends EventTarget {
         const owner = {
             report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
             warn: (/** @type {import('./event.js').WarningDetail} */ detail) => this.#tell('warning', detail),
+            limits: () => this.#loadLimits(),
         };
         if (strategy !== 'replicated') {
             const guarantee = storedGuarantee(strategy, strict);

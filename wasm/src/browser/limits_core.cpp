@@ -48,4 +48,23 @@ void LimitsCore::abort(int request) {
     signal.abort();
 }
 
+void LimitsCore::state(const std::string& counter, PromiseId promise) {
+    run_in(
+        scope_, transfer_.state(counter),
+        [promise](const std::vector<TransferredRow>& rows) {
+            std::string texts;
+            for (const auto& row : rows) texts += joined({row.node, row.record});
+            Resolve{promise}(texts);
+        },
+        Reject{promise});
+}
+
+void LimitsCore::merge(const Texts& texts, PromiseId promise) {
+    std::vector<TransferredRow> rows;
+    for (std::size_t i = 1; i + 1 < texts.size(); i += 2) {
+        rows.push_back({texts[i].value_or(""), texts[i + 1].value_or("")});
+    }
+    settle(scope_, transfer_.merge(texts[0].value_or(""), std::move(rows)), promise);
+}
+
 }  // namespace tabacus::browser

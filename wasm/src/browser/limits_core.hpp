@@ -7,13 +7,15 @@
 
 #include "browser/counter_core.hpp"
 #include "browser/world.hpp"
+#include "tabacus/counter_transfer.hpp"
 #include "tabacus/limits.hpp"
 
 namespace tabacus::browser {
 
 class LimitsCore {
   public:
-    explicit LimitsCore(const std::string& name_space) : limits_(world_, name_space, notify) {}
+    explicit LimitsCore(const std::string& name_space)
+        : limits_(world_, name_space, notify), transfer_(world_, name_space) {}
 
     Limits& limits() { return limits_; }
     void close(PromiseId promise) { settle(scope_, limits_.close(), promise); }
@@ -27,12 +29,17 @@ class LimitsCore {
     void pass(RateLimit& rate, double timeout_ms, int request, PromiseId promise);
     void try_pass(RateLimit& rate, PromiseId promise);
     void abort(int request);
+    /// Resolves with node and record in turn.
+    void state(const std::string& counter, PromiseId promise);
+    /// `texts`: the counter, then node and record in turn.
+    void merge(const Texts& texts, PromiseId promise);
 
     BrowserWorld& world() { return world_; }
 
   private:
     BrowserWorld world_;
     Limits limits_;
+    CounterTransfer transfer_;
     std::map<int, AbortSignal> requests_;
     Scope scope_;
 };

@@ -92,5 +92,14 @@ EMSCRIPTEN_KEEPALIVE void rate_try(LimitsCore* core, RateLimit* rate, PromiseId 
     core->try_pass(*rate, promise);
 }
 
+// The text in the room: the counter's name; of the next also node and record in turn.
+EMSCRIPTEN_KEEPALIVE void counter_state(LimitsCore* core, PromiseId promise) {
+    core->state(text(0), promise);
+}
+
+EMSCRIPTEN_KEEPALIVE void counter_merge(LimitsCore* core, PromiseId promise) {
+    core->merge(texts(), promise);
+}
+
 EMSCRIPTEN_KEEPALIVE void rate_abort(LimitsCore* core, int request) { core->abort(request); }
 }
