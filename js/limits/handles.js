@@ -16,17 +16,17 @@ class Handle {
     _real;
 
     #load;
-    #make;
+    #what;
 
     /**
-     * @param {string} name
      * @param {Load} load
-     * @param {(limits: import('./limits.js').Limits) => unknown} make
+     * @param {string} name
+     * @param {[kind: 'sequence' | 'budget' | 'rateLimit', ...numbers: number[]]} what the method that makes it
      */
-    constructor(name, load, make) {
+    constructor(load, name, ...what) {
         this.name = name;
         this.#load = load;
-        this.#make = make;
+        this.#what = what;
     }
 
     /**
@@ -36,8 +36,9 @@ class Handle {
      * @protected
      */
     async _later(method, ...words) {
-        const limits = await this.#load();
-        this._real ??= this.#make(limits);
+        const [kind, ...numbers] = this.#what;
+        const limits = /** @type {any} */ (await this.#load());
+        this._real ??= limits[kind](this.name, ...numbers);
         return this._real[method](...words);
     }
 }
@@ -59,10 +60,7 @@ export class Sequence extends Handle {
     constructor(name, options, load) {
         const { block = 1000, gapless = false } = checkOptions(options, ['block', 'gapless']);
         if (typeof gapless !== 'boolean') throw invalid('gapless', gapless, 'true or false');
-        const numbers = checkInteger('block', block, 1, 1e9);
-        super(name, load, (limits) => limits.sequence(name, numbers, gapless));
-        this.block = numbers;
-        this.gapless = gapless;
+        super(load, name, 'sequence', checkInteger('block', block, 1, 1e9), Number(gapless));
     }
 
     /**
@@ -102,7 +100,7 @@ export class Budget extends Handle {
      */
     constructor(name, options, load) {
         const limit = checkInteger('limit', checkOptions(options, ['limit']).limit, 0, Number.MAX_SAFE_INTEGER);
-        super(name, load, (limits) => limits.budget(name, limit));
+        super(load, name, 'budget', limit);
         this.limit = limit;
         this._later('look').catch(() => {}); // who uses it is told
     }
@@ -157,10 +155,7 @@ export class RateLimit extends Handle {
     constructor(name, options, load) {
         const given = checkOptions(options, ['limit', 'interval']);
         const limit = checkInteger('limit', given.limit, 1, 1e9);
-        const interval = checkInteger('interval', given.interval, 1, intervalMsMax);
-        super(name, load, (limits) => limits.rateLimit(name, limit, interval));
-        this.limit = limit;
-        this.interval = interval;
+        super(load, name, 'rateLimit', limit, checkInteger('interval', given.interval, 1, intervalMsMax));
     }
 
     /**

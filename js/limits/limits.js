@@ -66,10 +66,10 @@ export class Limits {
     /**
      * @param {string} name
      * @param {number} block
-     * @param {boolean} gapless
+     * @param {number} gapless 1, or 0
      */
     sequence(name, block, gapless) {
-        return this.#keep(new Numbers(this, this.#glue, this.#make('_sequence_new', name, block, Number(gapless))));
+        return this.#keep(new Numbers(this, this.#glue, this.#make('_sequence_new', name, block, gapless)));
     }
 
     /**

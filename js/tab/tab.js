@@ -118,6 +118,12 @@ export class Tab extends EventTarget {
         });
     });
 
+    /** Throws when the tab is closed: its callers are asynchronous. */
+    #loadLimits = () => {
+        this.#assertOpen();
+        return this.#limits.get();
+    };
+
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
      * that came too early to be heard.
@@ -192,7 +198,7 @@ export class Tab extends EventTarget {
         const checked = checkCounterOptions(options);
         const { strategy, durability, times } = checked;
         const key = JSON.stringify([checkName(name), strategy, durability, ...times]);
-        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#assertOpen();
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
         this.#counters.set(key, counter); // kept even if refused: the core has it until the tab closes
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
@@ -295,7 +301,7 @@ export class Tab extends EventTarget {
      * @throws {TabacusError} `invalid-argument`
      */
     sequence(name, options = {}) {
-        return new Sequence(checkName(name), options, () => this.#loadLimits());
+        return new Sequence(checkName(name), options, this.#loadLimits);
     }
 
     /**
@@ -307,7 +313,7 @@ export class Tab extends EventTarget {
      * @throws {TabacusError} `invalid-argument`
      */
     budget(name, options) {
-        return new Budget(checkName(name), options, () => this.#loadLimits());
+        return new Budget(checkName(name), options, this.#loadLimits);
     }
 
     /**
@@ -319,7 +325,7 @@ export class Tab extends EventTarget {
      * @throws {TabacusError} `invalid-argument`
      */
     rateLimit(name, options) {
-        return new RateLimit(checkName(name), options, () => this.#loadLimits());
+        return new RateLimit(checkName(name), options, this.#loadLimits);
     }
 
     /**
@@ -410,7 +416,7 @@ export class Tab extends EventTarget {
         const owner = {
             report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
             warn: (/** @type {import('./event.js').WarningDetail} */ detail) => this.#tell('warning', detail),
-            limits: () => this.#loadLimits(),
+            limits: this.#loadLimits,
         };
         if (strategy !== 'replicated') {
             const guarantee = storedGuarantee(strategy, strict);
@@ -456,13 +462,12 @@ export class Tab extends EventTarget {
     }
 
     #loadLocks() {
-        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#assertOpen();
         return this.#locks.get();
     }
 
-    #loadLimits() {
-        if (this.#closing) return Promise.reject(new TabacusError('closed', 'the tab is closed: open() another'));
-        return this.#limits.get();
+    #assertOpen() {
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
     }
 
     async #close() {

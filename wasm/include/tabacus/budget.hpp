@@ -17,7 +17,8 @@
 //  - the first `exact_takes` of a burst are taken out one by one, exactly as asked;
 //  - then it takes out more beforehand, a quarter of what the burst has spent, and at most a
 //    sixteenth of the budget and a quarter of what is free (the window);
-//  - what is left of the window goes back when the burst has paused for `pause_ms`, when another tab
+//  - what is left of the window goes back when the burst has paused for `pause_ms`, when another
+//  tab
 //    is short, and when the page is frozen, hidden or closed.
 // A tab that dies within a burst takes its window with it; everything else comes back.
 #pragma once
@@ -144,6 +145,7 @@ class Budget {
     bool closing_ = false;
     bool wanted_back_ = false;
     bool given_up_ = false;  // the own row may say so
+    bool worst_ = false;     // the row vanished, and the worst is to be written
     std::vector<Completer<Unit>> settlers_;
     Completer<Unit> bell_;
     Scope scope_;  // last: what runs in it uses all of the above

@@ -5,8 +5,8 @@
 // name that no other replica has, with the epoch in which they were written. States are joined row
 // by row: of two rows of one replica the newer epoch's, and within an epoch the larger totals (a
 // state-based PN-counter, RR-7506 spec. 7; any part of a state is one: a delta, P. S. Almeida et
-// al., "Delta State Replicated Data Types", JPDC 111, 2018). So they may be merged in any order, any
-// number of times, and by way of anybody.
+// al., "Delta State Replicated Data Types", JPDC 111, 2018). So they may be merged in any order,
+// any number of times, and by way of anybody.
 //
 // It promises: what is merged is in the store when merge() returns, counts from then on in all
 // tabs, and is in the states that they export. Rows of this very database are not touched: their

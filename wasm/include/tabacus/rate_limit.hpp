@@ -8,9 +8,9 @@
 // anew asks, and a witness writes the time into the row; between the asking and the reading lie the
 // bounds. Wall clocks are nothing to any of them.
 // Only who finds no witness, and so nobody with whom to disagree, believes the wall clock as to how
-// long the row has lain there; and that none has passed, if the clock has gone back. So a wall clock
-// that is set forward while no tab of the origin is awake opens the gate early, once; nothing else.
-// A witness that hangs keeps those who come anew waiting; one that is frozen or hidden in the
+// long the row has lain there; and that none has passed, if the clock has gone back. So a wall
+// clock that is set forward while no tab of the origin is awake opens the gate early, once; nothing
+// else. A witness that hangs keeps those who come anew waiting; one that is frozen or hidden in the
 // back/forward cache is no witness any more, and comes anew itself.
 //
 // TELLING. A grant is recorded with the last moment at which it may be told, and counts for an
@@ -41,8 +41,8 @@ struct RateRow;
 struct RateOwner {
     World& world;
     LimitStore& store;
-    std::string witness;              // the name of its lock
-    std::function<void(bool)> tell;   // the other tabs: true asks for the time
+    std::string witness;             // the name of its lock
+    std::function<void(bool)> tell;  // the other tabs: true asks for the time
 };
 
 class RateLimit {

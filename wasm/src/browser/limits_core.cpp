@@ -37,8 +37,8 @@ void LimitsCore::pass(RateLimit& rate, double timeout_ms, int request, PromiseId
 
 void LimitsCore::try_pass(RateLimit& rate, PromiseId promise) {
     run_in(
-        scope_, rate.try_take(),
-        [promise](bool passed) { Resolve{promise}(std::int64_t{passed}); }, Reject{promise});
+        scope_, rate.try_take(), [promise](bool passed) { Resolve{promise}(std::int64_t{passed}); },
+        Reject{promise});
 }
 
 void LimitsCore::abort(int request) {

@@ -101,8 +101,9 @@ std::int64_t Budget::window() const {
 
 Task<std::int64_t> Budget::read_used(Transaction& transaction) {
     const auto found = co_await owner_.store.load(transaction, key_, parse_budget);
+    worst_ = !found.row && found.vanished;
     // Of a row that vanished, everything may have been spent.
-    co_return found.row ? found.row->used : found.vanished ? limit_ : 0;
+    co_return found.row ? found.row->used : worst_ ? limit_ : 0;
 }
 
 Task<Budget::Round> Budget::take_out_once() {
@@ -125,7 +126,9 @@ Task<Budget::Round> Budget::take_out_once() {
         round = co_await collect(*transaction, used);
         if (limit_ - used < least) {
             round.short_of = true;
-            if (used != before) co_await commit(*transaction, used, {row_, row_, 0, 0});
+            if (used != before || worst_) {
+                co_await commit(*transaction, used, {row_, row_, 0, 0});
+            }
             used_ = used;
             co_return round;
         }
@@ -168,8 +171,8 @@ Task<void> Budget::resolve_doubt(Transaction& transaction) {
     const auto stored = co_await transaction.get(Store::limits, own_key());
     const auto doubt = std::exchange(doubt_, std::nullopt);
     const auto row = stored ? parse_holding(stored->value) : std::nullopt;
-    const auto serial = row && row->state == HoldingRow::State::open ? std::optional(row->serial)
-                                                                    : std::nullopt;
+    const auto serial =
+        row && row->state == HoldingRow::State::open ? std::optional(row->serial) : std::nullopt;
     row_ = serial;
     if (!serial || doubt->before == doubt->after) co_return;
     if (serial == doubt->after) left_ += doubt->if_done;
@@ -259,8 +262,7 @@ void Budget::changed(std::int64_t used) {
 // --- Putting back -------------------------------------------------------------------------------
 
 Task<void> Budget::put_back() {
-    (void)co_await attempt(
-        owner_.store.persist<Unit>([this] { return put_back_once(); }, false));
+    (void)co_await attempt(owner_.store.persist<Unit>([this] { return put_back_once(); }, false));
     // Should it fail, they are tried again after the next burst, or with the next recall.
 }
 
@@ -330,7 +332,7 @@ Task<void> Budget::look() {
     const auto before = co_await read_used(*transaction);
     auto used = before;
     co_await collect(*transaction, used);
-    if (used == before) {
+    if (used == before && !worst_) {
         used_ = used;
     } else {
         co_await commit(*transaction, used, {row_, row_, 0, 0});

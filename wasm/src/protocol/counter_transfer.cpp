@@ -56,8 +56,8 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
         for (const auto& row : rows) {
             if (generation && row.node.starts_with(concat({generation->value, "/"}))) continue;
             const auto stored = co_await transaction->get(Store::rows, row_key(key, row.node));
-            auto known = stored ? parse_totals(stored->value).value_or(TotalsRecord{})
-                                : TotalsRecord{};
+            auto known =
+                stored ? parse_totals(stored->value).value_or(TotalsRecord{}) : TotalsRecord{};
             if (!outgrows(known, *parse_totals(row.record))) continue;
             transaction->put(Store::rows, row_key(key, row.node), format_totals(known));
         }

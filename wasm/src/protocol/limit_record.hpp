@@ -32,8 +32,8 @@ std::optional<BudgetRow> parse_budget(std::string_view text);
 /// Rights of one tab, under "<budget>/<tab>": "1;state;amount;serial".
 struct HoldingRow {
     enum class State : char {
-        open = 'o',    // its tab may spend up to `amount` of them without a word
-        given = 'g',   // its tab has given them up: whoever comes first puts them back
+        open = 'o',   // its tab may spend up to `amount` of them without a word
+        given = 'g',  // its tab has given them up: whoever comes first puts them back
     };
     State state = State::open;
     std::int64_t amount = 0;
@@ -65,9 +65,10 @@ std::optional<RateRow> parse_rate(std::string_view text);
 /// A message between tabs: "1;kind;key;detail".
 struct LimitMessage {
     enum class Kind : char {
-        changed = 'c',  // of a budget or a rate limit: read it; of a budget, detail says what is used
-        recall = 'r',   // of a budget: put back what you do not need
-        ask = 'q',      // of a rate limit: write what time it is
+        changed =
+            'c',  // of a budget or a rate limit: read it; of a budget, detail says what is used
+        recall = 'r',  // of a budget: put back what you do not need
+        ask = 'q',     // of a rate limit: write what time it is
     };
     Kind kind = Kind::changed;
     std::string key;

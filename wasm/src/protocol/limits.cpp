@@ -162,29 +162,26 @@ Budget& Limits::budget(std::string_view name, std::int64_t limit) {
                           [parts] { return parts->live(); },
                           [parts] { return parts->living(); },
                           [parts, key](bool recall, std::int64_t used) {
-                              parts->tell(recall ? LimitMessage::Kind::recall
-                                                 : LimitMessage::Kind::changed,
-                                          key, used);
+                              parts->tell(
+                                  recall ? LimitMessage::Kind::recall : LimitMessage::Kind::changed,
+                                  key, used);
                           }};
         budget = std::make_unique<Budget>(std::move(owner), key, limit);
     }
     return *budget;
 }
 
-RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit,
-                              std::int64_t interval_ms) {
+RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit, std::int64_t interval_ms) {
     auto* const parts = parts_.get();
     const auto key = concat({"rate/", escaped(name)});
     auto& rate = parts->rates[key];
     if (rate) {
         rate->set_limit(limit, interval_ms);
     } else {
-        RateOwner owner{parts->world, parts->store, parts->names.witness(key),
-                        [parts, key](bool ask) {
-                            parts->tell(
-                                ask ? LimitMessage::Kind::ask : LimitMessage::Kind::changed, key,
-                                0);
-                        }};
+        RateOwner owner{
+            parts->world, parts->store, parts->names.witness(key), [parts, key](bool ask) {
+                parts->tell(ask ? LimitMessage::Kind::ask : LimitMessage::Kind::changed, key, 0);
+            }};
         rate = std::make_unique<RateLimit>(std::move(owner), key, limit, interval_ms);
     }
     return *rate;

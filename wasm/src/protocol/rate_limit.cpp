@@ -18,13 +18,13 @@ constexpr double witness_ms = 250;
 constexpr double hasty_ms = 1000;
 
 std::int64_t wall_of(const Clock& clock) {
-    return static_cast<std::int64_t>(std::clamp(clock.now_ms(), 0.0, static_cast<double>(value_max)));
+    return static_cast<std::int64_t>(
+        std::clamp(clock.now_ms(), 0.0, static_cast<double>(value_max)));
 }
 
 }  // namespace
 
-RateLimit::RateLimit(RateOwner owner, std::string key, std::int64_t limit,
-                     std::int64_t interval_ms)
+RateLimit::RateLimit(RateOwner owner, std::string key, std::int64_t limit, std::int64_t interval_ms)
     : owner_(std::move(owner)),
       key_(std::move(key)),
       limit_(limit),
@@ -236,8 +236,7 @@ Task<bool> RateLimit::begin_time() {
     auto& world = owner_.world;
     const auto life = life_;
     if (world.locks().available()) {
-        auto alone =
-            co_await world.locks().request({.name = owner_.witness, .if_available = true});
+        auto alone = co_await world.locks().request({.name = owner_.witness, .if_available = true});
         if (!alone) co_return false;
         // Queued before the other is released: nobody comes between.
         auto shared = world.locks().request({.name = owner_.witness, .mode = LockMode::shared});
