@@ -14,13 +14,14 @@ import { add } from './rows/add.js';
 import { contention } from './rows/contention.js';
 import { explore } from './rows/explore.js';
 import { latency } from './rows/latency.js';
+import { limits } from './rows/limits.js';
 import { locks } from './rows/locks.js';
 import { open } from './rows/open.js';
 import { payload } from './rows/payload.js';
 import { throughput } from './rows/throughput.js';
 
 /** @type {Record<string, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
-const ROWS = { add, throughput, latency, contention, locks, payload, open, explore };
+const ROWS = { add, throughput, latency, contention, locks, limits, payload, open, explore };
 
 const { values: options } = parseArgs({
     options: {

@@ -43,6 +43,13 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./lock/semaphore.js').Semaphore} Semaphore */
 /** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */
 /** @typedef {import('./lock/options.js').LockOptions} LockOptions */
+/** @typedef {import('./limits/transfer.js').CounterState} CounterState */
+/** @typedef {import('./limits/handles.js').Sequence} Sequence */
+/** @typedef {import('./limits/handles.js').SequenceOptions} SequenceOptions */
+/** @typedef {import('./limits/handles.js').Budget} Budget */
+/** @typedef {import('./limits/handles.js').BudgetOptions} BudgetOptions */
+/** @typedef {import('./limits/handles.js').RateLimit} RateLimit */
+/** @typedef {import('./limits/handles.js').RateLimitOptions} RateLimitOptions */
 /** @typedef {import('./lock/locks.js').LockRequestInfo} LockRequestInfo */
 /** @template T @typedef {import('./lock/serial.js').Serial<T>} Serial */
 /** @typedef {import('./tab/options.js').Strategy} Strategy */

@@ -85,4 +85,5 @@ export const calls = [
     },
     ({ owner }, { object, first }) => owner.lost?.(object, first),
     ({ owner }, { object }) => owner.unlocked?.(object),
+    ({ host }) => host.clock.monotonic(),
 ];

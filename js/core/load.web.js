@@ -16,6 +16,9 @@ export function loadGlue(name) {
         case 'locks':
             // @ts-ignore: as above
             return import('./locks.js');
+        case 'limits':
+            // @ts-ignore: as above
+            return import('./limits.js');
         default:
             // @ts-ignore: as above
             return import('./catalogue.js');
@@ -41,6 +44,8 @@ function wasmBeside(name) {
             return new URL('./single.wasm', import.meta.url);
         case 'locks':
             return new URL('./locks.wasm', import.meta.url);
+        case 'limits':
+            return new URL('./limits.wasm', import.meta.url);
         default:
             return new URL('./catalogue.wasm', import.meta.url);
     }

@@ -21,6 +21,10 @@ export class ClockHost {
         return (this.#platform.Date ?? Date).now();
     }
 
+    monotonic() {
+        return (this.#platform.performance ?? performance).now();
+    }
+
     /**
      * @param {number} operation
      * @param {number} delay_ms

@@ -15,6 +15,7 @@ import { Latest } from './latest.js';
  * @typedef {object} Owner
  * @property {(error: unknown) => void} report an exception that a subscriber threw
  * @property {(detail: import('./event.js').WarningDetail) => void} warn
+ * @property {() => Promise<import('../limits/limits.js').Limits>} limits which also carry counters
  */
 
 /** @type {(n: unknown) => asserts n is number} */
@@ -273,6 +274,34 @@ export class ReplicatedCounter extends TabCounter {
         const value = this._core._tally_increment(this._address, n);
         if (value !== value) throw leaves(n);
         return value;
+    }
+
+    /**
+     * What is committed of this counter, by tabs here and by devices that were merged, with all that this
+     * tab has added: for the application's own server, and from there for merge() on other devices. It may be
+     * written as JSON, and any part of its rows is a state, too.
+     *
+     * @returns {Promise<import('../limits/transfer.js').CounterState>} rejects as `flush` does, and with
+     *   `unavailable` or `weaker-guarantee` where there is no IndexedDB
+     * @example
+     * await fetch('/counters/visits', { method: 'POST', body: JSON.stringify(await visits.state()) });
+     */
+    async state() {
+        await this.flush();
+        return (await this._owner.limits()).stateOf(this.name);
+    }
+
+    /**
+     * Counts what a state says from here on, in all tabs: in any order, and any number of times. Resolves when
+     * it is committed.
+     *
+     * @param {import('../limits/transfer.js').CounterState} state
+     * @returns {Promise<void>} rejects with `invalid-argument`, and nothing is merged, when it is no state;
+     *   as state()
+     */
+    async merge(state) {
+        await (await this._owner.limits()).merge(this.name, state);
+        await this.read();
     }
 }
 

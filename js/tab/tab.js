@@ -2,6 +2,7 @@
 import { Border } from '../core/border.js';
 import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
+import { Budget, RateLimit, Sequence } from '../limits/handles.js';
 import { Leader } from '../lock/leader.js';
 import { Lock } from '../lock/lock.js';
 import { Semaphore } from '../lock/semaphore.js';
@@ -71,6 +72,7 @@ export class Tab extends EventTarget {
     #namespace;
     #catalogueSource;
     #locksSource;
+    #limitsSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
@@ -104,6 +106,24 @@ export class Tab extends EventTarget {
         });
     });
 
+    /** Sequences, budgets, rate limits. */
+    #limits = new Loaded(async () => {
+        const { Limits } = await import('../limits/limits.js');
+        return Limits.load({
+            namespace: this.#namespace,
+            platform: this.#platform,
+            source: this.#limitsSource,
+            allowWeaker: this.#allowWeaker,
+            notice: (notice) => this.#notice(notice),
+        });
+    });
+
+    /** Throws when the tab is closed: its callers are asynchronous. */
+    #loadLimits = () => {
+        this.#assertOpen();
+        return this.#limits.get();
+    };
+
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
      * that came too early to be heard.
@@ -123,11 +143,12 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, limits }) {
         super();
         this.#namespace = namespace;
         this.#catalogueSource = catalogue;
         this.#locksSource = locks;
+        this.#limitsSource = limits;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
@@ -177,7 +198,7 @@ export class Tab extends EventTarget {
         const checked = checkCounterOptions(options);
         const { strategy, durability, times } = checked;
         const key = JSON.stringify([checkName(name), strategy, durability, ...times]);
-        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#assertOpen();
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
         this.#counters.set(key, counter); // kept even if refused: the core has it until the tab closes
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
@@ -272,6 +293,42 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Numbers that no two tabs of the origin and namespace get, and that rise in each.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {import('../limits/handles.js').SequenceOptions} [options]
+     * @returns {Sequence}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    sequence(name, options = {}) {
+        return new Sequence(checkName(name), options, this.#loadLimits);
+    }
+
+    /**
+     * So much over all tabs of the origin and namespace, and never more.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {import('../limits/handles.js').BudgetOptions} options
+     * @returns {Budget}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    budget(name, options) {
+        return new Budget(checkName(name), options, this.#loadLimits);
+    }
+
+    /**
+     * At most `limit` in any span of `interval` milliseconds, over all tabs of the origin and namespace.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {import('../limits/handles.js').RateLimitOptions} options
+     * @returns {RateLimit}
+     * @throws {TabacusError} `invalid-argument`
+     */
+    rateLimit(name, options) {
+        return new RateLimit(checkName(name), options, this.#loadLimits);
+    }
+
+    /**
      * A lock of any name, for js/compat.
      *
      * @param {string} name
@@ -359,6 +416,7 @@ export class Tab extends EventTarget {
         const owner = {
             report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
             warn: (/** @type {import('./event.js').WarningDetail} */ detail) => this.#tell('warning', detail),
+            limits: this.#loadLimits,
         };
         if (strategy !== 'replicated') {
             const guarantee = storedGuarantee(strategy, strict);
@@ -404,11 +462,16 @@ export class Tab extends EventTarget {
     }
 
     #loadLocks() {
-        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#assertOpen();
         return this.#locks.get();
     }
 
+    #assertOpen() {
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+    }
+
     async #close() {
+        const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used one
         void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock
@@ -420,6 +483,7 @@ export class Tab extends EventTarget {
             const closings = [this.#border.close(), catalogue.then((loaded) => loaded?.close())];
             for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
             await catalogue;
+            await limits;
             for (const counter of stored) counter._close();
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;

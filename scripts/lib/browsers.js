@@ -1,4 +1,4 @@
-/** The three engines of the browser tests: found, installed where we may, or named as missing. */
+/** What the browser tests need: found, installed where we may, or named as missing. */
 
 import { canInstall, ensure, unmet } from './apt.js';
 
@@ -13,6 +13,11 @@ const NEEDS = [
     },
     { name: 'Xvfb', apt: 'xvfb', purpose: 'is the screen of the WebKit tests' },
     { name: 'xauth', apt: 'xauth', purpose: 'lets Xvfb start' },
+    {
+        name: '/usr/lib/postgresql',
+        apt: 'postgresql',
+        purpose: 'is the server over which two browsers carry counters',
+    },
 ];
 
 /** Where one cannot be installed, its tests are skipped, loudly, and the others still run. */

@@ -201,6 +201,9 @@ class Clock {
     virtual ~Clock() = default;
     /// Milliseconds since the Unix epoch. May jump.
     [[nodiscard]] virtual double now_ms() const = 0;
+    /// Milliseconds since some moment of this context's own; never goes back, and may stand still
+    /// while the machine sleeps (High Resolution Time, W3C).
+    [[nodiscard]] virtual double monotonic_ms() const = 0;
     /// At least `delay_ms`; a hidden tab's timers may run once a minute.
     virtual Async<Unit> sleep(double delay_ms) = 0;
     /// When the running script has ended: a microtask.

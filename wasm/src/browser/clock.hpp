@@ -11,6 +11,7 @@ class BrowserClock final : public Clock {
     explicit BrowserClock(Operations& operations) : operations_(operations) {}
 
     [[nodiscard]] double now_ms() const override { return call(Call::clock_now, {}); }
+    [[nodiscard]] double monotonic_ms() const override { return call(Call::clock_monotonic, {}); }
     Async<Unit> sleep(double delay_ms) override {
         return operations_.ask<Unit>(Call::clock_sleep, {.number = delay_ms}, read_unit);
     }

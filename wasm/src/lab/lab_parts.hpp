@@ -225,7 +225,10 @@ class LabTab::LabChannel final : public Channel {
 class LabTab::LabClock final : public Clock {
   public:
     explicit LabClock(LabTab& tab) : tab_(tab) {}
-    [[nodiscard]] double now_ms() const override { return tab_.origin_.clock_.now_ms(); }
+    [[nodiscard]] double now_ms() const override {
+        return tab_.origin_.clock_.now_ms() + tab_.wall_offset_ms_;
+    }
+    [[nodiscard]] double monotonic_ms() const override { return tab_.origin_.clock_.now_ms(); }
     Async<Unit> sleep(double delay_ms) override;
     Async<Unit> end_of_turn() override;
 

@@ -65,6 +65,9 @@ class LabTab final : public World {
     /// Lets the tab do something when its turn comes, in the order of the posts.
     void post(Action script);
 
+    /// What the tab's wall clock shows beside the origin's: a clock that was set, or is faked.
+    void set_wall_clock(double offset_ms) { wall_offset_ms_ = offset_ms; }
+
     Storage& storage() override;
     Database& database() override;
     Locks& locks() override;
@@ -99,6 +102,7 @@ class LabTab final : public World {
     bool hidden_ = false;
     bool deaf_ = false;
     bool in_turn_ = false;
+    double wall_offset_ms_ = 0;
     std::uint32_t last_transaction_ = 0;
     std::uint32_t last_request_ = 0;
     std::vector<Completer<Unit>> microtasks_;

@@ -48,6 +48,19 @@ class Names {
         return root_ + "permit/" + std::string(key) + "/" + std::to_string(number);
     }
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
+    [[nodiscard]] std::string limits_channel() const { return root_ + "limits"; }
+    /// Held by a tab that may hold rights of budgets.
+    [[nodiscard]] std::string holder(std::string_view tab) const {
+        return root_ + "holder/" + std::string(tab);
+    }
+    /// Held, shared, by whoever has watched a rate limit's time pass.
+    [[nodiscard]] std::string witness(std::string_view key) const {
+        return root_ + "witness/" + std::string(key);
+    }
+    /// localStorage: that there is such a row of Store::limits, and the last number of a sequence.
+    [[nodiscard]] std::string limit_mark(std::string_view key) const {
+        return root_ + "limit/" + std::string(key);
+    }
     /// localStorage: the generation of the database as last seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
     /// The same, as the catalogue knows it.

@@ -1,0 +1,54 @@
+/** A tab that takes of a budget and numbers of a sequence, beside one atomic add and a transaction each. */
+
+// @ts-ignore: served by the benchmarks' server
+import { open } from '/dist/web/tabacus.js';
+
+const cells = new Int32Array(new SharedArrayBuffer(4));
+const tab = await open({ namespace: 'limits' });
+const budget = tab.budget('rights', { limit: 2 ** 40 });
+const blocks = tab.sequence('blocks');
+const each = tab.sequence('each', { gapless: true });
+
+/** Written out one by one: a loop that has seen two subjects is compiled for both. */
+const loops = {
+    /** @param {number} times */
+    bare(times) {
+        let last = 0;
+        for (let i = 0; i < times; i++) last = Atomics.add(cells, 0, 1);
+        return last;
+    },
+    /** @param {number} times */
+    rights(times) {
+        let last;
+        for (let i = 0; i < times; i++) last = budget.tryTake(1);
+        return last;
+    },
+};
+
+/**
+ * @param {'bare' | 'rights'} subject
+ * @param {number} times
+ * @returns {Promise<number>} nanoseconds each
+ */
+async function measure(subject, times) {
+    // Within rights: after a burst so long, far more than is measured is mostly there beforehand.
+    if (subject === 'rights') for (let i = 0; i < 40 * times; i++) await budget.tryTake(1);
+    const began_ms = performance.now();
+    await loops[subject](times);
+    return ((performance.now() - began_ms) * 1e6) / times;
+}
+
+/**
+ * @param {'blocks' | 'each'} subject
+ * @param {number} times
+ * @returns {Promise<number>} numbers a second
+ */
+async function numbers(subject, times) {
+    const sequence = subject === 'blocks' ? blocks : each;
+    await sequence.next();
+    const began_ms = performance.now();
+    for (let i = 0; i < times; i++) await sequence.next();
+    return (times * 1000) / (performance.now() - began_ms);
+}
+
+Object.assign(globalThis, { bench: { measure, numbers } });

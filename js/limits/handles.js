@@ -1,0 +1,198 @@
+/**
+ * What tab.sequence(), tab.budget() and tab.rateLimit() give at once: a few words on what the first call
+ * loads (limits.js), and afterwards on that.
+ */
+
+import { invalid } from '../errors.js';
+import { checkInteger, checkOptions } from '../shared/check.js';
+
+/** The longest that every engine's timers count. */
+const intervalMsMax = 2 ** 31 - 1;
+
+/** Loads the limits of the tab. @typedef {() => Promise<import('./limits.js').Limits>} Load */
+
+class Handle {
+    /** What the module has, once it is loaded. @type {any} @protected */
+    _real;
+
+    #load;
+    #what;
+
+    /**
+     * @param {Load} load
+     * @param {string} name
+     * @param {[kind: 'sequence' | 'budget' | 'rateLimit', ...numbers: number[]]} what the method that makes it
+     */
+    constructor(load, name, ...what) {
+        this.name = name;
+        this.#load = load;
+        this.#what = what;
+    }
+
+    /**
+     * @param {string} method
+     * @param {unknown[]} words
+     * @returns {Promise<any>}
+     * @protected
+     */
+    async _later(method, ...words) {
+        const [kind, ...numbers] = this.#what;
+        const limits = /** @type {any} */ (await this.#load());
+        this._real ??= limits[kind](this.name, ...numbers);
+        return this._real[method](...words);
+    }
+}
+
+/**
+ * Numbers that no two tabs get, and that rise in each: ids over all tabs of the origin and namespace, and
+ * over restarts. From 1. Made by `tab.sequence(name, options)`.
+ *
+ * @example
+ * const id = await tab.sequence('orders').next();
+ */
+export class Sequence extends Handle {
+    /**
+     * @param {string} name
+     * @param {SequenceOptions} options
+     * @param {Load} load
+     * @internal
+     */
+    constructor(name, options, load) {
+        const { block = 1000, gapless = false } = checkOptions(options, ['block', 'gapless']);
+        if (typeof gapless !== 'boolean') throw invalid('gapless', gapless, 'true or false');
+        super(load, name, 'sequence', checkInteger('block', block, 1, 1e9), Number(gapless));
+    }
+
+    /**
+     * The next number: larger than every one that this tab got before, and never given to anybody else.
+     *
+     * @returns {Promise<number>} rejects with a TabacusRangeError after 2^53 − 1, and with `quota-exceeded`,
+     *   `store-failed`, `unknown-commit` or `closed`
+     */
+    next() {
+        return this._real ? this._real.next() : this._later('next');
+    }
+
+    /**
+     * So many numbers, one after another.
+     *
+     * @param {number} n from 1
+     * @returns {Promise<{ first: number, last: number }>} the range, both ends in it; rejects as next()
+     */
+    reserve(n) {
+        return this._later('reserve', n);
+    }
+}
+
+/**
+ * So much, over all tabs of the origin and namespace, and never more. A tab holds some of it for itself and
+ * mostly takes from that, without a transaction. Made by `tab.budget(name, { limit })`.
+ *
+ * @example
+ * if (await tab.budget('downloads', { limit: 100 }).tryTake(1)) await fetch(url);
+ */
+export class Budget extends Handle {
+    /**
+     * @param {string} name
+     * @param {BudgetOptions} options
+     * @param {Load} load
+     * @internal
+     */
+    constructor(name, options, load) {
+        const limit = checkInteger('limit', checkOptions(options, ['limit']).limit, 0, Number.MAX_SAFE_INTEGER);
+        super(load, name, 'budget', limit);
+        this.limit = limit;
+        this._later('look').catch(() => {}); // who uses it is told
+    }
+
+    /**
+     * Takes n, if there are as many.
+     *
+     * @param {number} [n] an integer from 1
+     * @returns {Promise<boolean>} false: there are not; rejects with `quota-exceeded`, `store-failed` or
+     *   `closed`
+     */
+    tryTake(n = 1) {
+        return this._real ? this._real.tryTake(n) : this._later('tryTake', n);
+    }
+
+    /**
+     * Puts back n that were taken.
+     *
+     * @param {number} [n] an integer from 1
+     * @returns {Promise<void>} resolves when they can be taken again; rejects with a TabacusRangeError when
+     *   fewer are taken, and as tryTake(); with `unknown-commit` when nobody can tell whether they were
+     */
+    give(n = 1) {
+        return this._later('give', n);
+    }
+
+    /**
+     * How many there are, as far as is known without waiting: what this tab holds, and what was free when
+     * the store was last read or another tab told of it. Before the store was first read: the limit.
+     *
+     * @returns {number}
+     */
+    get available() {
+        return this._real ? this._real.available : this.limit;
+    }
+}
+
+/**
+ * At most `limit` in any span of `interval` milliseconds, over all tabs of the origin and namespace. Made by
+ * `tab.rateLimit(name, { limit, interval })`.
+ *
+ * @example
+ * await tab.rateLimit('api', { limit: 5, interval: 1000 }).take();
+ */
+export class RateLimit extends Handle {
+    /**
+     * @param {string} name
+     * @param {RateLimitOptions} options
+     * @param {Load} load
+     * @internal
+     */
+    constructor(name, options, load) {
+        const given = checkOptions(options, ['limit', 'interval']);
+        const limit = checkInteger('limit', given.limit, 1, 1e9);
+        super(load, name, 'rateLimit', limit, checkInteger('interval', given.interval, 1, intervalMsMax));
+    }
+
+    /**
+     * Waits until there is room; those of one tab come in their order.
+     *
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options] either ends the wait: with the signal's
+     *   reason, or with a `TimeoutError` after so many milliseconds
+     * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed` or `closed`
+     */
+    take(options) {
+        return this._later('take', options);
+    }
+
+    /**
+     * Whether there is room; if there is, it is taken.
+     *
+     * @returns {Promise<boolean>} rejects as take()
+     */
+    tryTake() {
+        return this._later('tryTake');
+    }
+}
+
+/**
+ * @typedef {object} SequenceOptions an agreement of all who use the sequence
+ * @property {number} [block] how many numbers a tab reserves at once, from 1 to 10^9; 1000 unless said
+ *   otherwise. What it has not given out when it closes or dies is left out
+ * @property {boolean} [gapless] a transaction for each number instead: none is left out
+ */
+
+/**
+ * @typedef {object} BudgetOptions
+ * @property {number} limit an integer from 0 to 2^53 − 1, an agreement of all who use the budget
+ */
+
+/**
+ * @typedef {object} RateLimitOptions an agreement of all who use the rate limit
+ * @property {number} limit an integer from 1 to 10^9
+ * @property {number} interval milliseconds, an integer from 1 to 2^31 − 1
+ */

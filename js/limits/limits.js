@@ -1,0 +1,286 @@
+/** Sequences, budgets and rate limits of a tab, on a module of their own (wasm/src/bindings/limits). */
+
+import { Border } from '../core/border.js';
+import { loadCore } from '../core/tab-core.js';
+import { TabacusError } from '../errors.js';
+import { Host } from '../host/host.js';
+import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
+import { stateFrom, wordsOf } from './transfer.js';
+
+/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/border.js').Notice) => void }} Owner */
+
+/** The module's functions. @typedef {any} LimitsGlue */
+
+/** @returns {never} */
+const refuse = () => {
+    throw closedError();
+};
+
+const closedError = () => new TabacusError('closed', 'the tab is closed: open() another');
+
+/** In place of the module when the tab is closed. @type {LimitsGlue} */
+const closed = { _sequence_next: () => 0, _budget_take: () => 0, _budget_available: refuse };
+
+/** What tryTake() answers: one promise for all, since to make one takes longer than to take. */
+const taken = Promise.resolve(true);
+
+export class Limits {
+    #border;
+    #host;
+    #last = 0;
+    #closed = false;
+
+    /** @type {Set<{ _glue: LimitsGlue }>} */
+    #made = new Set();
+
+    /**
+     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {Host} host
+     * @param {Owner} owner
+     */
+    constructor(glue, host, { namespace, notice }) {
+        this.#host = host;
+        this.#border = new Border(glue, host, { changed: () => {}, notice });
+        this.#border.start(namespace);
+    }
+
+    /** @param {Owner} owner */
+    static async load(owner) {
+        const host = new Host(owner.platform, owner.namespace);
+        try {
+            const [glue] = await Promise.all([loadCore('limits', owner.source), host.database.ready()]);
+            const limits = new Limits(glue, host, owner);
+            if (!owner.allowWeaker && !limits.#border.invoke('_limits_durable', [])) {
+                throw new TabacusError(
+                    'weaker-guarantee',
+                    'there is no IndexedDB here, so that a limit holds within this page only: open({ allowWeaker: true }) allows that',
+                );
+            }
+            return limits;
+        } catch (error) {
+            host.dispose();
+            throw error;
+        }
+    }
+
+    /**
+     * @param {string} name
+     * @param {number} block
+     * @param {number} gapless 1, or 0
+     */
+    sequence(name, block, gapless) {
+        return this.#keep(new Numbers(this, this.#glue, this.#make('_sequence_new', name, block, gapless)));
+    }
+
+    /**
+     * @param {string} name
+     * @param {number} limit
+     */
+    budget(name, limit) {
+        return this.#keep(new Rights(this, this.#glue, this.#make('_budget_new', name, limit)));
+    }
+
+    /**
+     * @param {string} name
+     * @param {number} limit
+     * @param {number} interval
+     */
+    rateLimit(name, limit, interval) {
+        return this.#keep(new Rate(this, this.#glue, this.#make('_rate_new', name, limit, interval)));
+    }
+
+    /**
+     * What is committed of a replicated counter.
+     * @param {string} counter
+     */
+    async stateOf(counter) {
+        if (this.#closed) throw closedError();
+        const words = await this.#border.promises.make((id) => this.#border.invoke('_counter_state', [counter], id));
+        return stateFrom(words ? words.slice(0, -1) : []);
+    }
+
+    /**
+     * @param {string} counter
+     * @param {unknown} state
+     */
+    async merge(counter, state) {
+        const words = wordsOf(state);
+        if (this.#closed) throw closedError();
+        await this.#border.promises.make((id) => this.#border.invoke('_counter_merge', [counter, ...words], id));
+    }
+
+    /** Puts back what is held unspent, and lets everything go. */
+    async close() {
+        if (this.#closed) return;
+        this.#closed = true;
+        for (const one of this.#made) one._glue = closed;
+        try {
+            await this.#border.close();
+        } finally {
+            this.#border.promises.rejectAll();
+            this.#host.dispose();
+        }
+    }
+
+    /**
+     * A call of the module that it answers later.
+     *
+     * @param {string} call
+     * @param {number[]} numbers
+     * @returns {Promise<any>}
+     * @internal
+     */
+    async ask(call, ...numbers) {
+        if (this.#closed) throw closedError();
+        return this.#border.promises.make((id) => this.#border.invoke(call, [], ...numbers, id));
+    }
+
+    /**
+     * @param {number} rate
+     * @param {AbortSignal | undefined} signal
+     * @param {number | undefined} timeout
+     * @internal
+     */
+    async wait(rate, signal, timeout) {
+        signal?.throwIfAborted();
+        const request = ++this.#last;
+        const abort = () => this.#border.invoke('_rate_abort', [], request);
+        signal?.addEventListener('abort', abort);
+        try {
+            await this.ask('_rate_take', rate, timeout ?? -1, request);
+        } catch (error) {
+            const { code, message } = /** @type {TabacusError} */ (error);
+            const said = /** @type {string} */ (code); // the platform's errors have names instead
+            if (said === 'aborted') throw signal?.reason ?? error;
+            if (said === 'timed-out') throw new DOMException(message, 'TimeoutError');
+            throw error;
+        } finally {
+            signal?.removeEventListener('abort', abort);
+        }
+    }
+
+    /** @returns {LimitsGlue} */
+    get #glue() {
+        return this.#border.glue;
+    }
+
+    /**
+     * @param {string} call
+     * @param {string} name
+     * @param {number[]} numbers
+     * @returns {number}
+     */
+    #make(call, name, ...numbers) {
+        if (this.#closed) throw closedError();
+        return this.#border.invoke(call, [name], ...numbers);
+    }
+
+    /**
+     * @template {{ _glue: LimitsGlue }} One
+     * @param {One} one
+     */
+    #keep(one) {
+        this.#made.add(one);
+        return one;
+    }
+}
+
+/** Behind a Sequence. */
+class Numbers {
+    #limits;
+    #address;
+
+    /**
+     * @param {Limits} limits
+     * @param {LimitsGlue} glue
+     * @param {number} address
+     */
+    constructor(limits, glue, address) {
+        this.#limits = limits;
+        this._glue = glue;
+        this.#address = address;
+    }
+
+    next() {
+        const number = this._glue._sequence_next(this.#address);
+        return number ? Promise.resolve(number) : this.#limits.ask('_sequence_reserve', this.#address, 1);
+    }
+
+    /** @param {unknown} n */
+    async reserve(n) {
+        const count = checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
+        const first = await this.#limits.ask('_sequence_reserve', this.#address, count);
+        return { first, last: first + count - 1 };
+    }
+}
+
+/** @param {unknown} n */
+const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
+
+/** Behind a Budget. */
+class Rights {
+    #limits;
+    #address;
+
+    /**
+     * @param {Limits} limits
+     * @param {LimitsGlue} glue
+     * @param {number} address
+     */
+    constructor(limits, glue, address) {
+        this.#limits = limits;
+        this._glue = glue;
+        this.#address = address;
+    }
+
+    /** @param {number} n */
+    tryTake(n) {
+        if (n > 0 && Number.isSafeInteger(n) && this._glue._budget_take(this.#address, n)) return taken;
+        return this.#ask(n);
+    }
+
+    /** @param {unknown} n */
+    async #ask(n) {
+        return (await this.#limits.ask('_budget_ask', this.#address, checkAmount(n))) > 0;
+    }
+
+    /** @param {unknown} n */
+    async give(n) {
+        await this.#limits.ask('_budget_give', this.#address, checkAmount(n));
+    }
+
+    get available() {
+        return this._glue._budget_available(this.#address);
+    }
+
+    look() {
+        return this.#limits.ask('_budget_look', this.#address);
+    }
+}
+
+/** Behind a RateLimit. */
+class Rate {
+    #limits;
+    #address;
+
+    /**
+     * @param {Limits} limits
+     * @param {LimitsGlue} glue
+     * @param {number} address
+     */
+    constructor(limits, glue, address) {
+        this.#limits = limits;
+        this._glue = glue;
+        this.#address = address;
+    }
+
+    /** @param {unknown} given */
+    async take(given = {}) {
+        const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
+        await this.#limits.wait(this.#address, checkSignal(signal), checkTimeout(timeout));
+    }
+
+    async tryTake() {
+        return (await this.#limits.ask('_rate_try', this.#address)) > 0;
+    }
+}

@@ -1,0 +1,61 @@
+/** The state of a replicated counter as it travels over an application's own server (docs/sync.md). */
+
+import { invalid } from '../errors.js';
+
+/**
+ * A replica's cumulative totals.
+ *
+ * @typedef {object} StateRow
+ * @property {string} node names the replica, over all devices
+ * @property {number | string} epoch of two rows of one node the one of the newer epoch holds, and within an
+ *   epoch the larger totals
+ * @property {string | number} plus what was added, in decimal: up to 2^62 − 1
+ * @property {string | number} minus what was taken away
+ */
+
+/**
+ * What is committed of a counter, or any part of it. Can be written as JSON.
+ *
+ * @typedef {{ version: 1, rows: StateRow[] }} CounterState
+ */
+
+/** As CounterTransfer::rows_max. */
+const rowsMax = 100_000;
+
+/**
+ * @param {string[]} words node and record in turn, as the core says them
+ * @returns {CounterState}
+ */
+export const stateFrom = (words) => ({
+    version: 1,
+    rows: words.flatMap((node, at) => {
+        if (at % 2) return [];
+        const [, epoch, plus = '', minus = ''] = /** @type {string} */ (words[at + 1]).split(';');
+        return [{ node, epoch: Number(epoch), plus, minus }];
+    }),
+});
+
+/**
+ * @param {unknown} state
+ * @returns {string[]} node and record in turn
+ */
+export function wordsOf(state) {
+    const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state ?? {});
+    if (version !== 1) throw invalid('state.version', version, '1');
+    if (!Array.isArray(rows) || rows.length > rowsMax) throw invalid('state.rows', rows, `an array of at most ${rowsMax} rows`);
+    return rows.flatMap((row) => {
+        const { node, epoch, plus, minus } = row ?? {};
+        if (typeof node !== 'string') throw invalid('state.rows', node, 'rows whose node is a string');
+        return [node, `1;${digits('epoch', epoch)};${digits('plus', plus)};${digits('minus', minus)}`];
+    });
+}
+
+/**
+ * @param {string} field
+ * @param {unknown} value
+ */
+function digits(field, value) {
+    const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+    if (typeof text !== 'string' || !/^\d{1,19}$/.test(text)) throw invalid(`state.rows.${field}`, value, 'a count in decimal');
+    return text;
+}

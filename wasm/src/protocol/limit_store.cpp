@@ -1,0 +1,119 @@
+#include "limit_store.hpp"
+
+#include <array>
+
+#include "concat.hpp"
+
+namespace tabacus {
+namespace {
+
+/// The rows in this page's memory. One after another: each runs without a break from its begin to
+/// its commit, since whatever it awaits is there.
+class MemoryTransaction final : public Transaction {
+  public:
+    explicit MemoryTransaction(std::map<std::string, std::string>& rows) : rows_(rows) {}
+
+    Async<std::optional<Row>> get(Store /*store*/, std::string_view key) override {
+        const auto found = rows_.find(std::string(key));
+        if (found == rows_.end()) return std::optional<Row>();
+        return std::optional(Row{found->first, found->second, false});
+    }
+    Async<std::vector<Row>> list(Store /*store*/, std::string_view prefix) override {
+        std::vector<Row> all;
+        for (const auto& [key, value] : rows_) {
+            if (key.starts_with(prefix)) all.push_back({key, value, false});
+        }
+        return all;
+    }
+    void put(Store store, std::string_view key, std::string_view value) override {
+        if (store == Store::limits) writes_[std::string(key)] = value;
+    }
+    void remove(Store /*store*/, std::string_view key) override {
+        writes_[std::string(key)] = std::nullopt;
+    }
+    Async<std::optional<std::string>> holder(std::string_view /*subject*/) override {
+        return std::optional<std::string>();
+    }
+    void claim(std::string_view /*subject*/, std::string_view /*holder*/) override {}
+    void release(std::string_view /*holder*/) override {}
+    Async<Unit> commit() override {
+        for (const auto& [key, value] : writes_) {
+            if (value) {
+                rows_[key] = *value;
+            } else {
+                rows_.erase(key);
+            }
+        }
+        return Unit{};
+    }
+
+  private:
+    std::map<std::string, std::string>& rows_;
+    std::map<std::string, std::optional<std::string>> writes_;
+};
+
+}  // namespace
+
+Task<std::unique_ptr<Transaction>> LimitStore::begin(Access access) {
+    while (asleep_ && !closed_) {
+        const Completer<Unit> awake;
+        sleepers_.push_back(awake);
+        co_await awake.async();
+    }
+    if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
+    if (!durable()) co_return std::make_unique<MemoryTransaction>(memory_);
+    const std::vector scope{Store::limits, Store::aside};
+    co_return co_await transactions_.begin(scope, access, Durability::strict);
+}
+
+void LimitStore::set_aside(Transaction& transaction, const Row& row) {
+    transaction.put(Store::aside, concat({"limits/", row.key}), row.text());
+    if (!warned_.insert(row.key).second) return;
+    on_notice_({Notice::Kind::warning, "corrupt-record",
+                "A record that cannot be read was set aside; all others count.",
+                concat({"limits ", row.key}), "", 0});
+}
+
+Task<bool> LimitStore::vanished(const std::string& key) {
+    const bool known = seen_.contains(key) || co_await marked(key);
+    if (known && warned_.insert(key).second) {
+        on_notice_({Notice::Kind::store_lost, "limit-lost",
+                    "The database vanished; what it held of a limit is taken at its worst.", "", "",
+                    0});
+    }
+    co_return known;
+}
+
+Task<void> LimitStore::mark(const std::string& key, std::string_view text) {
+    seen_.insert(key);
+    if (!durable() || !world_.storage().available()) co_return;
+    auto& mark = marks_[key];
+    if (mark == text) co_return;
+    mark = text;
+    // A hint: if there is no room for it, there is none.
+    (void)co_await attempt(world_.storage().set(names_.limit_mark(key), text));
+}
+
+Task<std::optional<std::string>> LimitStore::marked(const std::string& key) {
+    if (!durable() || !world_.storage().available()) co_return std::nullopt;
+    auto text = co_await attempt(world_.storage().get(names_.limit_mark(key)));
+    if (!text) co_return std::nullopt;
+    co_return std::move(text.value());
+}
+
+void LimitStore::fall_asleep() {
+    asleep_ = true;
+    transactions_.abort_all();
+}
+
+void LimitStore::wake_up() {
+    asleep_ = false;
+    for (const auto& sleeper : std::exchange(sleepers_, {})) sleeper.complete({});
+}
+
+void LimitStore::close() {
+    closed_ = true;
+    wake_up();
+}
+
+}  // namespace tabacus
