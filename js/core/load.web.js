@@ -1,3 +1,5 @@
+import { preloaded } from './preloaded.js';
+
 /**
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
  * literal imports are what bundlers look for.
@@ -6,6 +8,8 @@
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
 export function loadGlue(name) {
+    const given = preloaded.get(`glue ${name}`);
+    if (given) return Promise.resolve(given);
     switch (name) {
         case 'threads':
             // @ts-ignore: made by the build, and not there when types are checked

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Border } from '../core/border.js';
+import { preloaded } from '../core/preloaded.js';
 import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { Leader } from '../lock/leader.js';
@@ -97,7 +98,8 @@ export class Tab extends EventTarget {
     #closing;
 
     #locks = new Loaded(async () => {
-        const { Locks } = await import('../lock/locks.js');
+        /** @type {typeof import('../lock/locks.js')} */
+        const { Locks } = preloaded.get('locks') ?? (await import('../lock/locks.js'));
         return Locks.load({
             namespace: this.#namespace,
             platform: this.#platform,
@@ -108,7 +110,8 @@ export class Tab extends EventTarget {
     });
 
     #queues = new Loaded(async () => {
-        const { Queues } = await import('../queue/queues.js');
+        /** @type {typeof import('../queue/queues.js')} */
+        const { Queues } = preloaded.get('queues') ?? (await import('../queue/queues.js'));
         return Queues.load({
             namespace: this.#namespace,
             platform: this.#platform,

@@ -39,6 +39,7 @@ const FACADES = {
     'tabacus-threads': 'threads',
     'tabacus-worker': 'worker',
     'tabacus-lab': 'lab',
+    'tabacus-service-worker': 'service-worker',
     'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
     'tabacus-compat-leadership': 'compat/leadership',
     'tabacus-compat-locks': 'compat/locks',
@@ -164,7 +165,7 @@ const glue = {
     name: 'glue',
     setup({ onResolve }) {
         onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks|queue)\.js$/ }, ({ importer, path }) =>
-            /^load\.(web|node)\.js$/.test(basename(importer))
+            /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,
         );
