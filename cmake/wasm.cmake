@@ -1,6 +1,7 @@
 # One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
-# the locks and the limits, which serve pages of both, and the laboratory. Each is linked twice, for
-# browsers and for Node, because one glue file for both is refused by webpack, esbuild and Vite.
+# the locks, the limits and the queues, which serve pages of both, and the laboratory. Each is linked
+# twice, for browsers and for Node, because one glue file for both is refused by webpack, esbuild and
+# Vite.
 
 option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
 if(TABACUS_THREADS)
@@ -25,6 +26,7 @@ tabacus_sources(binding_sources wasm/src/bindings)
 tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
 tabacus_sources(locks_sources wasm/src/bindings/locks)
 tabacus_sources(limits_sources wasm/src/bindings/limits)
+tabacus_sources(queue_sources wasm/src/bindings/queue)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
@@ -34,7 +36,8 @@ set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
 set_source_files_properties(
-    ${catalogue_sources} ${locks_sources} ${limits_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS "${cold_options}")
+    ${catalogue_sources} ${locks_sources} ${limits_sources} ${queue_sources} wasm/src/bindings/tab.cpp
+    PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(core_link_options
     --no-entry
@@ -90,6 +93,7 @@ tabacus_objects(tabacus_core "-fno-exceptions" ${hot_sources} ${binding_sources}
 tabacus_objects(tabacus_catalogue "-fno-exceptions" ${catalogue_sources})
 tabacus_objects(tabacus_locks "-fno-exceptions" ${locks_sources})
 tabacus_objects(tabacus_limits "-fno-exceptions" ${limits_sources})
+tabacus_objects(tabacus_queue "-fno-exceptions" ${queue_sources})
 set(small_options -Oz -fno-exceptions)
 
 if(NOT TABACUS_THREADS)
@@ -114,6 +118,8 @@ foreach(pair "web;web,worker" "node;node")
             tabacus_protocols tabacus_locks)
         tabacus_module(limits ${platform} ${environments} "${small_options}"
             tabacus_protocols tabacus_limits)
+        tabacus_module(queue ${platform} ${environments} "${small_options}"
+            tabacus_protocols tabacus_queue)
         tabacus_module(lab ${platform} ${environments} "${lab_options}" tabacus_lab)
     endif()
 endforeach()

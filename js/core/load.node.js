@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { preloaded } from './preloaded.js';
 
 /**
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
@@ -8,6 +9,8 @@ import { readFile } from 'node:fs/promises';
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
 export function loadGlue(name) {
+    const given = preloaded.get(`glue ${name}`);
+    if (given) return Promise.resolve(given);
     switch (name) {
         case 'threads':
             // @ts-ignore: made by the build, and not there when types are checked
@@ -21,6 +24,9 @@ export function loadGlue(name) {
         case 'limits':
             // @ts-ignore: as above
             return import('./limits.js');
+        case 'queue':
+            // @ts-ignore: as above
+            return import('./queue.js');
         default:
             // @ts-ignore: as above
             return import('./catalogue.js');

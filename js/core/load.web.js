@@ -1,3 +1,5 @@
+import { preloaded } from './preloaded.js';
+
 /**
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
  * literal imports are what bundlers look for.
@@ -6,6 +8,8 @@
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
 export function loadGlue(name) {
+    const given = preloaded.get(`glue ${name}`);
+    if (given) return Promise.resolve(given);
     switch (name) {
         case 'threads':
             // @ts-ignore: made by the build, and not there when types are checked
@@ -19,6 +23,9 @@ export function loadGlue(name) {
         case 'limits':
             // @ts-ignore: as above
             return import('./limits.js');
+        case 'queue':
+            // @ts-ignore: as above
+            return import('./queue.js');
         default:
             // @ts-ignore: as above
             return import('./catalogue.js');
@@ -46,6 +53,8 @@ function wasmBeside(name) {
             return new URL('./locks.wasm', import.meta.url);
         case 'limits':
             return new URL('./limits.wasm', import.meta.url);
+        case 'queue':
+            return new URL('./queue.wasm', import.meta.url);
         default:
             return new URL('./catalogue.wasm', import.meta.url);
     }

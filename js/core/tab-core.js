@@ -6,13 +6,13 @@ import { compile, instantiated } from './module.js';
 
 /** @typedef {'threads' | 'single'} Build the core's */
 
-/** @typedef {Build | 'catalogue' | 'locks' | 'limits'} ModuleName */
+/** @typedef {Build | 'catalogue' | 'locks' | 'limits' | 'queue'} ModuleName */
 
 /**
  * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
  * but _tally_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
- * _tally_increment. The locks and
- * the limits (wasm/src/bindings/locks, limits) have names of their own, which Border.invoke() calls.
+ * _tally_increment. The locks, the limits and the queues (wasm/src/bindings/locks, limits, queue) have names
+ * of their own, which Border.invoke() calls.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8

@@ -17,6 +17,8 @@ import { Tab } from './tab.js';
  *   package's modules; it is loaded by the first use of a lock or of what is built on locks
  * @property {import('../core/module.js').WasmSource} [limits] where limits.wasm is, if not beside the
  *   package's modules; it is loaded by the first sequence, budget or rate limit
+ * @property {import('../core/module.js').WasmSource} [queue] where queue.wasm is, if not beside the
+ *   package's modules; it is loaded by the first queue
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
  *   exclude or fence less than they promise
  * @property {object} [window] the platform to use in place of `globalThis`

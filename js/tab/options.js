@@ -92,9 +92,10 @@ export function checkOpenOptions(given) {
         catalogue,
         locks,
         limits,
+        queue,
         allowWeaker = false,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'locks', 'limits', 'allowWeaker', 'window']);
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'locks', 'limits', 'queue', 'allowWeaker', 'window']);
     const platform = checkWindow(window);
     return {
         namespace: checkName(namespace, 'namespace'),
@@ -106,6 +107,7 @@ export function checkOpenOptions(given) {
         catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
         locks: locks === undefined ? undefined : checkWasm(locks, 'locks'),
         limits: limits === undefined ? undefined : checkWasm(limits, 'limits'),
+        queue: queue === undefined ? undefined : checkWasm(queue, 'queue'),
         allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Border } from '../core/border.js';
+import { preloaded } from '../core/preloaded.js';
 import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { Budget, RateLimit, Sequence } from '../limits/handles.js';
@@ -7,6 +8,8 @@ import { Leader } from '../lock/leader.js';
 import { Lock } from '../lock/lock.js';
 import { Semaphore } from '../lock/semaphore.js';
 import { Serial } from '../lock/serial.js';
+import { checkQueueOptions } from '../queue/options.js';
+import { Queue } from '../queue/queue.js';
 import { checkInteger, checkName } from '../shared/check.js';
 import { Loaded } from '../shared/loaded.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
@@ -73,6 +76,7 @@ export class Tab extends EventTarget {
     #catalogueSource;
     #locksSource;
     #limitsSource;
+    #queueSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
@@ -96,7 +100,8 @@ export class Tab extends EventTarget {
     #closing;
 
     #locks = new Loaded(async () => {
-        const { Locks } = await import('../lock/locks.js');
+        /** @type {typeof import('../lock/locks.js')} */
+        const { Locks } = preloaded.get('locks') ?? (await import('../lock/locks.js'));
         return Locks.load({
             namespace: this.#namespace,
             platform: this.#platform,
@@ -123,6 +128,20 @@ export class Tab extends EventTarget {
         this.#assertOpen();
         return this.#limits.get();
     };
+    #queues = new Loaded(async () => {
+        /** @type {typeof import('../queue/queues.js')} */
+        const { Queues } = preloaded.get('queues') ?? (await import('../queue/queues.js'));
+        return Queues.load({
+            namespace: this.#namespace,
+            platform: this.#platform,
+            source: this.#queueSource,
+            allowWeaker: this.#allowWeaker,
+            warn: (notice) => this.#notice(notice),
+        });
+    });
+
+    /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
+    #queuesByName = new Map();
 
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
@@ -143,12 +162,13 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, limits }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, limits, queue }) {
         super();
         this.#namespace = namespace;
         this.#catalogueSource = catalogue;
         this.#locksSource = locks;
         this.#limitsSource = limits;
+        this.#queueSource = queue;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
@@ -253,6 +273,39 @@ export class Tab extends EventTarget {
      */
     serial(name, initial) {
         return new Serial(checkName(name), initial, this.lock(`serial/${name}`), this.#platform);
+    }
+
+    /**
+     * The queue of that name, over all tabs of the origin and namespace. The same object for the same name.
+     *
+     * @param {string} name a well-formed string of 1 to 116 UTF-16 units
+     * @param {import('../queue/options.js').QueueOptions} [options] an agreement of all tabs
+     * @returns {Queue}
+     * @throws {TabacusError} `invalid-argument`; `closed`; `kind-mismatch`: this tab has it with other options
+     * @example
+     * const pages = tab.queue('pages', { order: 'lifo', onFailure: 'pause' });
+     * pages.handle(async ({ payload, signal }) => download(payload, signal));
+     * const { result } = await pages.enqueue('/book/1', { key: '/book/1' });
+     */
+    queue(name, options) {
+        const checked = checkQueueOptions(options ?? {});
+        checkName(name);
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        const known = this.#queuesByName.get(name);
+        const asked = JSON.stringify(checked);
+        if (known) {
+            if (options === undefined || known.options === asked) return known.queue;
+            throw new TabacusError('kind-mismatch', `this tab has the queue ${name} with other options`);
+        }
+        let opened = /** @type {import('../queue/open-queue.js').OpenQueue | undefined} */ (undefined);
+        const load = async () => {
+            if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+            const queues = await this.#queues.get();
+            return (opened ??= queues.open(name, checked));
+        };
+        const queue = new Queue(name, load, (error) => this.#closing || reportTo(this.#platform, error));
+        this.#queuesByName.set(name, { queue, options: asked });
+        return queue;
     }
 
     /**
@@ -472,6 +525,10 @@ export class Tab extends EventTarget {
 
     async #close() {
         const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used one
+        void this.#queues.started?.then(
+            (queues) => queues.close(),
+            () => {}, // told to who used a queue
+        );
         void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock

@@ -31,6 +31,7 @@ const CORES = {
     lab: 'wasm-single',
     locks: 'wasm-single',
     limits: 'wasm-single',
+    queue: 'wasm-single',
 };
 
 /** Public modules by the names that package.json exports them under. */
@@ -39,6 +40,7 @@ const FACADES = {
     'tabacus-threads': 'threads',
     'tabacus-worker': 'worker',
     'tabacus-lab': 'lab',
+    'tabacus-service-worker': 'service-worker',
     'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
     'tabacus-compat-leadership': 'compat/leadership',
     'tabacus-compat-locks': 'compat/locks',
@@ -163,8 +165,8 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks|limits)\.js$/ }, ({ importer, path }) =>
-            /^load\.(web|node)\.js$/.test(basename(importer))
+        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks|limits|queue)\.js$/ }, ({ importer, path }) =>
+            /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,
         );

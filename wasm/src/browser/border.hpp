@@ -49,6 +49,7 @@ enum class Call : int {
     lock_lost,
     lock_changed,
     clock_monotonic,
+    queue_told,
 };
 
 /// What a call says beside its name. Most need few of these.

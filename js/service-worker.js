@@ -1,0 +1,41 @@
+/**
+ * The same for service workers, in which nothing can be loaded later: counters of the default strategy, locks
+ * and queues are imported at once. The build is `single`.
+ *
+ * @example
+ * import { open } from 'tabacus/service-worker'; // in a worker registered with { type: 'module' }
+ * const opened = open({ namespace: 'reader' });
+ * opened.then((tab) => tab.queue('pages').handle(download));
+ * addEventListener('sync', (event) => event.waitUntil(opened.then((tab) => tab.queue('pages').onIdle())));
+ */
+
+// @ts-ignore: made by the build, and not there when types are checked
+import * as locksGlue from './locks.js';
+// @ts-ignore: as above
+import * as queueGlue from './queue.js';
+// @ts-ignore: as above
+import * as singleGlue from './single.js';
+import { preloaded } from './core/preloaded.js';
+import * as locks from './lock/locks.js';
+import * as queues from './queue/queues.js';
+import { open as openAnywhere } from './tab/open.js';
+
+for (const [name, module] of Object.entries({
+    'glue single': singleGlue,
+    'glue locks': locksGlue,
+    'glue queue': queueGlue,
+    locks,
+    queues,
+})) {
+    preloaded.set(name, module);
+}
+
+export { TabacusEvent } from './tab/event.js';
+export { DeadlockError, TabacusError, TabacusRangeError } from './errors.js';
+
+/**
+ * As `open` of 'tabacus'.
+ *
+ * @param {Omit<import('./tab/open.js').OpenOptions, 'build'>} [options]
+ */
+export const open = (options) => openAnywhere({ ...options, build: 'single' });
