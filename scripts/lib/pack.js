@@ -43,6 +43,9 @@ const FACADES = {
     'tabacus-compat-locks': 'compat/locks',
 };
 
+/** For places without `import()`: one file each, in which nothing is loaded later but wasm. */
+const WHOLE = { 'tabacus-service-worker': 'service-worker' };
+
 /** The scripts whose change changes what is packed. */
 const RECIPE = ['scripts/lib/pack.js', 'package-lock.json'].map((path) => join(repository, path));
 
@@ -55,6 +58,7 @@ export async function pack() {
             packAttach(platform);
             await packFacades(platform);
         }
+        await packWhole();
     });
 }
 
@@ -124,6 +128,35 @@ async function packFacades(platform) {
         );
 }
 
+async function packWhole() {
+    const outdir = join(distFolder, 'web');
+    const entries = Object.entries(WHOLE).map(([out, name]) => ({ out, in: join(repository, 'js', `${name}.js`) }));
+    const outputs = entries.map(({ out }) => join(outdir, `${out}.js`));
+    await whenStale({ name: 'whole', inputs: [join(repository, 'js'), ...RECIPE], outputs }, () =>
+        step('pack whole modules', async () => {
+            const esbuild = await import('esbuild');
+            const { outputFiles } = await esbuild.build({
+                ...SETTINGS,
+                entryPoints: entries,
+                outdir,
+                platform: 'neutral',
+                plugins: [glue, whole],
+            });
+            for (const { path, text } of outputFiles) writeFileSync(path, await minified(text));
+        }),
+    );
+}
+
+/** @satisfies {import('esbuild').BuildOptions} */
+const SETTINGS = /** @type {const} */ ({
+    write: false,
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    target: 'es2022',
+    logLevel: 'warning',
+});
+
 /**
  * What two public modules share becomes a chunk: an error class must be one class.
  * @param {Platform} platform
@@ -134,17 +167,12 @@ async function bundle(platform, entries, outdir) {
     const esbuild = await import('esbuild');
     for (const old of stale(outdir)) rmSync(join(outdir, old));
     const { outputFiles } = await esbuild.build({
-        write: false,
+        ...SETTINGS,
         entryPoints: entries.map((entry) => ({ in: entry.in, out: entry.out })),
         outdir,
-        bundle: true,
         splitting: true,
         chunkNames: 'chunk-[hash]',
-        format: 'esm',
-        minify: true,
-        target: 'es2022',
         platform: platform === 'node' ? 'node' : 'neutral',
-        logLevel: 'warning',
         plugins: [glue, forPlatform(platform)],
     });
     for (const { path, text } of outputFiles) writeFileSync(path, await minified(text));
@@ -163,7 +191,7 @@ const glue = {
     name: 'glue',
     setup({ onResolve }) {
         onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks)\.js$/ }, ({ importer, path }) =>
-            /^load\.(web|node)\.js$/.test(basename(importer))
+            /^load\.(web|node|static)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,
         );
@@ -184,3 +212,18 @@ const forPlatform = (platform) => ({
         }));
     },
 });
+
+/**
+ * Every import of load.web.js but its sibling's own is of load.static.js instead.
+ * @type {import('esbuild').Plugin}
+ */
+const whole = {
+    name: 'whole',
+    setup({ onResolve }) {
+        onResolve({ filter: /load\.web\.js$/ }, ({ path, importer, resolveDir }) =>
+            basename(importer) === 'load.static.js'
+                ? undefined
+                : { path: join(resolveDir, path.replace(/\.web\.js$/, '.static.js')) },
+        );
+    },
+};
