@@ -62,6 +62,25 @@ async function race(tab) {
     await until(() => enabled(tab, '#start'), 'the end of the race', 180_000);
 }
 
+/** @param {Tab} tab */
+async function expire(tab) {
+    await click(tab, '#session-start');
+    await until(() => enabled(tab, '#session-start'), 'the end of the requests');
+}
+
+/** @param {Tab} tab */
+const provider = (tab) =>
+    tab.evaluate(() => {
+        const count = (/** @type {string} */ role) =>
+            Number(document.querySelector(`#session-log [data-role="${role}"]`)?.getAttribute('value'));
+        return {
+            expiries: count('expiries'),
+            refreshes: count('refreshes'),
+            retries: count('retries'),
+            revoked: count('revoked'),
+        };
+    });
+
 for (const isolated of [true, false]) {
     const claim = isolated ? 'The demo' : 'The demo without isolation';
     describeIn([ENGINES.chromium], claim, (engine) => {
@@ -141,9 +160,32 @@ for (const isolated of [true, false]) {
             });
         }
 
+        it('refreshes a session once for three tabs', async () => {
+            for (let expiry = 1; expiry <= 3; expiry++) {
+                await expire(first());
+                for (const tab of tabs) {
+                    assert.match(await text(tab, '#session-verdict'), /^60 requests from 3 tabs: 1 refresh, and nobody was logged out/);
+                    assert.deepEqual(await provider(tab), { expiries: expiry, refreshes: expiry, retries: 0, revoked: 0 });
+                }
+            }
+            await shoot(first(), `${isolated ? 'demo' : 'demo-plain'}-session`);
+        });
+
+        it('logs people out where each tab refreshes for itself', async (t) => {
+            await first().evaluate(() => {
+                /** @type {any} */ (document.querySelector('#session-kind')).value = 'naive';
+            });
+            await expire(first());
+            const { refreshes, retries } = await provider(first());
+            t.diagnostic(await text(first(), '#session-verdict'));
+            assert.ok(refreshes + retries > 1);
+        });
+
         it('fails at nothing, and breaks no policy', async () => {
             for (const tab of tabs) assert.equal(await text(tab, '#failure'), '');
-            assert.deepEqual(consoles.flat(), []);
+            // The console tells of every 401, which is what an expired token is for.
+            const complaints = consoles.flat().filter((line) => !line.includes('status of 401'));
+            assert.deepEqual(complaints, []);
         });
     });
 }
