@@ -4,15 +4,13 @@
  */
 
 import { addressOf, Downloads } from './library.js';
+import { WIDTH } from './width.js';
 
 /** @typedef {{ book: string, page: number, pages: number, urgent: boolean }} Page  of a book with so many pages */
 /** @typedef {import('tabacus').Tab} Tab */
 /** @typedef {ReturnType<typeof openQueue>} PageQueue */
 
 export const NAMESPACE = 'reader';
-
-/** How many pages are downloaded at once, over all tabs. */
-export const WIDTH = 2;
 
 /** The tabs and the worker tell each other what has arrived. */
 export const NEWS = 'tabacus-reader';

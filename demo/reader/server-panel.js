@@ -2,8 +2,8 @@
 
 import { one, showNumber } from '../dom.js';
 import { integer, plural } from '../format.js';
-import { WIDTH } from './downloading.js';
 import { askServer } from './library.js';
+import { WIDTH } from './width.js';
 
 /** @typedef {import('../../web/reader-server.js').Settings} Settings */
 /** @typedef {import('../../web/reader-server.js').Log} Log */
