@@ -40,9 +40,19 @@ export class Downloads {
 
     /** @param {string} book @returns {Promise<Set<number>>} */
     async pagesOf(book) {
-        const folder = new URL(`books/${book}/`, LIBRARY).href;
-        const urls = (await (await this.#cache).keys()).map(({ url }) => url);
-        return new Set(urls.filter((url) => url.startsWith(folder)).map((url) => Number(url.slice(folder.length))));
+        return (await this.all()).get(book) ?? new Set();
+    }
+
+    /** @returns {Promise<Map<string, Set<number>>>} pages by their book */
+    async all() {
+        const folder = new URL('books/', LIBRARY).href;
+        /** @type {Map<string, Set<number>>} */
+        const all = new Map();
+        for (const { url } of await (await this.#cache).keys()) {
+            const [book = '', page] = url.slice(folder.length).split('/');
+            all.set(book, (all.get(book) ?? new Set()).add(Number(page)));
+        }
+        return all;
     }
 
     async clear() {

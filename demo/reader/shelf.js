@@ -13,6 +13,11 @@ export class Shelf {
     /** @type {readonly Book[]} */
     #books;
 
+    #again = false;
+
+    /** @type {Promise<void> | undefined} */
+    #looking;
+
     /**
      * @param {readonly Book[]} books
      * @param {import('./library.js').Downloads} downloads
@@ -24,23 +29,32 @@ export class Shelf {
         one('#shelf').replaceChildren(...books.map((book, index) => card(book, index, open)));
     }
 
-    /** Looks again what is here. */
+    /** Looks again what is here. While it does, further calls are one. */
     async refresh() {
-        await Promise.all(this.#books.map((book) => this.#show(book)));
+        this.#again = true;
+        this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+        await this.#looking;
+    }
+
+    async #look() {
+        while (this.#again) {
+            this.#again = false;
+            const all = await this.#downloads.all();
+            for (const book of this.#books) show(book, all.get(book.id)?.size ?? 0);
+        }
     }
 
     /** @param {string[]} ids of the books that are kept complete */
     markLatest(ids) {
         for (const { id } of this.#books) cardOf(id).toggleAttribute('data-latest', ids.includes(id));
     }
+}
 
-    /** @param {Book} book */
-    async #show({ id, pages }) {
-        const { size } = await this.#downloads.pagesOf(id);
-        showNumber(one('[data-role="downloaded"]', cardOf(id)), size, integer);
-        /** @type {HTMLProgressElement} */ (one('progress', cardOf(id))).value = size / pages;
-        cardOf(id).toggleAttribute('data-complete', size === pages);
-    }
+/** @param {Book} book @param {number} count of its pages that are here */
+function show({ id, pages }, count) {
+    showNumber(one('[data-role="downloaded"]', cardOf(id)), count, integer);
+    /** @type {HTMLProgressElement} */ (one('progress', cardOf(id))).value = count / pages;
+    cardOf(id).toggleAttribute('data-complete', count === pages);
 }
 
 /** @param {string} id */

@@ -3,8 +3,12 @@
  * background sync; each time it works until the queue is empty, or for as long as browsers let it.
  */
 
-import { open } from '../dist/web/tabacus-service-worker.js';
+// @ts-ignore: an address of the served page, which is no path that tsc could follow.
+import * as built from '../dist/web/tabacus-service-worker.js';
 import { consume, NAMESPACE, openQueue } from './downloading.js';
+
+/** @type {typeof import('../../js/service-worker.js')} */
+const { open } = built;
 
 /** Browsers end a worker that is busy for minutes. Who needs it longer wakes it again. */
 const WORK_ms = 60_000;
