@@ -32,7 +32,7 @@ export class Shelf {
     /** Looks again what is here. While it does, further calls are one. */
     async refresh() {
         this.#again = true;
-        this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+        this.#looking ??= this.#look();
         await this.#looking;
     }
 
@@ -42,6 +42,7 @@ export class Shelf {
             const all = await this.#downloads.all();
             for (const book of this.#books) show(book, all.get(book.id)?.size ?? 0);
         }
+        this.#looking = undefined;
     }
 
     /** @param {string[]} ids of the books that are kept complete */
