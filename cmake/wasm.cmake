@@ -1,5 +1,5 @@
 # One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
-# and the locks, which serve pages of both, and the laboratory. Each is linked twice, for browsers and
+# and the locks and queues, which serve pages of both, and the laboratory. Each is linked twice, for browsers and
 # for Node, because one glue file
 # for both is refused by webpack, esbuild and Vite.
 
@@ -25,6 +25,7 @@ tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser)
 tabacus_sources(binding_sources wasm/src/bindings)
 tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
 tabacus_sources(locks_sources wasm/src/bindings/locks)
+tabacus_sources(queue_sources wasm/src/bindings/queue)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
@@ -34,7 +35,7 @@ set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
 set_source_files_properties(
-    ${catalogue_sources} ${locks_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS "${cold_options}")
+    ${catalogue_sources} ${locks_sources} ${queue_sources} wasm/src/bindings/tab.cpp PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(core_link_options
     --no-entry
@@ -89,6 +90,7 @@ tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sourc
 tabacus_objects(tabacus_core "-fno-exceptions" ${hot_sources} ${binding_sources})
 tabacus_objects(tabacus_catalogue "-fno-exceptions" ${catalogue_sources})
 tabacus_objects(tabacus_locks "-fno-exceptions" ${locks_sources})
+tabacus_objects(tabacus_queue "-fno-exceptions" ${queue_sources})
 set(small_options -Oz -fno-exceptions)
 
 if(NOT TABACUS_THREADS)
@@ -109,6 +111,8 @@ foreach(pair "web;web,worker" "node;node")
             tabacus_protocols tabacus_catalogue)
         tabacus_module(locks ${platform} ${environments} "${small_options}"
             tabacus_protocols tabacus_locks)
+        tabacus_module(queue ${platform} ${environments} "${small_options}"
+            tabacus_protocols tabacus_queue)
         tabacus_module(lab ${platform} ${environments} "${lab_options}" tabacus_lab)
     endif()
 endforeach()

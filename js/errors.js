@@ -24,10 +24,13 @@
  * - `would-deadlock`: a blocking lock of a mutex that the caller already holds.
  * - `kind-mismatch`: the name already belongs to an object of another kind.
  * - `out-of-memory`: a fixed arena or table is full.
+ * - `queue-full`: the queue is as long as its limit allows.
+ * - `not-cloneable`: a payload or a result that cannot be cloned.
+ * - `lost-worker`: the tab that ran a job was lost, and it is not to be run again.
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
  *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'deadlock' | 'not-owner'
- *   | 'would-block' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory'} TabacusErrorCode
+ *   | 'would-block' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory' | 'queue-full' | 'not-cloneable' | 'lost-worker'} TabacusErrorCode
  */
 
 /**

@@ -44,6 +44,14 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */
 /** @typedef {import('./lock/options.js').LockOptions} LockOptions */
 /** @typedef {import('./lock/locks.js').LockRequestInfo} LockRequestInfo */
+/** @typedef {import('./queue/queue.js').Queue} Queue */
+/** @typedef {import('./queue/options.js').QueueOptions} QueueOptions */
+/** @typedef {import('./queue/open-queue.js').EnqueueOptions} EnqueueOptions */
+/** @typedef {import('./queue/open-queue.js').Receipt} Receipt */
+/** @typedef {import('./queue/open-queue.js').Work} Work */
+/** @typedef {import('./queue/views.js').Job} Job */
+/** @typedef {import('./queue/views.js').DeadLetter} DeadLetter */
+/** @typedef {import('./queue/views.js').QueueState} QueueState */
 /** @template T @typedef {import('./lock/serial.js').Serial<T>} Serial */
 /** @typedef {import('./tab/options.js').Strategy} Strategy */
 /** @typedef {import('./tab/options.js').Durability} Durability */

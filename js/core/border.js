@@ -39,6 +39,7 @@ const events = /** @type {const} */ ([
  * @property {(notice: Notice) => void} notice
  * @property {(held: number, reason: string) => void} [lost] a held lock
  * @property {(watch: number) => void} [unlocked] a lock that is watched was taken or let go
+ * @property {(queue: number, what: number, first: string, second: string) => void} [told] by a queue
  */
 
 /** The length that stands for null. */

@@ -45,7 +45,7 @@ export const calls = [
     ({ host }, { operation, object, number, first }) =>
         host.database.transaction(object)?.get(operation, storeOf(number), first),
     ({ host }, { operation, object, number, first }) =>
-        host.database.transaction(object)?.list(operation, storeOf(number), first),
+        host.database.transaction(object)?.list(operation, storeOf(number % 16), first, Math.floor(number / 16) || undefined),
     ({ host }, { operation, object, number, first }) =>
         host.database.transaction(object)?.holder(operation, storeOf(number), first),
     ({ host }, { object, number, first, second }) =>
@@ -85,4 +85,5 @@ export const calls = [
     },
     ({ owner }, { object, first }) => owner.lost?.(object, first),
     ({ owner }, { object }) => owner.unlocked?.(object),
+    ({ owner }, { object, number, first, second }) => owner.told?.(object, number, first, second),
 ];

@@ -18,6 +18,9 @@ export function loadGlue(name) {
         case 'locks':
             // @ts-ignore: as above
             return import('./locks.js');
+        case 'queue':
+            // @ts-ignore: as above
+            return import('./queue.js');
         default:
             // @ts-ignore: as above
             return import('./catalogue.js');

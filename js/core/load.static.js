@@ -6,6 +6,8 @@ import catalogue from './catalogue.js';
 // @ts-ignore: as above
 import locks from './locks.js';
 // @ts-ignore: as above
+import queue from './queue.js';
+// @ts-ignore: as above
 import single from './single.js';
 
 export { compileBeside, fetchBytes } from './load.web.js';
@@ -13,7 +15,7 @@ export { compileBeside, fetchBytes } from './load.web.js';
 /** @typedef {{ default: (options: object) => Promise<any> }} LoadedGlue */
 
 /** @type {Record<Exclude<import('./tab-core.js').ModuleName, 'threads'>, (options: object) => Promise<any>>} */
-const glues = { single, catalogue, locks };
+const glues = { single, catalogue, locks, queue };
 
 /**
  * @param {import('./tab-core.js').ModuleName} name

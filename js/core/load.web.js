@@ -16,6 +16,9 @@ export function loadGlue(name) {
         case 'locks':
             // @ts-ignore: as above
             return import('./locks.js');
+        case 'queue':
+            // @ts-ignore: as above
+            return import('./queue.js');
         default:
             // @ts-ignore: as above
             return import('./catalogue.js');
@@ -41,6 +44,8 @@ function wasmBeside(name) {
             return new URL('./single.wasm', import.meta.url);
         case 'locks':
             return new URL('./locks.wasm', import.meta.url);
+        case 'queue':
+            return new URL('./queue.wasm', import.meta.url);
         default:
             return new URL('./catalogue.wasm', import.meta.url);
     }

@@ -6,12 +6,12 @@ import { compile, instantiated } from './module.js';
 
 /** @typedef {'threads' | 'single'} Build the core's */
 
-/** @typedef {Build | 'catalogue' | 'locks'} ModuleName */
+/** @typedef {Build | 'catalogue' | 'locks' | 'queue'} ModuleName */
 
 /**
  * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
  * but _tally_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
- * _tally_increment. The locks (wasm/src/bindings/locks) have names of their own, which Border.invoke() calls.
+ * _tally_increment. The locks and the queues (wasm/src/bindings/locks, queue) have names of their own, which Border.invoke() calls.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
@@ -56,4 +56,4 @@ export const unavailable = (name) => (cause) => {
 };
 
 /** How open() calls what a module is to be had from. @param {ModuleName} name */
-const optionOf = (name) => (name === 'catalogue' || name === 'locks' ? name : 'wasm');
+const optionOf = (name) => (name === 'threads' || name === 'single' ? 'wasm' : name);

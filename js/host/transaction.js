@@ -64,14 +64,15 @@ export class TransactionHost {
      * @param {number} operation
      * @param {string} store
      * @param {string} prefix
+     * @param {number} [limit] rows at most
      */
-    list(operation, store, prefix) {
+    list(operation, store, prefix, limit) {
         // No string that begins with the prefix sorts behind the prefix and the last code unit, but
         // for those that go on with that very unit, which is no character.
         const range = this.#keyRange.bound(prefix, `${prefix}\uffff`);
         this.#read(operation, store, (objects) => {
-            const keys = objects.getAllKeys(range);
-            const values = objects.getAll(range);
+            const keys = objects.getAllKeys(range, limit);
+            const values = objects.getAll(range, limit);
             return [values, () => keys.result.flatMap((key, i) => [String(key), this.#told(store, values.result[i])])];
         });
     }

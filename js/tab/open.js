@@ -15,6 +15,8 @@ import { Tab } from './tab.js';
  *   the package's modules; it is loaded by the first counter of a strategy but the default
  * @property {import('../core/module.js').WasmSource} [locks] where locks.wasm is, if not beside the
  *   package's modules; it is loaded by the first use of a lock or of what is built on locks
+ * @property {import('../core/module.js').WasmSource} [queue] where queue.wasm is, if not beside the
+ *   package's modules; it is loaded by the first queue
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
  *   exclude or fence less than they promise
  * @property {object} [window] the platform to use in place of `globalThis`

@@ -91,9 +91,10 @@ export function checkOpenOptions(given) {
         wasm,
         catalogue,
         locks,
+        queue,
         allowWeaker = false,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'locks', 'allowWeaker', 'window']);
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'locks', 'queue', 'allowWeaker', 'window']);
     const platform = checkWindow(window);
     return {
         namespace: checkName(namespace, 'namespace'),
@@ -104,6 +105,7 @@ export function checkOpenOptions(given) {
         wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
         catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
         locks: locks === undefined ? undefined : checkWasm(locks, 'locks'),
+        queue: queue === undefined ? undefined : checkWasm(queue, 'queue'),
         allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }

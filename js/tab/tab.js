@@ -6,6 +6,8 @@ import { Leader } from '../lock/leader.js';
 import { Lock } from '../lock/lock.js';
 import { Semaphore } from '../lock/semaphore.js';
 import { Serial } from '../lock/serial.js';
+import { checkQueueOptions } from '../queue/options.js';
+import { Queue } from '../queue/queue.js';
 import { checkInteger, checkName } from '../shared/check.js';
 import { Loaded } from '../shared/loaded.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
@@ -71,6 +73,7 @@ export class Tab extends EventTarget {
     #namespace;
     #catalogueSource;
     #locksSource;
+    #queueSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
@@ -104,6 +107,20 @@ export class Tab extends EventTarget {
         });
     });
 
+    #queues = new Loaded(async () => {
+        const { Queues } = await import('../queue/queues.js');
+        return Queues.load({
+            namespace: this.#namespace,
+            platform: this.#platform,
+            source: this.#queueSource,
+            allowWeaker: this.#allowWeaker,
+            warn: (notice) => this.#notice(notice),
+        });
+    });
+
+    /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
+    #queuesByName = new Map();
+
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
      * that came too early to be heard.
@@ -123,11 +140,12 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, queue }) {
         super();
         this.#namespace = namespace;
         this.#catalogueSource = catalogue;
         this.#locksSource = locks;
+        this.#queueSource = queue;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
@@ -232,6 +250,38 @@ export class Tab extends EventTarget {
      */
     serial(name, initial) {
         return new Serial(checkName(name), initial, this.lock(`serial/${name}`), this.#platform);
+    }
+
+    /**
+     * The queue of that name, over all tabs of the origin and namespace. The same object for the same name.
+     *
+     * @param {string} name a well-formed string of 1 to 116 UTF-16 units
+     * @param {import('../queue/options.js').QueueOptions} [options] an agreement of all tabs
+     * @returns {Queue}
+     * @throws {TabacusError} `invalid-argument`; `closed`; `kind-mismatch`: this tab has it with other options
+     * @example
+     * const pages = tab.queue('pages', { order: 'lifo', onFailure: 'pause' });
+     * pages.handle(async ({ payload, signal }) => download(payload, signal));
+     * const { result } = await pages.enqueue('/book/1', { key: '/book/1' });
+     */
+    queue(name, options) {
+        const checked = checkQueueOptions(options ?? {});
+        checkName(name);
+        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        const known = this.#queuesByName.get(name);
+        const asked = JSON.stringify(checked);
+        if (known) {
+            if (options === undefined || known.options === asked) return known.queue;
+            throw new TabacusError('kind-mismatch', `this tab has the queue ${name} with other options`);
+        }
+        let opened = /** @type {import('../queue/open-queue.js').OpenQueue | undefined} */ (undefined);
+        const queue = new Queue(name, async () => {
+            if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+            const queues = await this.#queues.get();
+            return (opened ??= queues.open(name, checked));
+        });
+        this.#queuesByName.set(name, { queue, options: asked });
+        return queue;
     }
 
     /**
@@ -409,6 +459,10 @@ export class Tab extends EventTarget {
     }
 
     async #close() {
+        void this.#queues.started?.then(
+            (queues) => queues.close(),
+            () => {}, // told to who used a queue
+        );
         void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock

@@ -30,6 +30,7 @@ const CORES = {
     catalogue: 'wasm-single',
     lab: 'wasm-single',
     locks: 'wasm-single',
+    queue: 'wasm-single',
 };
 
 /** Public modules by the names that package.json exports them under. */
@@ -190,7 +191,7 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks|queue)\.js$/ }, ({ importer, path }) =>
             /^load\.(web|node|static)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,

@@ -23,6 +23,7 @@ enum class ErrorCode {
     timed_out,         // the caller's time limit passed
     aborted,           // the caller's signal aborted
     deadlock,          // a cycle of waiting, which this error breaks
+    queue_full,        // the queue is as long as its limit allows
 };
 
 /// The code as the public API spells it: words joined by hyphens ("quota-exceeded").

@@ -67,6 +67,8 @@ class FencedTransaction {
     /// A text beside the lock's epoch, for what is built on locks.
     Task<std::optional<std::string>> note();
     void set_note(std::string_view text);
+    /// What it writes through, for protocols that have stores of their own.
+    [[nodiscard]] Transaction& transaction() const { return *transaction_; }
     /// lock_lost: told meanwhile that the lock is lost; else as Transaction::commit().
     Task<void> commit();
 
@@ -105,6 +107,8 @@ class Held {
     /// lock_lost: no longer held. fenced: a newer grant exists, and the lock is lost. unavailable:
     /// a shared grant, or no IndexedDB.
     Task<FencedTransaction> begin();
+    /// The same over stores of a protocol's own beside those, and as durable as it needs.
+    Task<FencedTransaction> begin(std::vector<Store> also, Durability durability);
 
   private:
     std::shared_ptr<Grant> grant_;

@@ -81,8 +81,14 @@ class Transaction {
   public:
     virtual ~Transaction() = default;
     virtual Async<std::optional<Row>> get(Store store, std::string_view key) = 0;
-    /// The rows whose key begins with `prefix`, in order of key.
-    virtual Async<std::vector<Row>> list(Store store, std::string_view prefix) = 0;
+    /// The first `limit` rows whose key begins with `prefix`, in order of key.
+    virtual Async<std::vector<Row>> list(Store store, std::string_view prefix,
+                                         std::uint32_t limit) = 0;
+    /// All of them.
+    Async<std::vector<Row>> list(Store store, std::string_view prefix) {
+        return list(store, prefix, rows_max);
+    }
+    static constexpr std::uint32_t rows_max = UINT32_MAX;
     virtual void put(Store store, std::string_view key, std::string_view value) = 0;
     virtual void remove(Store store, std::string_view key) = 0;
 

@@ -48,6 +48,7 @@ enum class Call : int {
     notice,
     lock_lost,
     lock_changed,
+    queue_told,
 };
 
 /// What a call says beside its name. Most need few of these.

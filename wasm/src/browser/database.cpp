@@ -35,9 +35,12 @@ class BrowserTransaction final : public Transaction {
         return operations_.ask<std::optional<Row>>(Call::transaction_get, about(store, key),
                                                    read_row);
     }
-    Async<std::vector<Row>> list(Store store, std::string_view prefix) override {
-        return operations_.ask<std::vector<Row>>(Call::transaction_list, about(store, prefix),
-                                                 read_rows);
+    Async<std::vector<Row>> list(Store store, std::string_view prefix,
+                                 std::uint32_t limit) override {
+        // In one number: the store in the last 16th, the limit above it, none as 0.
+        Words words = about(store, prefix);
+        if (limit != rows_max) words.number += 16.0 * limit;
+        return operations_.ask<std::vector<Row>>(Call::transaction_list, words, read_rows);
     }
     [[gnu::noinline]] void put(Store store, std::string_view key, std::string_view value) override {
         call(Call::transaction_put, about(store, key, value));

@@ -136,9 +136,10 @@ Async<std::optional<Row>> LabTab::LabTransaction::get(Store store, std::string_v
                                    });
 }
 
-Async<std::vector<Row>> LabTab::LabTransaction::list(Store store, std::string_view prefix) {
+Async<std::vector<Row>> LabTab::LabTransaction::list(Store store, std::string_view prefix,
+                                                     std::uint32_t limit) {
     check(store, Access::read);
-    return ask<std::vector<Row>>({Operation::Kind::list, store, std::string(prefix), ""},
+    return ask<std::vector<Row>>({Operation::Kind::list, store, std::string(prefix), "", nullptr, limit},
                                  [](const Operation::Reply& reply) { return reply.rows; });
 }
 

@@ -141,7 +141,8 @@ class LabTab::LabTransaction final : public Transaction {
     ~LabTransaction() override;
 
     Async<std::optional<Row>> get(Store store, std::string_view key) override;
-    Async<std::vector<Row>> list(Store store, std::string_view prefix) override;
+    Async<std::vector<Row>> list(Store store, std::string_view prefix,
+                                 std::uint32_t limit) override;
     void put(Store store, std::string_view key, std::string_view value) override;
     void remove(Store store, std::string_view key) override;
     Async<std::optional<std::string>> holder(std::string_view subject) override;

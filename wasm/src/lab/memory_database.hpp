@@ -47,7 +47,8 @@ struct Operation {
     Store store = Store::claims;
     std::string key;    // of the row; of claims, the holder (holder: the subject)
     std::string value;  // of the row; of claims, the subject
-    std::function<void(Reply)> reply = nullptr;  // for what is waited for: reads and commit
+    std::function<void(Reply)> reply = nullptr;   // for what is waited for: reads and commit
+    std::uint32_t limit = Transaction::rows_max;  // list: rows at most
 };
 
 class MemoryDatabase {

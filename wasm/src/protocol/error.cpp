@@ -28,6 +28,8 @@ std::string_view code_name(ErrorCode code) {
             return "aborted";
         case ErrorCode::deadlock:
             return "deadlock";
+        case ErrorCode::queue_full:
+            return "queue-full";
     }
     return "store-failed";
 }

@@ -217,7 +217,8 @@ void LockQueue::lose(const std::shared_ptr<Possession>& possession, std::string_
     changed();
 }
 
-Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
+Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
+                                         Durability durability) {
     if (!grant->held) co_await fail(not_held(*grant));
     if (!grant->token || !context_.epochs.fenced()) {
         co_await fail(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
@@ -225,7 +226,7 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
     }
     Writing writing(grant);
     const auto possession = grant->possession;
-    auto begun = co_await attempt(begin_under(grant));
+    auto begun = co_await attempt(begin_under(grant, std::move(scope), durability));
     if (!begun) {
         if (begun.error().code() == ErrorCode::fenced) lose(possession, "fenced");
         co_await fail(begun.error());
@@ -233,11 +234,12 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant) {
     co_return FencedTransaction(std::exchange(writing.grant, nullptr), std::move(begun.value()));
 }
 
-Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant) {
+Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant,
+                                                          std::vector<Store> scope,
+                                                          Durability durability) {
     const auto possession = grant->possession;
-    const std::vector scope{Store::locks, Store::data};
     auto transaction =
-        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::strict);
+        co_await context_.epochs.transactions().begin(std::move(scope), Access::write, durability);
     co_await context_.epochs.check(*transaction, key_, possession->tokens.grant);
     if (!grant->held) co_await fail(not_held(*grant));
     co_return transaction;
@@ -281,10 +283,13 @@ void Held::release() {
     if (const auto queue = grant->queue.lock()) queue->release(*grant);
 }
 
-Task<FencedTransaction> Held::begin() {
+Task<FencedTransaction> Held::begin() { return begin({}, Durability::strict); }
+
+Task<FencedTransaction> Held::begin(std::vector<Store> also, Durability durability) {
     const auto queue = grant_ ? grant_->queue.lock() : nullptr;
     if (!queue) co_await fail(ErrorCode::lock_lost, "the lock was released before");
-    co_return co_await queue->begin(grant_);
+    also.insert(also.end(), {Store::locks, Store::data});
+    co_return co_await queue->begin(grant_, std::move(also), durability);
 }
 
 // --- FencedTransaction --------------------------------------------------------------------------

@@ -123,7 +123,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<Held> acquire(LockOptions options);
     void release(Grant& grant);
     void lose(const std::shared_ptr<Possession>& possession, std::string_view reason);
-    Task<FencedTransaction> begin(std::shared_ptr<Grant> grant);
+    Task<FencedTransaction> begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
+                                  Durability durability);
     void commit_ended(Grant& grant);
 
     Task<std::vector<LockRequestInfo>> query();
@@ -165,7 +166,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> expire(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);
     Task<void> take_by_force(WaiterPtr waiter);
-    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant);
+    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
+                                                   std::vector<Store> scope,
+                                                   Durability durability);
     std::shared_ptr<Grant> outer_of(const LockOptions& options);
     std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
 

@@ -61,9 +61,10 @@ class AbortableTransactions {
             if (!inner_) return Async<std::optional<Row>>::failed(aborted());
             return inner_->get(store, key);
         }
-        Async<std::vector<Row>> list(Store store, std::string_view prefix) override {
+        Async<std::vector<Row>> list(Store store, std::string_view prefix,
+                                     std::uint32_t limit) override {
             if (!inner_) return Async<std::vector<Row>>::failed(aborted());
-            return inner_->list(store, prefix);
+            return inner_->list(store, prefix, limit);
         }
         void put(Store store, std::string_view key, std::string_view value) override {
             if (inner_) inner_->put(store, key, value);

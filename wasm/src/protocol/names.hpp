@@ -47,6 +47,7 @@ class Names {
     [[nodiscard]] std::string permit(std::string_view key, int number) const {
         return root_ + "permit/" + std::string(key) + "/" + std::to_string(number);
     }
+    [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
     /// localStorage: the generation of the database as last seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }

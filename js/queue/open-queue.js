@@ -1,0 +1,477 @@
+/** A queue once the core is there. */
+
+import { invalid, TabacusError } from '../errors.js';
+import { reportTo } from '../host/failure.js';
+import { checkKey } from '../lock/options.js';
+import { checkInteger, checkOptions } from '../shared/check.js';
+import { checkOneOf } from './options.js';
+import { errorFrom, errorText, packed, unpacked } from './values.js';
+import { fieldsPerJob, jobFrom } from './views.js';
+
+/** @typedef {import('./views.js').Job} Job */
+/** @typedef {import('./views.js').QueueState} QueueState */
+
+/**
+ * @typedef {object} EnqueueOptions
+ * @property {string} [key] one job per key: one that waits takes what is newer and moves to the front, one that
+ *   runs stays as it is. Up to 1024 UTF-16 units
+ * @property {number | boolean} [priority] larger ones first: an integer from -1000 to 1000; true is 1. 0 unless
+ *   said otherwise
+ * @property {boolean} [optional] it is tried once, and its failure harms nothing
+ * @property {number} [delay] milliseconds before it may run
+ * @property {string} [kind] which handlers take it
+ * @property {'at-least-once' | 'at-most-once'} [delivery] as the queue's, unless said otherwise
+ */
+
+/**
+ * @typedef {object} Receipt
+ * @property {string} id
+ * @property {string | undefined} key
+ * @property {boolean} joined the job was in the queue already, under its key
+ * @property {Promise<any>} result settles here with what the handler returned, or, when it is given up, with its
+ *   error; wherever it ran. With an AbortError when it was cancelled. One that nobody looks at may reject
+ */
+
+/**
+ * What a handler is given.
+ *
+ * @typedef {object} Work
+ * @property {any} payload
+ * @property {string} id the same at every attempt
+ * @property {string | undefined} key
+ * @property {string} kind
+ * @property {number} attempt from 1
+ * @property {number} lostWorkers how many tabs were lost that ran it
+ * @property {AbortSignal} signal aborts when the claim on the job is lost: its tab is frozen or hidden for good,
+ *   or the job was cancelled. Nothing of what the handler gives is kept then
+ * @property {(fraction: number, note?: string) => void} progress tells all tabs
+ * @property {(payload?: unknown, options?: EnqueueOptions) => void} next enqueues what follows, with the
+ *   settlement of this job: both or neither
+ */
+
+/** A job as the core takes it. @typedef {{ texts: string[], numbers: number[], byValue: boolean }} Spec */
+
+/** @typedef {(work: Work) => unknown} Handler its result, or what it throws, goes to who enqueued the job */
+
+const kindUnitsMax = 128;
+const delayMsMax = 2 ** 31 - 1;
+
+/** @param {unknown} kind */
+function checkKind(kind) {
+    if (checkKey('kind', kind).length > kindUnitsMax) throw invalid('kind', kind, `at most ${kindUnitsMax} UTF-16 units`);
+    return /** @type {string} */ (kind);
+}
+
+/** What the core tells, in the order of `enum class Told` in wasm/src/browser/queues_core.cpp. */
+const told = { run: 0, lost: 1, settled: 2, event: 3 };
+
+/** The events by their letters in the core. @type {Record<string, QueueState['type']>} */
+const types = {
+    q: 'queued', r: 'running', p: 'progress', d: 'done', f: 'failed', b: 'returned', x: 'cancelled', z: 'paused',
+    c: 'resumed', m: 'changed',
+};
+
+/** How many fields of an event are of one job. @type {Record<string, number>} */
+const fieldsOf = { q: 3, r: 4, p: 3, d: 1, f: 3, b: 1, x: 1 };
+
+export class OpenQueue {
+    #border;
+    #host;
+    #platform;
+    #number;
+    #name;
+    #atMostOnce;
+
+    /** Jobs in the queue, as last heard. */
+    size = 0;
+
+    /** @type {{ kinds: string[] | undefined, handler: Handler }[]} */
+    #handlers = [];
+
+    /** @type {Map<number, AbortController>} */
+    #runs = new Map();
+
+    /** Who waits for a job's outcome. @type {Map<string, { resolve: (value: any) => void, reject: (error: any) => void }[]>} */
+    #waiting = new Map();
+
+    /** Values that a finished job has given, until it is settled. @type {Map<string, string[]>} */
+    #given = new Map();
+
+    /** @type {Set<(state: QueueState) => void>} */
+    #listeners = new Set();
+
+    /** @type {Map<string, import('./views.js').RunningJob>} */
+    #running = new Map();
+
+    #done = 0;
+    #failed = 0;
+    #paused = false;
+
+    /**
+     * @param {import('../core/border.js').Border} border
+     * @param {import('../host/host.js').Platform} platform
+     * @param {string} name
+     * @param {ReturnType<typeof import('./options.js').checkQueueOptions>} options
+     */
+    constructor(border, platform, name, { atMostOnce, numbers }) {
+        this.#border = border;
+        this.#host = border.host;
+        this.#platform = platform;
+        this.#name = name;
+        this.#atMostOnce = atMostOnce;
+        this.#number = border.invoke('_queue_open', [name], ...numbers);
+        void this.#refresh().catch(() => {}); // heard of with the next event
+    }
+
+    /**
+     * @param {unknown} payload
+     * @param {unknown} given
+     * @returns {Promise<Receipt>}
+     */
+    async enqueue(payload, given) {
+        const { texts, numbers, byValue } = this.#spec(payload, given);
+        try {
+            const answer = await this.#make((id) => this.#invoke('enqueue', texts, ...numbers, id));
+            const [id, joined, size] = /** @type {[string, string, string]} */ (answer);
+            this.size = Math.max(this.size, Number(size));
+            return { id, key: texts[1] || undefined, joined: joined !== '', result: this.#result(id) };
+        } finally {
+            if (byValue) this.#host.values.take(/** @type {string} */ (texts[0]));
+        }
+    }
+
+    /**
+     * @param {Handler} handler
+     * @param {unknown} given
+     */
+    handle(handler, given) {
+        const { kinds } = checkOptions(given, ['kinds']);
+        if (kinds !== undefined && (!Array.isArray(kinds) || kinds.length === 0)) {
+            throw invalid('kinds', kinds, 'an array of kinds');
+        }
+        const own = { kinds: kinds?.map(checkKind), handler };
+        const taken = this.#handlers.find((other) => overlap(own.kinds, other.kinds));
+        if (taken) throw invalid('kinds', kinds ?? 'all', 'kinds that no other handler of this tab has');
+        this.#handlers.push(own);
+        this.#takePart();
+        return () => {
+            const place = this.#handlers.indexOf(own);
+            if (place < 0) return;
+            this.#handlers.splice(place, 1);
+            this.#takePart();
+        };
+    }
+
+    /** @param {string} key */
+    async cancel(key) {
+        return (await this.#make((id) => this.#invoke('cancel', [checkKey('key', key)], id))) === 1;
+    }
+
+    /** @param {'pause' | 'resume' | 'clear' | 'idle'} what @returns {Promise<any>} */
+    ask(what) {
+        return this.#make((id) => this.#invoke(what, [], id));
+    }
+
+    /** @returns {Promise<Job[]>} */
+    jobs() {
+        return this.#list(0);
+    }
+
+    /** @returns {Promise<import('./views.js').DeadLetter[]>} */
+    async deadLetters() {
+        const end = (/** @type {string} */ job, /** @type {number} */ again) => async () =>
+            (await this.#make((id) => this.#invoke('end_dead_letter', [job], again, id))) === 1;
+        return (await this.#list(2)).map((job) => ({ ...job, retry: end(job.id, 1), discard: end(job.id, 0) }));
+    }
+
+    /** @param {(state: QueueState) => void} listener */
+    subscribe(listener) {
+        // Of its own: one function may subscribe twice.
+        const own = (/** @type {QueueState} */ state) => listener(state);
+        this.#refresh().then(
+            () => this.#tellOne(own, { ...this.#state(), type: 'state' }),
+            () => {}, // the tab was closed
+        );
+        this.#listeners.add(own);
+        return () => void this.#listeners.delete(own);
+    }
+
+    /**
+     * @param {number} what
+     * @param {string} first
+     * @param {string} second
+     * @internal
+     */
+    _told(what, first, second) {
+        if (what === told.run) this.#begin(Number(first), second.split('\0'));
+        else if (what === told.lost) this.#lose(Number(first), second);
+        else if (what === told.settled) this.#settled(first, second.split('\0'));
+        else this.#happened(first.split('\0'));
+    }
+
+    /** @internal */
+    _close() {
+        this.#handlers = [];
+        this.#listeners.clear();
+        const closed = new TabacusError('closed', 'the tab was closed before this was done');
+        for (const waiting of this.#waiting.values()) for (const { reject } of waiting) reject(closed);
+        this.#waiting.clear();
+    }
+
+    /**
+     * @param {string} what
+     * @param {string[]} texts
+     * @param {number[]} numbers
+     */
+    #invoke(what, texts, ...numbers) {
+        return this.#border.invoke(`_queue_${what}`, texts, this.#number, ...numbers);
+    }
+
+    /** @param {(id: number) => void} start */
+    #make(start) {
+        return this.#border.promises.make(start);
+    }
+
+    /**
+     * @param {unknown} payload
+     * @param {unknown} given
+     * @returns {Spec}
+     */
+    #spec(payload, given = {}) {
+        const options = checkOptions(given, ['key', 'priority', 'optional', 'delay', 'kind', 'delivery']);
+        const key = options.key === undefined ? '' : checkKey('key', options.key);
+        const { priority = 0, optional = false, delay = 0, kind = '' } = options;
+        const level = typeof priority === 'boolean' ? Number(priority) : checkInteger('priority', priority, -1000, 1000);
+        if (typeof optional !== 'boolean') throw invalid('optional', optional, 'true or false');
+        if (typeof delay !== 'number' || !(delay >= 0 && delay <= delayMsMax)) {
+            throw invalid('delay', delay, `a number of milliseconds from 0 to ${delayMsMax}`);
+        }
+        const otherwise = this.#atMostOnce ? 'at-most-once' : 'at-least-once';
+        const delivery = checkOneOf('delivery', options.delivery ?? otherwise, ['at-least-once', 'at-most-once']);
+        const texts = ['', key, checkKind(kind)];
+        const { text, byValue } = packed('payload', payload, this.#host.values);
+        texts[0] = text;
+        const bits = (byValue ? 1 : 0) | (optional ? 2 : 0) | (delivery === 'at-most-once' ? 4 : 0);
+        return { texts, numbers: [bits, level, delay], byValue };
+    }
+
+    /** @param {string} id @returns {Promise<any>} */
+    #result(id) {
+        const result = new Promise((resolve, reject) => {
+            const waiting = this.#waiting.get(id);
+            if (waiting) waiting.push({ resolve, reject });
+            else this.#waiting.set(id, [{ resolve, reject }]);
+        });
+        result.catch(() => {}); // who does not look at it is not told
+        return result;
+    }
+
+    #takePart() {
+        if (this.#handlers.length === 0) return this.#invoke('stop', []);
+        const kinds = this.#handlers.flatMap(({ kinds: own }) => own ?? []);
+        this.#invoke('handle', this.#handlers.some(({ kinds: own }) => !own) ? [] : kinds);
+    }
+
+    /** @param {number} view of QueuesCore @returns {Promise<Job[]>} */
+    async #list(view) {
+        const texts = (await this.#make((id) => this.#invoke('list', [], view, id))) || [];
+        const jobs = [];
+        for (let at = 0; at + fieldsPerJob <= texts.length; at += fieldsPerJob) {
+            jobs.push(jobFrom(texts.slice(at, at + fieldsPerJob), this.#host.values));
+        }
+        return jobs;
+    }
+
+    // --- Running
+
+    /**
+     * Not from within the core: a handler may call it.
+     *
+     * @param {number} run
+     * @param {string[]} fields
+     */
+    #begin(run, fields) {
+        const controller = new AbortController();
+        this.#runs.set(run, controller);
+        void Promise.resolve().then(() => this.#work(run, fields, controller.signal));
+    }
+
+    /**
+     * @param {number} run
+     * @param {string[]} fields
+     * @param {AbortSignal} signal
+     */
+    async #work(run, fields, signal) {
+        const { values } = this.#host;
+        const { id, payload, key, kind, attempt, lostWorkers } = jobFrom(fields, values);
+        /** @type {Spec[]} */
+        const following = [];
+        /** @type {import('./values.js').Packed} */
+        let outcome;
+        let succeeded = true;
+        try {
+            signal.throwIfAborted();
+            const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
+            if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
+            const progress = (/** @type {number} */ fraction, note = '') => this.#progress(run, fraction, note);
+            const next = (/** @type {unknown} */ what, /** @type {unknown} */ options) =>
+                void following.push(this.#spec(what, options));
+            const result = await handler({ payload, id, key, kind, attempt, lostWorkers, signal, progress, next });
+            outcome = packed('result', result, values);
+        } catch (error) {
+            succeeded = false;
+            outcome = { text: errorText(error), byValue: false };
+        }
+        if (!this.#runs.delete(run)) return;
+        const kept = following.filter(({ byValue }) => byValue).map(({ texts }) => /** @type {string} */ (texts[0]));
+        if (outcome.byValue) kept.push(outcome.text);
+        if (kept.length > 0) this.#given.set(id, kept);
+        if (succeeded) for (const { texts, numbers } of following) this.#invoke('next', texts, ...numbers);
+        this.#invoke('finish', [outcome.text], run, succeeded ? 1 : 0, outcome.byValue ? 1 : 0);
+    }
+
+    /**
+     * @param {number} run
+     * @param {number} fraction
+     * @param {string} note
+     */
+    #progress(run, fraction, note) {
+        if (typeof fraction !== 'number' || !(fraction >= 0 && fraction <= 1)) {
+            throw invalid('fraction', fraction, 'a number from 0 to 1');
+        }
+        if (this.#runs.has(run)) this.#invoke('progress', [String(note)], run, fraction);
+    }
+
+    /**
+     * @param {number} run
+     * @param {string} reason
+     */
+    #lose(run, reason) {
+        const controller = this.#runs.get(run);
+        if (reason !== 'cancelled') this.#runs.delete(run); // a cancelled one ends first
+        const why =
+            reason === 'cancelled'
+                ? new DOMException('the job was cancelled', 'AbortError')
+                : new TabacusError('lock-lost', `the claim on a job of ${this.#name} was lost: ${reason}`);
+        // Not from within the core: who listens may call it.
+        void Promise.resolve().then(() => controller?.abort(why));
+    }
+
+    /**
+     * @param {string} id
+     * @param {string[]} texts
+     */
+    #settled(id, [kind, byValue = '', text = '']) {
+        const waiting = this.#waiting.get(id) ?? [];
+        this.#waiting.delete(id);
+        const value = kind === 's' ? unpacked(byValue, text, this.#host.values) : undefined;
+        for (const { resolve, reject } of waiting) {
+            if (kind === 's') resolve(value);
+            else if (kind === 'x') reject(new DOMException('the job was cancelled', 'AbortError'));
+            else reject(errorFrom(text));
+        }
+    }
+
+    // --- News
+
+    async #refresh() {
+        const [size, running] = await Promise.all([this.#make((id) => this.#invoke('count', [], id)), this.#list(1)]);
+        this.size = size;
+        for (const job of running) {
+            const { id, key, kind, tab = '', attempt } = job;
+            const known = this.#running.get(id);
+            this.#running.set(id, { id, key, kind, tab, attempt, fraction: known?.fraction, note: known?.note });
+        }
+    }
+
+    /** @returns {Omit<QueueState, 'type'>} */
+    #state() {
+        const running = [...this.#running.values()];
+        const queued = Math.max(this.size - running.length, 0);
+        return { size: this.size, queued, running, done: this.#done, failed: this.#failed, paused: this.#paused };
+    }
+
+    /** @param {string[]} texts letter, tab, size, fields … and one that is empty */
+    #happened([letter = '', tab = '', size, ...rest]) {
+        const type = types[letter] ?? 'changed';
+        this.size = Number(size);
+        if (type === 'paused') this.#paused = true;
+        if (type === 'resumed') this.#paused = false;
+        const fields = rest.slice(0, -1);
+        const step = fieldsOf[letter] ?? 0;
+        if (step === 0 || fields.length === 0) {
+            if (type === 'cancelled') this.#running.clear();
+            this.#tell({ type, tab });
+            return;
+        }
+        for (let at = 0; at + step <= fields.length; at += step) {
+            this.#tell({ type, tab, ...this.#about(type, tab, fields.slice(at, at + step)) });
+        }
+    }
+
+    /**
+     * Of one job.
+     *
+     * @param {QueueState['type']} type
+     * @param {string} tab
+     * @param {string[]} fields
+     * @returns {Partial<QueueState>}
+     */
+    #about(type, tab, [id = '', second = '', third = '', fourth]) {
+        switch (type) {
+            case 'queued':
+                return { id, key: second || undefined, kind: third };
+            case 'running': {
+                const job = { id, key: second || undefined, kind: third, tab, attempt: Number(fourth) };
+                this.#running.set(id, { ...job, fraction: undefined, note: undefined });
+                return job;
+            }
+            case 'progress': {
+                const told_ = { fraction: Number(second) / 1e6, note: third || undefined };
+                const job = this.#running.get(id);
+                if (job) Object.assign(job, told_);
+                return { id, key: job?.key, kind: job?.kind, ...told_ };
+            }
+            default: {
+                const job = this.#running.get(id);
+                this.#running.delete(id);
+                for (const number of this.#given.get(id) ?? []) this.#host.values.take(number);
+                this.#given.delete(id);
+                if (type === 'done') ++this.#done;
+                if (type === 'failed') ++this.#failed;
+                const failure = type === 'failed' ? { error: errorFrom(second), final: third !== 'again' } : {};
+                return { id, key: job?.key, kind: job?.kind, ...failure };
+            }
+        }
+    }
+
+    /** @param {Pick<QueueState, 'type'> & Partial<QueueState>} what */
+    #tell(what) {
+        if (this.#listeners.size === 0) return;
+        const state = { ...this.#state(), ...what };
+        for (const listener of this.#listeners) this.#tellOne(listener, state);
+    }
+
+    /**
+     * Not from within the core: a listener may call it.
+     *
+     * @param {(state: QueueState) => void} listener
+     * @param {QueueState} state
+     */
+    #tellOne(listener, state) {
+        void Promise.resolve().then(() => {
+            if (!this.#listeners.has(listener)) return;
+            try {
+                listener(state);
+            } catch (error) {
+                reportTo(this.#platform, error);
+            }
+        });
+    }
+}
+
+/**
+ * @param {string[] | undefined} some undefined: all
+ * @param {string[] | undefined} others
+ */
+const overlap = (some, others) => !some || !others || some.some((kind) => others.includes(kind));

@@ -1,0 +1,157 @@
+import { invalid } from '../errors.js';
+
+/** @typedef {import('./open-queue.js').OpenQueue} OpenQueue */
+/** @typedef {import('./open-queue.js').EnqueueOptions} EnqueueOptions */
+/** @typedef {import('./open-queue.js').Handler} Handler */
+/** @typedef {import('./open-queue.js').Receipt} Receipt */
+/** @typedef {import('./views.js').Job} Job */
+/** @typedef {import('./views.js').DeadLetter} DeadLetter */
+/** @typedef {import('./views.js').QueueState} QueueState */
+
+/**
+ * Jobs that any tab or worker of the origin enqueues, and that `concurrency` at a time run over all of
+ * them. What does it is loaded by the first queue of a tab, and waited for by what is asked of it.
+ */
+export class Queue {
+    #load;
+
+    /** @type {OpenQueue | undefined} */
+    #open;
+
+    /**
+     * @param {string} name
+     * @param {() => Promise<OpenQueue>} load
+     * @internal
+     */
+    constructor(name, load) {
+        this.name = name;
+        this.#load = load;
+        this.#ask(() => {}).catch(() => {}); // told to who asks for something
+    }
+
+    /**
+     * Takes a job in. It is kept, in every case, when the promise is resolved.
+     *
+     * @param {unknown} [payload] anything that structuredClone() takes
+     * @param {EnqueueOptions} [options]
+     * @returns {Promise<Receipt>} rejects with `invalid-argument`; `not-cloneable` of the payload; `queue-full`
+     *   (the queue's limit); `quota-exceeded` (a full disk), or what else the store said: nothing was
+     *   enqueued, but for `unknown-commit`, of which nobody knows
+     */
+    async enqueue(payload, options) {
+        if (this.#open) return this.#open.enqueue(payload, options);
+        const [kept] = copied([payload]);
+        return this.#ask((queue) => queue.enqueue(kept, options));
+    }
+
+    /**
+     * Takes part in the work. Of one kind, of several (`kinds`), or of all.
+     *
+     * @overload
+     * @param {Handler} handler
+     * @param {{ kinds?: string[] }} [options]
+     * @returns {() => void} ends it; what runs runs on
+     */
+    /**
+     * @overload
+     * @param {string} kind
+     * @param {Handler} handler
+     * @returns {() => void}
+     */
+    /**
+     * @param {string | Handler} first
+     * @param {any} [second]
+     * @returns {() => void}
+     */
+    handle(first, second = {}) {
+        const [handler, options] = typeof first === 'string' ? [second, { kinds: [first] }] : [first, second];
+        if (typeof handler !== 'function') throw invalid('handler', handler, 'a function');
+        return this.#until((queue) => queue.handle(handler, options));
+    }
+
+    /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
+    pause() {
+        return this.#ask((queue) => queue.ask('pause'));
+    }
+
+    /** @returns {Promise<void>} */
+    resume() {
+        return this.#ask((queue) => queue.ask('resume'));
+    }
+
+    /**
+     * Removes the job of that key. If it runs, its `signal` aborts and nothing of what it does is kept.
+     *
+     * @param {string} key
+     * @returns {Promise<boolean>} false: there is none
+     */
+    cancel(key) {
+        return this.#ask((queue) => queue.cancel(key));
+    }
+
+    /** Removes all jobs, but dead letters. @returns {Promise<number>} how many */
+    clear() {
+        return this.#ask((queue) => queue.ask('clear'));
+    }
+
+    /** Jobs in the queue, running ones among them, as this tab last heard. */
+    get size() {
+        return this.#open?.size ?? 0;
+    }
+
+    /** In the order in which they will run: running ones, then those that wait, then delayed ones. @returns {Promise<Job[]>} */
+    jobs() {
+        return this.#ask((queue) => queue.jobs());
+    }
+
+    /** Those that failed for good, oldest first. @returns {Promise<DeadLetter[]>} */
+    deadLetters() {
+        return this.#ask((queue) => queue.deadLetters());
+    }
+
+    /** When nothing is queued or running in any tab. @returns {Promise<void>} */
+    onIdle() {
+        return this.#ask((queue) => queue.ask('idle'));
+    }
+
+    /**
+     * Tells the state at once, and with each change what happened.
+     *
+     * @param {(state: QueueState) => void} listener
+     * @returns {() => void} ends it
+     */
+    subscribe(listener) {
+        if (typeof listener !== 'function') throw invalid('listener', listener, 'a function');
+        return this.#until((queue) => queue.subscribe(listener));
+    }
+
+    /**
+     * @template T
+     * @param {(queue: OpenQueue) => T | Promise<T>} use
+     * @returns {Promise<T>}
+     */
+    async #ask(use) {
+        this.#open ??= await this.#load();
+        return use(this.#open);
+    }
+
+    /** @param {(queue: OpenQueue) => () => void} begin */
+    #until(begin) {
+        const begun = this.#open ? Promise.resolve(begin(this.#open)) : this.#ask(begin);
+        begun.catch((error) => reportError(error));
+        return () => void begun.then((end) => end(), () => {});
+    }
+}
+
+/**
+ * As it is when the caller passes it; what cannot be cloned is refused by who looks at it.
+ *
+ * @param {unknown[]} values
+ */
+function copied(values) {
+    try {
+        return structuredClone(values);
+    } catch {
+        return values;
+    }
+}

@@ -1,0 +1,73 @@
+/** The queues of a tab, on a module of their own (wasm/src/bindings/queue): loaded by the first. */
+
+import { Border } from '../core/border.js';
+import { loadCore } from '../core/tab-core.js';
+import { TabacusError } from '../errors.js';
+import { Host } from '../host/host.js';
+import { OpenQueue } from './open-queue.js';
+
+/** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
+
+export class Queues {
+    #border;
+    #host;
+    #platform;
+    #closed = false;
+
+    /** In the order of their numbers in the core. @type {OpenQueue[]} */
+    #opened = [];
+
+    #online = () => void this.#border.invoke('_queues_online', []);
+
+    /**
+     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {Host} host
+     * @param {Owner} owner
+     */
+    constructor(glue, host, { namespace, platform, warn }) {
+        this.#host = host;
+        this.#platform = platform;
+        this.#border = new Border(glue, host, {
+            changed: () => {},
+            notice: warn,
+            told: (queue, what, first, second) => this.#opened[queue]?._told(what, first, second),
+        });
+        this.#border.start(namespace);
+        platform.addEventListener?.('online', this.#online);
+    }
+
+    /** @param {Owner} owner */
+    static async load(owner) {
+        const host = new Host(owner.platform, owner.namespace);
+        try {
+            const [glue] = await Promise.all([loadCore('queue', owner.source), host.database.ready()]);
+            if (!host.database.available) {
+                throw new TabacusError('unavailable', 'there is no IndexedDB here, and a queue is kept there');
+            }
+            return new Queues(glue, host, owner);
+        } catch (error) {
+            host.dispose();
+            throw error;
+        }
+    }
+
+    /**
+     * @param {string} name
+     * @param {ReturnType<typeof import('./options.js').checkQueueOptions>} options
+     */
+    open(name, options) {
+        const queue = new OpenQueue(this.#border, this.#platform, name, options);
+        this.#opened.push(queue);
+        return queue;
+    }
+
+    close() {
+        if (this.#closed) return;
+        this.#closed = true;
+        this.#platform.removeEventListener?.('online', this.#online);
+        this.#border.invoke('_queues_close', []);
+        for (const queue of this.#opened) queue._close();
+        this.#border.promises.rejectAll();
+        this.#host.dispose();
+    }
+}

@@ -1,0 +1,92 @@
+/** What is shown of jobs, made of what the core tells. */
+
+import { errorFrom, unpacked } from './values.js';
+
+/**
+ * @typedef {object} Job
+ * @property {string} id
+ * @property {string | undefined} key
+ * @property {string} kind
+ * @property {any} payload
+ * @property {number} priority
+ * @property {boolean} optional
+ * @property {'at-least-once' | 'at-most-once'} delivery
+ * @property {'queued' | 'delayed' | 'running' | 'dead'} state
+ * @property {number} attempt the attempt that runs or comes next, from 1; of a dead letter, how many there were
+ * @property {number} lostWorkers how many tabs were lost that ran it
+ * @property {number} enqueued milliseconds since the Unix epoch
+ * @property {number | undefined} due of a delayed job: when it may run; of a dead letter: since when it is one
+ * @property {unknown} error of the last attempt that failed
+ * @property {string | undefined} tab of a running job: names the context that runs it
+ */
+
+/**
+ * A job that was given up.
+ *
+ * @typedef {Job & { retry: () => Promise<boolean>, discard: () => Promise<boolean> }} DeadLetter
+ */
+
+/**
+ * @typedef {object} RunningJob
+ * @property {string} id
+ * @property {string | undefined} key
+ * @property {string} kind
+ * @property {string} tab where
+ * @property {number} attempt
+ * @property {number | undefined} fraction of its last progress, from 0 to 1
+ * @property {string | undefined} note
+ */
+
+/**
+ * How the queue stands, and what has just happened: to the job `id`, where it happened to one.
+ *
+ * @typedef {object} QueueState
+ * @property {'state' | 'queued' | 'running' | 'progress' | 'done' | 'failed' | 'returned' | 'cancelled' | 'paused'
+ *   | 'resumed' | 'changed'} type
+ * @property {number} size jobs in the queue
+ * @property {number} queued of them, those that do not run
+ * @property {RunningJob[]} running
+ * @property {number} done jobs done since this tab has been told
+ * @property {number} failed attempts that failed since then
+ * @property {boolean} paused
+ * @property {string} [id]
+ * @property {string} [key]
+ * @property {string} [kind]
+ * @property {string} [tab] whose doing it was
+ * @property {number} [attempt]
+ * @property {number} [fraction]
+ * @property {string} [note]
+ * @property {unknown} [error]
+ * @property {boolean} [final] of `failed`: it is not tried again
+ */
+
+/** How many texts the core tells of a job. */
+export const fieldsPerJob = 15;
+
+const states = /** @type {const} */ (['queued', 'delayed', 'running', 'dead']);
+
+/**
+ * @param {string[]} fields as QueuesCore tells them
+ * @param {import('../host/values.js').Values} values
+ * @returns {Job}
+ */
+export function jobFrom(fields, values) {
+    const [id = '', key, kind = '', priority, optional, once, state, attempts, lost, enqueued, due, error, tab, byValue = '', text = ''] = fields;
+    const dead = Number(state) === 3;
+    return {
+        id,
+        key: key || undefined,
+        kind,
+        payload: unpacked(byValue, text, values),
+        priority: Number(priority),
+        optional: optional !== '',
+        delivery: once ? 'at-most-once' : 'at-least-once',
+        state: states[Number(state)] ?? 'queued',
+        attempt: Number(attempts) + (dead ? 0 : 1),
+        lostWorkers: Number(lost),
+        enqueued: Number(enqueued),
+        due: Number(due) || undefined,
+        error: error ? errorFrom(error) : undefined,
+        tab: tab || undefined,
+    };
+}

@@ -1,0 +1,205 @@
+// Queues: every job settled once, in order, by no more workers than agreed, whatever becomes of
+// tabs.
+#include <catch2/catch_test_macros.hpp>
+
+#include "queue_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+constexpr std::uint64_t seeds = 60;
+using Names = std::vector<std::string>;
+
+std::string name(int number) { return "job" + std::to_string(number); }
+
+/// Jobs are enqueued in all tabs, and faults strike in between.
+template <typename Fault>
+void work_through(QueueScene& scene, int tabs, Fault fault, bool at_most_once = false) {
+    for (int i = 0; i < tabs; ++i) scene.open();
+    int last = 0;
+    for (int round = 0; round < 4; ++round) {
+        for (std::size_t i = 0; i < scene.members.size(); ++i) {
+            const auto& member = scene.members[i];
+            if (!member.tab->active()) continue;
+            if (round == 0) member.page->work();
+            for (int n = 0; n < 3; ++n) {
+                member.page->enqueue(
+                    {.payload = {name(last++), false}, .at_most_once = at_most_once});
+            }
+            scene.steps(scene.random.below(60));
+        }
+        fault(round);
+        scene.steps(scene.random.below(60));
+    }
+}
+
+void check_exactly_once(QueueScene& scene) {
+    const auto effects = scene.effects();
+    const auto dead = scene.dead();
+    for (const auto& payload : scene.judge.accepted) {
+        CAPTURE(payload);
+        const auto found = effects.find(payload);
+        CHECK((found == effects.end() ? 0 : found->second) +
+                  static_cast<int>(dead.contains(payload)) ==
+              1);
+    }
+    for (const auto& [payload, count] : effects) CHECK(count == 1);
+}
+
+void finish(QueueScene& scene) {
+    for (const auto& member : scene.members) {
+        if (member.tab->alive() && !member.tab->active()) scene.origin.kill(*member.tab);
+    }
+    scene.open().page->work();
+    scene.until([&] { return scene.all_settled(); });
+    check_exactly_once(scene);
+    CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
+}
+
+}  // namespace
+
+TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.lifo = seed % 2 == 1});
+        for (int i = 0; i < 3; ++i) scene.open();
+        // All have been accepted before the first is run, in a known order.
+        Names expected;
+        for (int number = 0; number < 9; ++number) {
+            auto& page = *scene.members[static_cast<std::size_t>(number % 3)].page;
+            const bool first = number % 4 == 0;
+            const auto asked = page.enqueue(
+                {.payload = {name(number), false}, .priority = first ? 1 : 0});
+            scene.until([&] { return asked->ended; });
+            CHECK_FALSE(asked->error);
+            CHECK(page.queue().count() == number + 1);
+        }
+        for (const bool first : {true, false}) {
+            for (int i = 0; i < 9; ++i) {
+                const int number = scene.options.lifo ? 8 - i : i;
+                if ((number % 4 == 0) == first) expected.push_back(name(number));
+            }
+        }
+        for (const auto& member : scene.members) member.page->work();
+        scene.until([&] { return scene.judge.outcomes.size() == 9; });
+        CHECK(scene.judge.order == expected);
+        CHECK(scene.judge.most_running == 1);
+        check_exactly_once(scene);
+        for (const auto& [payload, count] : scene.judge.outcomes) CHECK(count == 1);
+    }
+}
+
+TEST_CASE("queue: killed tabs lose no job, and none is settled twice") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        const QueueOptions options{.concurrency = seed % 2 == 0 ? 1 : 2};
+        QueueScene scene(seed, options, {.longest_ms = seed % 3 == 0 ? 0.0 : 20.0});
+        work_through(scene, 4, [&](int round) {
+            if (round < 3) scene.origin.kill(*scene.members[scene.random.below(4)].tab);
+        });
+        finish(scene);
+    }
+}
+
+TEST_CASE("queue: frozen and cached tabs give their jobs back, and settle nothing late") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.concurrency = seed % 2 == 0 ? 1 : 2}, {.longest_ms = 20});
+        work_through(scene, 3, [&](int round) {
+            auto& tab = *scene.members[0].tab;
+            auto& other = *scene.members[1].tab;
+            if (round == 0) scene.origin.freeze(tab);
+            if (round == 1) scene.origin.page_hide(other);
+            if (round == 2) scene.origin.thaw(tab);
+            if (round == 3 && other.alive()) scene.origin.page_show(other);
+        });
+        finish(scene);
+    }
+}
+
+TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
+    int dead = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.concurrency = seed % 2 == 0 ? 1 : 2}, {.longest_ms = 20});
+        work_through(
+            scene, 4,
+            [&](int round) {
+                if (round < 3) scene.origin.kill(*scene.members[scene.random.below(4)].tab);
+            },
+            true);
+        finish(scene);
+        for (const auto& [payload, count] : scene.judge.begun) CHECK(count == 1);
+        dead += static_cast<int>(scene.dead().size());
+    }
+    CHECK(dead > 0);
+}
+
+TEST_CASE("queue: what fails is tried again, later, and at last a dead letter") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        const int failures = static_cast<int>(seed % 4);
+        QueueScene scene(seed, {.attempts = 3}, {.longest_ms = 0, .failures = failures});
+        const auto member = scene.open();
+        member.page->work();
+        member.page->enqueue("a");
+        const auto optional =
+            member.page->enqueue({.payload = {"b", false}, .optional = true});
+        scene.until([&] { return optional->ended && scene.all_settled(); });
+        CHECK(scene.judge.begun["a"] == std::min(failures + 1, 3));
+        CHECK(scene.judge.begun["b"] == 1);
+        CHECK(scene.dead().contains("a") == (failures >= 3));
+        CHECK_FALSE(scene.dead().contains("b"));
+    }
+}
+
+TEST_CASE("queue: a key has one job, which moves to the front; a full queue refuses") {
+    QueueScene scene(1, {.limit = 3});
+    const auto member = scene.open();
+    for (const auto* payload : {"a", "b", "c"}) {
+        member.page->enqueue({.payload = {payload, false}, .key = payload});
+    }
+    const auto again = member.page->enqueue({.payload = {"c2", false}, .key = "c"});
+    const auto full = member.page->enqueue("d");
+    scene.until([&] { return full->ended; });
+    CHECK(again->joined);
+    CHECK(full->error == ErrorCode::queue_full);
+    CHECK(member.page->queue().count() == 3);
+    member.page->work();
+    scene.until([&] { return scene.all_settled(); });
+    CHECK(scene.judge.order == Names{"c2", "a", "b"});
+}
+
+TEST_CASE("queue: after a failure it pauses until it is asked again") {
+    QueueScene scene(1, {.pause_on_failure = true}, {.longest_ms = 0, .failures = 1});
+    const auto member = scene.open();
+    member.page->work();
+    member.page->enqueue("a");
+    member.page->enqueue("b");
+    scene.until([&] { return member.page->queue().paused(); });
+    scene.steps(500);
+    CHECK(scene.judge.order == Names{"a"});
+    member.page->enqueue("c");
+    scene.until([&] { return scene.judge.order.size() == 3; });
+    scene.steps(500);
+    CHECK(scene.judge.order == Names{"a", "a", "b"});
+}
+
+TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {
+    QueueScene scene(1);
+    const auto member = scene.open();
+    for (const auto* payload : {"a", "b", "c"}) member.page->enqueue(payload);
+    scene.until([&] { return scene.judge.accepted.size() == 3; });
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
+        if (key.starts_with("q/r/")) keys.push_back(key);
+    }
+    scene.origin.database().overwrite(Store::jobs, keys.at(1), lab::StoredValue{"?", false});
+    scene.origin.database().overwrite(Store::jobs, "q/h", lab::StoredValue{"", true});
+    member.page->work();
+    scene.until([&] { return scene.all_settled(); });
+    CHECK(scene.judge.order == Names{"a", "c"});
+    CHECK(member.page->notices.size() >= 2);
+}
+
+}  // namespace tabacus::test

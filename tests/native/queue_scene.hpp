@@ -1,0 +1,202 @@
+// QueueScene: a simulated origin whose pages enqueue and work, and the judge of what was run.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/lab_tab.hpp"
+#include "lab/origin.hpp"
+#include "protocol/queue_record.hpp"
+#include "tabacus/queue.hpp"
+
+namespace tabacus::test {
+
+using lab::LabTab;
+using lab::Origin;
+using lab::Platform;
+using lab::StorageModel;
+
+/// The effect of a job that is fenced: what its settlement enqueues, which nobody handles.
+constexpr std::string_view effect_kind = "effect";
+
+/// What must hold of all runs, whoever runs them.
+struct QueueJudge {
+    struct Running {
+        const void* page;
+        int run;
+        std::string payload;
+    };
+    void begin(const void* page, int run, const JobInfo& job) {
+        running.push_back({page, run, job.payload.text});
+        most_running = std::max(most_running, running.size());
+        ++begun[job.payload.text];
+        order.push_back(job.payload.text);
+    }
+    void end(const void* page, int run) {
+        std::erase_if(running, [&](const Running& other) {
+            return other.page == page && other.run == run;
+        });
+    }
+    void end_all(const void* page) {
+        std::erase_if(running, [&](const Running& other) { return other.page == page; });
+    }
+    std::vector<Running> running;
+    std::size_t most_running = 0;
+    std::map<std::string, int> begun;
+    std::vector<std::string> order;
+    std::set<std::string> accepted;
+    std::map<std::string, int> outcomes;  // told to who asked
+};
+
+class QueuePage {
+  public:
+    struct Work {
+        double longest_ms = 3;
+        int failures = 0;  // of each job, before it is done
+    };
+    QueuePage(LabTab& world, QueueJudge& judge, QueueOptions options, Work work)
+        : world_(world),
+          judge_(judge),
+          work_(work),
+          queues_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
+          queue_(queues_.queue("q", options,
+                               {[this](int run, const JobInfo& job) { begin(run, job); },
+                                [this](int run, std::string_view) { judge_.end(this, run); },
+                                [this](const std::string& id, const JobOutcome& outcome) {
+                                    settled(id, outcome);
+                                },
+                                [this](const QueueEvent& event) { events.push_back(event); }})) {}
+    QueuePage(const QueuePage&) = delete;
+    QueuePage& operator=(const QueuePage&) = delete;
+    QueuePage(QueuePage&&) = delete;
+    QueuePage& operator=(QueuePage&&) = delete;
+    ~QueuePage() { judge_.end_all(this); }
+
+    struct Asked {
+        std::optional<ErrorCode> error;
+        std::string id;
+        bool joined = false;
+        bool ended = false;
+    };
+    std::shared_ptr<Asked> enqueue(JobSpec spec) {
+        auto asked = std::make_shared<Asked>();
+        scope_.spawn(ask(std::move(spec), asked));
+        return asked;
+    }
+    std::shared_ptr<Asked> enqueue(const std::string& payload) {
+        return enqueue(JobSpec{.payload = {payload, false}});
+    }
+    void work() { queue_.handle({""}); }
+    Queue& queue() { return queue_; }
+    Scope& scope() { return scope_; }
+
+    std::vector<Notice> notices;
+    std::vector<QueueEvent> events;
+    std::map<std::string, std::string> names;  // payloads by ids
+
+  private:
+    Task<void> ask(JobSpec spec, std::shared_ptr<Asked> asked) {
+        const auto payload = spec.payload.text;
+        auto receipt = co_await attempt(queue_.enqueue(std::move(spec)));
+        if (receipt) {
+            asked->id = receipt.value().id;
+            asked->joined = receipt.value().joined;
+            judge_.accepted.insert(payload);
+            names[asked->id] = payload;
+        } else {
+            asked->error = receipt.error().code();
+        }
+        asked->ended = true;
+    }
+    void begin(int run, const JobInfo& job) {
+        judge_.begin(this, run, job);
+        scope_.spawn(do_job(run, job));
+    }
+    Task<void> do_job(int run, JobInfo job) {
+        if (work_.longest_ms > 0) {
+            co_await world_.clock().sleep(
+                static_cast<double>(world_.random().bits() % 1000) * work_.longest_ms / 1000);
+        } else {
+            co_await world_.clock().end_of_turn();
+        }
+        judge_.end(this, run);
+        JobOutcome outcome;
+        if (job.attempts < work_.failures) {
+            outcome.kind = JobOutcome::Kind::failed;
+            outcome.value.text = "failed " + job.payload.text;
+        } else {
+            outcome.value.text = "did " + job.payload.text;
+            outcome.next.push_back(
+                {.payload = job.payload, .kind = std::string(effect_kind)});
+        }
+        queue_.finish(run, std::move(outcome));
+    }
+    void settled(const std::string& id, const JobOutcome& outcome) {
+        const auto found = names.find(id);
+        if (found == names.end()) return;
+        if (outcome.kind == JobOutcome::Kind::done) ++judge_.outcomes[found->second];
+    }
+
+    LabTab& world_;
+    QueueJudge& judge_;
+    Work work_;
+    Queues queues_;
+    Queue& queue_;
+    Scope scope_;  // last: what runs in it uses all of the above
+};
+
+class QueueScene {
+  public:
+    explicit QueueScene(std::uint64_t seed, QueueOptions of = {}, QueuePage::Work how = {})
+        : origin(Origin::Options{seed, static_cast<StorageModel>(seed % 3)}),
+          random(seed * 7919 + 1),
+          options(of),
+          work(how) {}
+
+    struct Member {
+        LabTab* tab;
+        QueuePage* page;
+    };
+    Member open(Platform platform = {}) {
+        auto& tab = origin.open_tab(platform);
+        auto& page = tab.run<QueuePage>(tab, judge, options, work);
+        members.push_back({&tab, &page});
+        return members.back();
+    }
+    void steps(std::size_t count) {
+        for (; count > 0 && origin.step(); --count) {
+        }
+    }
+    template <typename Done>
+    void until(Done done) {
+        origin.run_until([&] { return done(); });
+    }
+    /// Jobs in the store, by payload; of one kind, or dead.
+    [[nodiscard]] std::map<std::string, int> stored(std::string_view part) {
+        std::map<std::string, int> found;
+        for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
+            if (!key.starts_with("q/" + std::string(part))) continue;
+            if (const auto job = parse_job(value.text)) ++found[job->payload.text];
+        }
+        return found;
+    }
+    [[nodiscard]] std::map<std::string, int> effects() { return stored("r/effect/"); }
+    [[nodiscard]] std::map<std::string, int> dead() { return stored("d/"); }
+    /// Nothing is left to do.
+    [[nodiscard]] bool all_settled() { return stored("r//").empty() && stored("w/").empty(); }
+
+    QueueJudge judge;  // outlives the pages
+    Origin origin;
+    lab::SeededRandom random;
+    QueueOptions options;
+    QueuePage::Work work;
+    std::vector<Member> members;
+};
+
+}  // namespace tabacus::test

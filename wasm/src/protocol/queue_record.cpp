@@ -1,0 +1,256 @@
+#include "queue_record.hpp"
+
+#include <algorithm>
+
+#include "concat.hpp"
+#include "names.hpp"
+#include "record.hpp"
+
+namespace tabacus {
+namespace {
+
+constexpr char separator = ';';
+constexpr std::string_view version = "1";
+
+/// More than any record of ours has: a stranger's is not worth the memory.
+constexpr std::size_t fields_max = 8192;
+
+/// Digits that every number of a key has, so that their order is the numbers'.
+constexpr std::size_t key_digits = 16;
+/// Ranks are on both sides of it.
+constexpr std::int64_t rank_middle = value_max / 2;
+
+std::string padded(std::int64_t number, std::size_t digits) {
+    auto text = format_decimal(number);
+    text.insert(0, digits > text.size() ? digits - text.size() : 0, '0');
+    return text;
+}
+
+/// Takes fields off the front of a text, and remembers whether one was wrong.
+class Fields {
+  public:
+    explicit Fields(std::string_view text) : rest_(text) { good_ = next() == version; }
+
+    [[nodiscard]] bool good() const { return good_; }
+    [[nodiscard]] bool ended() const { return ended_; }
+    [[nodiscard]] std::string_view rest() const { return rest_; }
+
+    std::string_view next() {
+        if (ended_) {
+            good_ = false;
+            return {};
+        }
+        const auto end = rest_.find(separator);
+        const auto field = rest_.substr(0, end);
+        ended_ = end == std::string_view::npos;
+        rest_.remove_prefix(ended_ ? rest_.size() : end + 1);
+        return field;
+    }
+    std::int64_t number(std::int64_t min, std::int64_t max) {
+        const auto value = parse_decimal(next(), min, max);
+        good_ = good_ && value;
+        return value.value_or(0);
+    }
+    std::int64_t count() { return number(0, value_max); }
+    std::string text() {
+        auto value = unescaped(next());
+        good_ = good_ && value;
+        return value ? std::move(*value) : std::string();
+    }
+    std::string identifier() {
+        const auto field = next();
+        good_ = good_ && is_identifier(field);
+        return std::string(field);
+    }
+    char letter(std::string_view allowed) {
+        const auto field = next();
+        good_ = good_ && field.size() == 1 && allowed.find(field[0]) != std::string_view::npos;
+        return good_ ? field[0] : allowed[0];
+    }
+    std::vector<std::string> texts() {
+        std::vector<std::string> all;
+        while (!ended_ && good_ && all.size() < fields_max) all.push_back(text());
+        return all;
+    }
+
+  private:
+    std::string_view rest_;
+    bool ended_ = false;
+    bool good_ = true;
+};
+
+class Format {
+  public:
+    Format& raw(std::string_view field) {
+        (text_ += separator) += field;
+        return *this;
+    }
+    Format& text(std::string_view field) { return raw(escaped(field)); }
+    Format& number(std::int64_t field) { return raw(format_decimal(field)); }
+    Format& letter(char field) { return raw(std::string_view(&field, 1)); }
+    std::string take() { return std::move(text_); }
+
+  private:
+    std::string text_ = std::string(version);
+};
+
+std::string joined_tabs(const std::vector<std::string>& tabs) {
+    std::string text;
+    for (const auto& tab : tabs) (text += text.empty() ? "" : ",") += tab;
+    return text;
+}
+
+std::optional<std::vector<std::string>> split_tabs(std::string_view text) {
+    std::vector<std::string> tabs;
+    while (!text.empty()) {
+        const auto end = text.find(',');
+        const auto tab = text.substr(0, end);
+        if (!is_identifier(tab)) return std::nullopt;
+        tabs.emplace_back(tab);
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+        if (text.empty()) return std::nullopt;
+    }
+    return tabs;
+}
+
+/// born + "-" + a serial.
+bool is_job_id(std::string_view id) {
+    const auto dash = id.find('-');
+    return dash != std::string_view::npos && is_identifier(id.substr(0, dash)) &&
+           parse_decimal(id.substr(dash + 1), 1, value_max);
+}
+
+}  // namespace
+
+std::string kind_prefix(std::string_view kind) { return concat({"r/", escaped(kind), "/"}); }
+
+std::string Job::place() const {
+    if (due_ms > 0) return concat({"w/", padded(due_ms, key_digits), "/", id});
+    return concat({kind_prefix(kind), padded(priority_max - priority, 4),
+                   padded(rank_middle + rank, key_digits)});
+}
+
+std::string format_queue_head(const QueueHead& head) {
+    Format format;
+    format.raw(head.born).number(head.version).number(head.serial).number(head.front).number(head.back);
+    format.number(head.count).number(head.delayed).number(head.edits);
+    format.letter(static_cast<char>(head.paused));
+    for (const auto& kind : head.kinds) format.text(kind);
+    return format.take();
+}
+
+std::optional<QueueHead> parse_queue_head(std::string_view text) {
+    Fields fields(text);
+    QueueHead head;
+    head.born = fields.identifier();
+    head.version = fields.count();
+    head.serial = fields.count();
+    head.front = fields.number(-rank_middle + 1, 0);
+    head.back = fields.number(0, rank_middle - 1);
+    head.count = fields.count();
+    head.delayed = fields.count();
+    head.edits = fields.count();
+    head.paused = static_cast<QueueHead::Paused>(fields.letter("nuf"));
+    head.kinds = fields.texts();
+    if (!fields.good() || !fields.ended() || head.kinds.size() > kinds_max) return std::nullopt;
+    return head;
+}
+
+std::string format_job(const Job& job) {
+    const int flags = (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) |
+                      (job.payload.by_value ? 4 : 0);
+    Format format;
+    format.raw(job.id).text(job.key).text(job.kind).number(job.priority).number(job.rank);
+    format.number(flags).number(job.attempts).number(job.lost_workers).number(job.due_ms);
+    format.number(job.delay_ms).number(job.enqueued_ms).raw(joined_tabs(job.tabs));
+    format.text(job.error).raw(job.payload.by_value ? "" : job.payload.text);
+    return format.take();
+}
+
+std::optional<Job> parse_job(std::string_view text) {
+    Fields fields(text);
+    Job job;
+    job.id = fields.next();
+    job.key = fields.text();
+    job.kind = fields.text();
+    job.priority = static_cast<int>(fields.number(-priority_max, priority_max));
+    job.rank = fields.number(-rank_middle + 1, rank_middle - 1);
+    const auto flags = fields.number(0, 7);
+    job.optional = flags % 2 == 1;
+    job.at_most_once = flags / 2 % 2 == 1;
+    job.payload.by_value = flags / 4 == 1;
+    job.attempts = static_cast<int>(fields.number(0, INT32_MAX));
+    job.lost_workers = static_cast<int>(fields.number(0, INT32_MAX));
+    job.due_ms = fields.count();
+    job.delay_ms = fields.count();
+    job.enqueued_ms = fields.count();
+    auto tabs = split_tabs(fields.next());
+    job.error = fields.text();
+    if (!fields.good() || fields.ended() || !tabs || !is_job_id(job.id)) return std::nullopt;
+    job.tabs = std::move(*tabs);
+    job.payload.text = fields.rest();
+    return job;
+}
+
+std::string format_slot_row(const SlotRow& row) {
+    Format format;
+    format.raw(row.turn).raw(row.tab);
+    for (const auto& entry : row.entries) format.raw(entry.place).raw(entry.id);
+    return format.take();
+}
+
+std::optional<SlotRow> parse_slot_row(std::string_view text) {
+    Fields fields(text);
+    SlotRow row;
+    row.turn = fields.identifier();
+    row.tab = fields.identifier();
+    while (fields.good() && !fields.ended() && row.entries.size() < fields_max) {
+        SlotRow::Entry entry{std::string(fields.next()), std::string(fields.next())};
+        if (!fields.good() || !is_job_id(entry.id)) return std::nullopt;
+        row.entries.push_back(std::move(entry));
+    }
+    if (!fields.good() || !fields.ended()) return std::nullopt;
+    return row;
+}
+
+std::string format_outcome_row(const OutcomeRow& row) {
+    Format format;
+    format.number(row.settled_ms).letter(static_cast<char>(row.kind));
+    format.number(row.value.by_value ? 1 : 0).raw(row.value.by_value ? "" : row.value.text);
+    return format.take();
+}
+
+std::optional<OutcomeRow> parse_outcome_row(std::string_view text) {
+    Fields fields(text);
+    OutcomeRow row;
+    row.settled_ms = fields.count();
+    row.kind = static_cast<JobOutcome::Kind>(fields.letter("sfx"));
+    row.value.by_value = fields.number(0, 1) == 1;
+    if (!fields.good() || fields.ended()) return std::nullopt;
+    row.value.text = fields.rest();
+    return row;
+}
+
+std::string format_queue_event(const std::string& queue, const QueueEvent& event) {
+    Format format;
+    format.raw(queue).letter(static_cast<char>(event.kind)).raw(event.tab);
+    format.number(event.version).number(event.count);
+    for (const auto& field : event.fields) format.text(field);
+    return format.take();
+}
+
+std::optional<QueueMessage> parse_queue_event(std::string_view text) {
+    Fields fields(text);
+    QueueMessage message;
+    message.queue = fields.next();
+    message.event.kind = static_cast<QueueEvent::Kind>(fields.letter("qrpdfbxzcm"));
+    message.event.tab = fields.identifier();
+    message.event.version = fields.count();
+    message.event.count = fields.count();
+    message.event.fields = fields.texts();
+    if (!fields.good() || !fields.ended() || !unescaped(message.queue)) return std::nullopt;
+    return message;
+}
+
+}  // namespace tabacus

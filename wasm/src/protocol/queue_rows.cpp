@@ -1,0 +1,384 @@
+#include "queue_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "concat.hpp"
+#include "names.hpp"
+#include "record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// No job waits longer for its next attempt.
+constexpr double back_off_max_ms = 3'600'000;
+/// How many delayed jobs one transaction lets run.
+constexpr std::uint32_t promoted_max = 64;
+/// Tabs that wait for one job. More hear of it all the same.
+constexpr std::size_t tabs_max = 64;
+/// An event with more jobs than this names none: who wants to know reads the queue.
+constexpr std::size_t event_fields_max = 512;
+
+std::string lost_error() {
+    return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";
+}
+
+std::string decimal(std::int64_t number) { return format_decimal(number); }
+
+}  // namespace
+
+void QueueChanges::add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields) {
+    if (events.empty() || events.back().kind != kind ||
+        events.back().fields.size() >= event_fields_max) {
+        events.push_back({kind, "", 0, 0, {}});
+    }
+    for (const auto field : fields) events.back().fields.emplace_back(field);
+}
+
+std::string queue_value_key(const std::string& queue, std::string_view rest) {
+    return concat({"tabacus%2Fqueue/", queue, "/", rest});
+}
+
+std::string QueueRows::key(std::string_view rest) const { return concat({queue, "/", rest}); }
+
+std::int64_t QueueRows::now_ms() const {
+    // From 1: nothing but 0 says that a job does not wait.
+    return static_cast<std::int64_t>(
+        std::clamp(context.world.clock().now_ms(), 1.0, static_cast<double>(value_max / 4)));
+}
+
+// --- The head -----------------------------------------------------------------------------------
+
+Task<void> QueueRows::read_head() {
+    const auto row = co_await transaction.get(Store::jobs, key("h"));
+    auto parsed = row ? parse_queue_head(row->value) : std::nullopt;
+    if (parsed) {
+        head = std::move(*parsed);
+    } else {
+        co_await make_head(row ? &*row : nullptr);
+    }
+}
+
+/// Of the rows there are: none, unless the head was spoilt.
+Task<void> QueueRows::make_head(const Row* unreadable) {
+    if (unreadable) set_aside(*unreadable);
+    head.born = identifier_of(context.world.random().bits());
+    for (const std::string_view part : {"r/", "w/"}) {
+        const auto rows = co_await transaction.list(Store::jobs, key(part));
+        for (const auto& row : rows) {
+            const auto job = parse_job(row.value);
+            if (!job) continue;
+            ++head.count;
+            head.delayed += job->due_ms > 0 ? 1 : 0;
+            head.front = std::min(head.front, job->rank);
+            head.back = std::max(head.back, job->rank + 1);
+            if (std::find(head.kinds.begin(), head.kinds.end(), job->kind) == head.kinds.end()) {
+                head.kinds.push_back(job->kind);
+            }
+        }
+    }
+}
+
+void QueueRows::write_head() {
+    ++head.version;
+    if (head.count == 0) head.kinds.clear();
+    transaction.put(Store::jobs, key("h"), format_queue_head(head));
+    stamp_events();
+}
+
+void QueueRows::stamp_events() {
+    for (auto& event : changes.events) {
+        event.tab = context.tab;
+        event.version = head.version;
+        event.count = head.count;
+    }
+}
+
+void QueueRows::set_aside(const Row& row) {
+    transaction.put(Store::aside, concat({"jobs/", row.key}), row.text());
+    transaction.remove(Store::jobs, row.key);
+    context.on_notice({Notice::Kind::warning, "corrupt-record",
+                       "A record that cannot be read was set aside; all others count.",
+                       concat({"jobs ", row.key}), "", 0});
+}
+
+// --- Jobs ---------------------------------------------------------------------------------------
+
+std::optional<Job> QueueRows::job_of(const Row& row) {
+    auto job = parse_job(row.value);
+    if (job && key(job->place()) == row.key) return job;
+    set_aside(row);
+    head.count = std::max<std::int64_t>(head.count - 1, 0);
+    touched = true;
+    return std::nullopt;
+}
+
+Task<std::optional<Job>> QueueRows::read_job(std::string place, std::string id) {
+    const auto row = co_await transaction.get(Store::jobs, key(place));
+    auto job = row ? job_of(*row) : std::nullopt;
+    if (!job || job->id != id) co_return std::nullopt;
+    co_return job;
+}
+
+Task<void> QueueRows::read_value(Job& job) {
+    if (!job.payload.by_value) co_return;
+    auto row = co_await transaction.get(Store::data,
+                                        queue_value_key(queue, concat({"p/", job.id})));
+    if (row && !row->foreign) job.payload.text = std::move(row->value);
+}
+
+void QueueRows::put(const Job& job) {
+    const auto place = job.place();
+    transaction.put(Store::jobs, key(place), format_job(job));
+    if (!job.key.empty()) {
+        transaction.put(Store::jobs, key(concat({"k/", escaped(job.key)})), place);
+    }
+    touched = true;
+}
+
+void QueueRows::remove_row(const Job& job) {
+    transaction.remove(Store::jobs, key(job.place()));
+    touched = true;
+}
+
+void QueueRows::move(const Job& from, const Job& to) {
+    remove_row(from);
+    head.delayed += (to.due_ms > 0 ? 1 : 0) - (from.due_ms > 0 ? 1 : 0);
+    put(to);
+}
+
+void QueueRows::forget(const Job& job, bool keep_payload) {
+    remove_row(job);
+    if (!job.key.empty()) {
+        transaction.remove(Store::jobs, key(concat({"k/", escaped(job.key)})));
+    }
+    if (job.payload.by_value && !keep_payload) {
+        transaction.remove(Store::data, queue_value_key(queue, concat({"p/", job.id})));
+    }
+    if (job.due_ms > 0) --head.delayed;
+    head.count = std::max<std::int64_t>(head.count - 1, 0);
+}
+
+/// Whom it concerns in other tabs finds it in the store, whatever becomes of messages.
+void QueueRows::tell(const Job& job, const JobOutcome& outcome) {
+    for (const auto& tab : job.tabs) {
+        if (tab == context.tab) {
+            changes.outcomes.emplace_back(job.id, JobOutcome{outcome.kind, outcome.value, {}});
+            continue;
+        }
+        const auto place = concat({"o/", tab, "/", job.id});
+        transaction.put(Store::jobs, key(place),
+                        format_outcome_row({now_ms(), outcome.kind, outcome.value}));
+        if (outcome.value.by_value) {
+            transaction.put(Store::data, queue_value_key(queue, place), outcome.value.text);
+        }
+    }
+}
+
+void QueueRows::done(const Job& job, const JobOutcome& outcome) {
+    forget(job, false);
+    tell(job, outcome);
+    changes.add(QueueEvent::Kind::done, {job.id});
+}
+
+void QueueRows::bury(Job job, std::string_view error) {
+    forget(job, true);
+    job.due_ms = now_ms();
+    job.error = error;
+    tell(job, {JobOutcome::Kind::failed, {job.error, false}, {}});
+    changes.add(QueueEvent::Kind::failed, {job.id, error, "dead"});
+    job.tabs.clear();
+    transaction.put(Store::jobs, key(concat({"d/", job.id})), format_job(job));
+}
+
+void QueueRows::failed(Job job, const JobOutcome& outcome) {
+    const auto& error = outcome.value.text;
+    if (job.optional) {
+        forget(job, false);
+        tell(job, outcome);
+        changes.add(QueueEvent::Kind::failed, {job.id, error, "dropped"});
+        return;
+    }
+    const auto before = job;
+    ++job.attempts;
+    if (options.pause_on_failure && head.paused == QueueHead::Paused::no) {
+        head.paused = QueueHead::Paused::by_failure;
+    }
+    const bool last = options.attempts > 0 && job.attempts >= options.attempts;
+    if (last || job.at_most_once) {
+        auto buried = before;
+        buried.attempts = job.attempts;
+        bury(std::move(buried), error);
+    } else {
+        job.error = error;
+        if (!options.pause_on_failure) {
+            const auto doubled = options.back_off_ms * std::exp2(std::min(job.attempts - 1, 30));
+            // Half of it at random: those that failed together do not come back together.
+            const auto random = static_cast<double>(context.world.random().bits() >> 11U) * 0x1p-53;
+            job.delay_ms = static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) *
+                                                     (0.5 + random / 2));
+            job.due_ms = now_ms() + job.delay_ms;
+        }
+        move(before, job);
+        changes.add(QueueEvent::Kind::failed, {job.id, error, "again"});
+    }
+    if (head.paused == QueueHead::Paused::by_failure) {
+        changes.add(QueueEvent::Kind::paused, {"failure"});
+    }
+}
+
+void QueueRows::give_back(Job job) {
+    ++job.lost_workers;
+    if (job.at_most_once || job.lost_workers >= lost_workers_max) {
+        bury(std::move(job), lost_error());
+        return;
+    }
+    put(job);
+    changes.add(QueueEvent::Kind::returned, {job.id});
+}
+
+void QueueRows::cancel(const Job& job) {
+    forget(job, false);
+    ++head.edits;
+    tell(job, {JobOutcome::Kind::cancelled, {}, {}});
+    changes.add(QueueEvent::Kind::cancelled, {job.id});
+}
+
+Task<std::optional<double>> QueueRows::promote() {
+    const auto rows = co_await transaction.list(Store::jobs, key("w/"), promoted_max);
+    const auto now = now_ms();
+    for (const auto& row : rows) {
+        const auto job = job_of(row);
+        if (!job) continue;
+        // One that has longer to wait than it ever had: the clock was set back.
+        if (job->due_ms > now && job->due_ms - now <= job->delay_ms) {
+            co_return static_cast<double>(job->due_ms);
+        }
+        auto ready = *job;
+        ready.due_ms = 0;
+        move(*job, ready);
+    }
+    co_return std::nullopt;
+}
+
+Task<std::vector<SlotRow>> QueueRows::read_slots() {
+    std::vector<SlotRow> slots;
+    const auto rows = co_await transaction.list(Store::jobs, key("s/"));
+    for (const auto& row : rows) {
+        if (auto slot = parse_slot_row(row.value)) slots.push_back(std::move(*slot));
+    }
+    co_return slots;
+}
+
+// --- Asking -------------------------------------------------------------------------------------
+
+Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
+    // All at once: answers come faster than one after another.
+    std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
+    std::map<std::string, std::string> places;
+    for (const auto* request : requests) {
+        const auto& name = request->spec.key;
+        if (name.empty() || !places.emplace(name, "").second) continue;
+        reads.emplace_back(name,
+                           transaction.get(Store::jobs, key(concat({"k/", escaped(name)}))));
+    }
+    for (auto& [name, read] : reads) {
+        auto row = co_await std::move(read);
+        if (row) places[name] = std::move(row->value);
+    }
+    for (auto* request : requests) co_await enqueue_one(*request, places);
+}
+
+Task<void> QueueRows::enqueue_one(QueueRequest& request,
+                                  std::map<std::string, std::string>& places) {
+    const auto& spec = request.spec;
+    if (!spec.key.empty() && !places[spec.key].empty()) {
+        const auto joined = co_await join(request, places[spec.key], places);
+        if (joined) co_return;
+    }
+    if (options.limit > 0 && head.count >= options.limit) {
+        request.refusal = Error(ErrorCode::queue_full, "the queue is full: its limit is " +
+                                                           decimal(options.limit));
+        co_return;
+    }
+    if (!admit_kind(spec.kind)) {
+        request.refusal = Error(ErrorCode::unavailable, "the queue has too many kinds of jobs");
+        co_return;
+    }
+    Job job;
+    job.id = concat({head.born, "-", decimal(++head.serial)});
+    job.key = spec.key;
+    job.kind = spec.kind;
+    job.priority = spec.priority;
+    job.rank = options.lifo ? --head.front : head.back++;
+    job.optional = spec.optional;
+    job.at_most_once = spec.at_most_once;
+    job.enqueued_ms = now_ms();
+    job.payload = spec.payload;
+    job.tabs.push_back(context.tab);
+    if (spec.delay_ms > 0) {
+        job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
+        job.due_ms = job.enqueued_ms + job.delay_ms;
+        ++head.delayed;
+    }
+    ++head.count;
+    put(job);
+    if (job.payload.by_value) {
+        transaction.put(Store::data, queue_value_key(queue, concat({"p/", job.id})),
+                        job.payload.text);
+    }
+    if (!spec.key.empty()) places[spec.key] = job.place();
+    request.receipt = {job.id, false, 0};
+    changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+}
+
+bool QueueRows::admit_kind(const std::string& kind) {
+    if (std::find(head.kinds.begin(), head.kinds.end(), kind) != head.kinds.end()) return true;
+    if (head.kinds.size() == kinds_max) return false;
+    head.kinds.push_back(kind);
+    return true;
+}
+
+/// One that runs stays as it is; one that waits moves to the front and takes what is newer.
+Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
+                           std::map<std::string, std::string>& places) {
+    const auto row = co_await transaction.get(Store::jobs, key(place));
+    const auto found = row ? job_of(*row) : std::nullopt;
+    if (!found || found->key != request.spec.key) co_return false;
+    auto job = *found;
+    const bool waits = std::find(job.tabs.begin(), job.tabs.end(), context.tab) != job.tabs.end();
+    if (!waits && job.tabs.size() < tabs_max) job.tabs.push_back(context.tab);
+    if (!claimed) {
+        claimed.emplace();
+        const auto slots = co_await read_slots();
+        for (const auto& slot : slots) {
+            for (const auto& entry : slot.entries) claimed->insert(entry.id);
+        }
+    }
+    if (claimed->contains(job.id)) {
+        ++head.edits;
+        put(job);
+    } else {
+        const auto& spec = request.spec;
+        const auto value = queue_value_key(queue, concat({"p/", job.id}));
+        if (spec.payload.by_value) {
+            transaction.put(Store::data, value, spec.payload.text);
+        } else if (job.payload.by_value) {
+            transaction.remove(Store::data, value);
+        }
+        job.payload = spec.payload;
+        if (admit_kind(spec.kind)) job.kind = spec.kind;
+        job.priority = std::max(job.priority, spec.priority);
+        job.rank = --head.front;
+        job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
+        job.due_ms = job.delay_ms > 0 ? now_ms() + job.delay_ms : 0;
+        job.optional = job.optional && spec.optional;
+        move(*found, job);
+        places[job.key] = job.place();
+    }
+    request.receipt = {job.id, true, 0};
+    changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+    co_return true;
+}
+
+}  // namespace tabacus

@@ -1,0 +1,120 @@
+// What a Queue has under way in its tab.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lock_transactions.hpp"
+#include "names.hpp"
+#include "queue_rows.hpp"
+#include "tabacus/queue.hpp"
+
+namespace tabacus {
+
+/// Jobs claimed ahead are begun within so long of their claim, or given back.
+constexpr double ahead_ms = 10;
+/// How many are claimed ahead at most.
+constexpr std::size_t ahead_max = 256;
+/// A tab that does not handle all kinds lets other tabs have its slot after so long.
+constexpr double slot_slice_ms = 50;
+/// A message that was lost delays work by no more.
+constexpr double work_again_ms = 5'000;
+/// And an outcome, or the news that the queue is idle.
+constexpr double ask_again_ms = 1'000;
+/// A worker whose store failed tries again after so long.
+constexpr double after_failure_ms = 1'000;
+
+struct Queues::Parts {
+    Parts(World& of, std::string_view name_space, const NoticeHandler& on_notice)
+        : world(of),
+          names(name_space),
+          locks(of, name_space, on_notice),
+          context{of, locks.tab(), on_notice},
+          transactions(of) {}
+
+    void open_channel();
+    void on_lifecycle(LifecycleEvent event);
+
+    World& world;
+    Names names;
+    LockTable locks;
+    QueueContext context;
+    AbortableTransactions transactions;
+    std::unique_ptr<Channel> channel;
+    std::map<std::string, std::unique_ptr<Queue>, std::less<>> queues;  // by escaped name
+    Subscription lifecycle;
+    bool closed = false;
+    Scope scope;  // last: what runs in it uses all of the above
+};
+
+struct Queue::Request : QueueRequest {
+    std::optional<Error> failure;  // of the whole transaction
+    Completer<Unit> decided;
+};
+
+/// A job that the application has been given.
+struct Queue::Run {
+    int number = 0;
+    std::string id;
+    bool ended = false;
+    bool lost = false;  // the claim
+    JobOutcome outcome;
+    Completer<Unit> bell;
+
+    void ring() {
+        const auto waiting = std::exchange(bell, {});
+        waiting.complete({});
+    }
+};
+
+struct Queue::Finished {
+    Job job;
+    JobOutcome outcome;
+};
+
+/// A slot that this tab has, from the grant of its lock to its release.
+struct Queue::Claim {
+    explicit Claim(int number) : slot(number) {}
+    int slot;
+    Held held;
+    bool fresh = true;           // what the former holder has claimed is not given back yet
+    bool strict = false;         // the next job is to begin at most once
+    std::size_t ahead = 1;       // how many to claim
+    std::int64_t edits = 0;      // QueueHead::edits when the claimed jobs were read
+    double taken_ms = 0;         // since when it is held
+    bool other_kinds = false;    // there are jobs that this tab does not handle
+    bool again = false;          // nothing was claimed, and yet something is there
+    std::uint64_t stirs = 0;     // Queue::stirs_ when it claimed
+    std::vector<SlotRow::Entry> recorded;  // what the slot's row has
+    std::optional<Job> current;            // begun, and not ended
+    std::vector<Finished> finished;        // and not settled
+    std::vector<Job> ahead_jobs;           // claimed, and not begun
+    std::shared_ptr<std::weak_ptr<Run>> run = std::make_shared<std::weak_ptr<Run>>();
+};
+
+/// What a transaction over a slot has done.
+struct Queue::Turn {
+    explicit Turn(std::string identifier) : id(std::move(identifier)) {}
+    std::string id;  // an identifier: tells in the slot's row whether it has committed
+    QueueChanges changes;
+    std::vector<Job> claimed;
+    std::vector<SlotRow::Entry> entries;
+    std::vector<int> orphans;  // slots beyond the agreed number that have jobs
+    std::optional<double> next_due_ms;
+    std::int64_t edits = 0;
+    std::int64_t version = 0;
+    std::int64_t count = 0;
+    bool other_kinds = false;
+    bool strict = false;
+    bool paused = false;
+};
+
+/// Jobs of this tab whose outcome it waits for.
+struct Queue::Expected {
+    std::set<std::string> ids;
+};
+
+}  // namespace tabacus

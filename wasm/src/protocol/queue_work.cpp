@@ -1,0 +1,448 @@
+// Workers: one for each slot, which takes the slot's lock while there is something to do.
+#include <algorithm>
+#include <set>
+
+#include "concat.hpp"
+#include "names.hpp"
+#include "queue_state.hpp"
+#include "record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A transaction that aborted for a passing reason (a dropped connection) is tried again.
+constexpr int attempts_max = 4;
+/// Claims ahead grow so while jobs are short.
+constexpr std::size_t ahead_growth = 4;
+/// How long an outcome is kept for a tab that does not fetch it, and how many a sweep looks at.
+constexpr std::int64_t outcome_kept_ms = 3'600'000;
+constexpr std::uint32_t swept_max = 64;
+
+std::string slot_key(const std::string& queue, int slot) {
+    return concat({queue, "/s/", format_decimal(slot)});
+}
+
+std::string full_error() {
+    return R"({"name":"TabacusError","message":"the disk is full: what the job gave could not be kept","code":"quota-exceeded"})";
+}
+
+JobInfo run_info(const Job& job) {
+    JobInfo info;
+    info.id = job.id;
+    info.key = job.key;
+    info.kind = job.kind;
+    info.payload = job.payload;
+    info.priority = job.priority;
+    info.optional = job.optional;
+    info.at_most_once = job.at_most_once;
+    info.state = JobInfo::State::running;
+    info.attempts = job.attempts;
+    info.lost_workers = job.lost_workers;
+    info.enqueued_ms = static_cast<double>(job.enqueued_ms);
+    return info;
+}
+
+SlotRow::Entry entry_of(const Job& job) { return {job.place(), job.id}; }
+
+/// What is claimed alone: what may have ended its worker; what must not be begun twice; and values,
+/// which somebody must take.
+bool alone(const Job& job) {
+    return job.lost_workers > 0 || job.at_most_once || job.payload.by_value;
+}
+
+}  // namespace
+
+// --- Who works ----------------------------------------------------------------------------------
+
+bool Queue::handles(const std::string& kind) const {
+    return all_kinds_ || std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end();
+}
+
+void Queue::handle(std::vector<std::string> kinds) {
+    kinds_ = std::move(kinds);
+    all_kinds_ = false;
+    start();
+}
+
+void Queue::handle_all() {
+    all_kinds_ = true;
+    start();
+}
+
+void Queue::start() {
+    if (closed_) return;
+    if (!std::exchange(handling_, true)) stopped_ = AbortSignal();
+    for (int slot = 0; slot < options_.concurrency; ++slot) {
+        if (std::find(slots_.begin(), slots_.end(), slot) != slots_.end()) continue;
+        slots_.push_back(slot);
+        parts_.scope.spawn(work(slot));
+    }
+    watch();
+    stir();
+}
+
+void Queue::stop() {
+    handling_ = false;
+    const auto stopped = stopped_;
+    stopped.abort();
+    stir();
+}
+
+/// There may be something to do.
+void Queue::stir() {
+    ++stirs_;
+    for (const auto& bell : std::exchange(bells_, {})) bell.complete({});
+}
+
+Task<void> Queue::stir_at(double due_ms) {
+    if (stir_at_ms_ && *stir_at_ms_ <= due_ms) co_return;
+    stir_at_ms_ = due_ms;
+    co_await parts_.world.clock().sleep(std::max(due_ms - parts_.world.clock().now_ms(), 1.0));
+    if (stir_at_ms_ == due_ms) stir_at_ms_.reset();
+    stir();
+}
+
+Task<void> Queue::work(int slot) {
+    std::uint64_t seen = 0;
+    while (working()) {
+        if (seen == stirs_) {
+            const Completer<Unit> bell;
+            bells_.push_back(bell);
+            co_await bell.async();
+            continue;
+        }
+        Claim claim(slot);
+        LockOptions options;
+        options.signal = stopped_;
+        options.label = name_;
+        auto held = co_await attempt(parts_.locks.acquire(
+            concat({"queue/", name_, "/", format_decimal(slot)}), std::move(options)));
+        seen = stirs_;
+        bool served = false;
+        if (held) {
+            claim.held = std::move(held.value());
+            served = static_cast<bool>(co_await attempt(serve(claim)));
+        }
+        if (served || !working()) continue;
+        co_await parts_.world.clock().sleep(after_failure_ms);
+        seen = 0;
+    }
+    std::erase(slots_, slot);
+    if (working()) start();
+}
+
+/// A slot of tabs that had agreed on more: what it has claimed comes back when its holder is gone.
+Task<void> Queue::rescue(int slot) {
+    LockOptions options;
+    options.signal = stopped_;
+    options.label = name_;
+    auto held = co_await attempt(parts_.locks.acquire(
+        concat({"queue/", name_, "/", format_decimal(slot)}), std::move(options)));
+    if (held) {
+        Claim claim(slot);
+        claim.held = std::move(held.value());
+        (void)co_await attempt(settle_and_claim(claim, false));
+    }
+    std::erase(slots_, slot);
+}
+
+// --- A slot, from its grant to its release ------------------------------------------------------
+
+Task<void> Queue::serve(Claim& claim) {
+    claim.taken_ms = parts_.world.clock().now_ms();
+    claim.held.on_lost([this, current = claim.run](std::string_view reason) {
+        const auto run = current->lock();
+        if (!run || run->ended) return;
+        run->ended = run->lost = true;
+        callbacks_.lost(run->number, reason);
+        run->ring();
+    });
+    while (claim.held.held()) {
+        const auto age_ms = parts_.world.clock().now_ms() - claim.taken_ms;
+        const bool yields = claim.other_kinds && age_ms > slot_slice_ms;
+        auto settled = co_await attempt(settle_and_claim(claim, working() && !yields));
+        if (!settled) {
+            const Error error = settled.error();
+            claim.finished.clear();
+            if (!claim.held.held()) co_return;
+            co_await fail(error);
+        }
+        if (claim.ahead_jobs.empty()) {
+            if (claim.again) continue;
+            if (yields) stir();
+            co_return;
+        }
+        co_await run_all(claim);
+    }
+    // What was not settled is the next holder's.
+    claim.finished.clear();
+}
+
+Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
+    for (int tried = 1;; ++tried) {
+        Turn turn(identifier_of(parts_.world.random().bits()));
+        auto taken = co_await attempt(take_turn(claim, claiming, turn));
+        if (!taken) {
+            const Error error = taken.error();
+            const bool unknown = error.code() == ErrorCode::unknown_commit;
+            const bool passing = unknown || error.code() == ErrorCode::store_failed;
+            if (error.code() == ErrorCode::quota_exceeded && !claim.finished.empty() &&
+                tried < attempts_max) {
+                // What it gives and what follows it do not fit: that is how it failed.
+                for (auto& finished : claim.finished) {
+                    if (finished.outcome.kind != JobOutcome::Kind::done) continue;
+                    finished.outcome = {JobOutcome::Kind::failed, {full_error(), false}, {}};
+                }
+                continue;
+            }
+            if (!passing || tried == attempts_max || !claim.held.held()) co_await fail(error);
+            if (!unknown || !co_await was_committed(claim, turn.id)) continue;
+        }
+        claim.fresh = false;
+        claim.finished.clear();
+        claim.recorded = std::move(turn.entries);
+        claim.ahead_jobs = std::move(turn.claimed);
+        claim.strict = claim.again = turn.strict;
+        claim.other_kinds = turn.other_kinds;
+        if (!claim.current) claim.edits = turn.edits;
+        paused_ = turn.paused;
+        note(turn.version, turn.count);
+        if (turn.next_due_ms) parts_.scope.spawn(stir_at(*turn.next_due_ms));
+        for (const int slot : turn.orphans) {
+            if (std::find(slots_.begin(), slots_.end(), slot) != slots_.end()) continue;
+            slots_.push_back(slot);
+            parts_.scope.spawn(rescue(slot));
+        }
+        tell(turn.changes);
+        claim.stirs = stirs_;
+        co_return;
+    }
+}
+
+Task<bool> Queue::was_committed(Claim& claim, std::string turn) {
+    auto fenced = co_await claim.held.begin({Store::jobs}, Durability::relaxed);
+    const auto row =
+        co_await fenced.transaction().get(Store::jobs, slot_key(key_, claim.slot));
+    const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
+    co_return slot && slot->turn == turn;
+}
+
+/// One transaction under the slot's fence.
+Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
+    const auto durability = claim.strict ? Durability::strict : options_.durability;
+    auto fenced = co_await claim.held.begin({Store::jobs, Store::aside}, durability);
+    QueueRows rows{fenced.transaction(), parts_.context, key_, options_, turn.changes};
+    auto slots_read = rows.transaction.list(Store::jobs, rows.key("s/"));
+    co_await rows.read_head();
+    const auto slots = co_await std::move(slots_read);
+    if (claim.fresh) co_await recover(rows, claim);
+    if (claim.fresh && claim.slot == 0) co_await sweep(rows);
+    co_await settle(rows, claim);
+    if (claim.current) turn.entries.push_back(entry_of(*claim.current));
+    turn.paused = rows.head.paused != QueueHead::Paused::no;
+    if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
+    note_returned(claim, turn);
+    turn.other_kinds = std::any_of(rows.head.kinds.begin(), rows.head.kinds.end(),
+                                   [&](const auto& kind) { return !handles(kind); });
+    rows.touched ? rows.write_head() : rows.stamp_events();
+    turn.edits = rows.head.edits;
+    turn.version = rows.head.version;
+    turn.count = rows.head.count;
+    if (!rows.touched && turn.entries == claim.recorded && !claim.fresh) co_return;
+    if (claim.fresh && !rows.touched && turn.entries.empty()) co_return;
+    rows.transaction.put(Store::jobs, slot_key(key_, claim.slot),
+                         format_slot_row({turn.id, parts_.context.tab, turn.entries}));
+    co_await fenced.commit();
+}
+
+/// What the former holder had claimed, and did not settle.
+Task<void> Queue::recover(QueueRows& rows, const Claim& claim) {
+    const auto row =
+        co_await rows.transaction.get(Store::jobs, slot_key(rows.queue, claim.slot));
+    const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
+    if (!slot) co_return;
+    for (const auto& entry : slot->entries) {
+        auto job = co_await rows.read_job(entry.place, entry.id);
+        rows.touched = true;  // the slot's row shall be written
+        if (job) rows.give_back(std::move(*job));
+    }
+}
+
+/// Outcomes that nobody has fetched: who waited for them is gone.
+Task<void> Queue::sweep(QueueRows& rows) {
+    const auto found = co_await rows.transaction.list(Store::jobs, rows.key("o/"), swept_max);
+    for (const auto& row : found) {
+        const auto outcome = parse_outcome_row(row.value);
+        if (outcome && rows.now_ms() - outcome->settled_ms < outcome_kept_ms) continue;
+        rows.transaction.remove(Store::jobs, row.key);
+        rows.transaction.remove(Store::data, concat({"tabacus%2Fqueue/", row.key}));
+        rows.touched = true;
+    }
+}
+
+Task<void> Queue::settle(QueueRows& rows, const Claim& claim) {
+    const bool edited = rows.head.edits != claim.edits;
+    for (const auto& [claimed, outcome] : claim.finished) {
+        auto job = std::optional(claimed);
+        if (edited) job = co_await rows.read_job(claimed.place(), claimed.id);
+        if (!job) continue;  // cancelled meanwhile: nothing of it counts
+        if (outcome.kind != JobOutcome::Kind::done) {
+            rows.failed(std::move(*job), outcome);
+            continue;
+        }
+        rows.done(*job, outcome);
+        if (outcome.next.empty()) continue;
+        std::vector<QueueRequest> next(outcome.next.size());
+        std::vector<QueueRequest*> requests;
+        for (std::size_t i = 0; i < next.size(); ++i) {
+            next[i].spec = outcome.next[i];
+            requests.push_back(&next[i]);
+        }
+        co_await rows.enqueue(std::move(requests));
+    }
+}
+
+/// Claimed ahead and not begun: others may take them.
+void Queue::note_returned(const Claim& claim, Turn& turn) {
+    for (const auto& entry : claim.recorded) {
+        const bool claimed = std::any_of(turn.entries.begin(), turn.entries.end(),
+                                         [&](const auto& kept) { return kept.id == entry.id; });
+        const bool ended =
+            std::any_of(claim.finished.begin(), claim.finished.end(),
+                        [&](const auto& finished) { return finished.job.id == entry.id; });
+        if (!claimed && !ended) turn.changes.add(QueueEvent::Kind::returned, {entry.id});
+    }
+}
+
+/// The first ones, in the order of priority and rank, of the kinds that this tab handles.
+Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
+                         Turn& turn) {
+    if (rows.head.delayed > 0) turn.next_due_ms = co_await rows.promote();
+    if (rows.head.count == 0) co_return;
+    std::set<std::string> busy;
+    for (const auto& row : slots) {
+        const auto slot = parse_slot_row(row.value);
+        const auto number = parse_decimal(
+            std::string_view(row.key).substr(rows.key("s/").size()), 0, INT32_MAX);
+        if (!slot || !number || *number == claim.slot || slot->entries.empty()) continue;
+        for (const auto& entry : slot->entries) busy.insert(entry.id);
+        if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
+    }
+    std::vector<std::pair<std::string, Async<std::vector<Row>>>> reads;
+    const auto limit = static_cast<std::uint32_t>(claim.ahead + busy.size());
+    for (const auto& kind : rows.head.kinds) {
+        if (!handles(kind)) continue;
+        auto prefix = rows.key(kind_prefix(kind));
+        auto read = rows.transaction.list(Store::jobs, prefix, limit);
+        reads.emplace_back(std::move(prefix), std::move(read));
+    }
+    std::vector<std::pair<std::string, Row>> found;
+    for (auto& [prefix, read] : reads) {
+        auto listed = co_await std::move(read);
+        for (auto& row : listed) {
+            auto place = row.key.substr(prefix.size());
+            found.emplace_back(std::move(place), std::move(row));
+        }
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [place, row] : found) {
+        if (turn.claimed.size() == claim.ahead) break;
+        auto job = rows.job_of(row);
+        if (!job || busy.contains(job->id)) continue;
+        if (alone(*job)) {
+            turn.strict = turn.claimed.empty() && job->at_most_once && !claim.strict &&
+                          options_.durability != Durability::strict;
+            if (!turn.claimed.empty() || turn.strict) break;
+            co_await rows.read_value(*job);
+        }
+        turn.entries.push_back(entry_of(*job));
+        rows.changes.add(QueueEvent::Kind::running,
+                         {job->id, job->key, job->kind, format_decimal(job->attempts + 1)});
+        turn.claimed.push_back(std::move(*job));
+        if (alone(turn.claimed.back())) break;
+    }
+}
+
+// --- Running ------------------------------------------------------------------------------------
+
+std::shared_ptr<Queue::Run> Queue::begin(const Job& job) {
+    const auto run = std::make_shared<Run>();
+    run->number = ++last_run_;
+    run->id = job.id;
+    runs_.push_back(run);
+    callbacks_.run(run->number, run_info(job));
+    return run;
+}
+
+void Queue::end(const std::shared_ptr<Run>& run) { std::erase(runs_, run); }
+
+void Queue::finish(int number, JobOutcome outcome) {
+    const auto found = std::find_if(runs_.begin(), runs_.end(), [number](const auto& run) {
+        return run->number == number;
+    });
+    if (found == runs_.end() || (*found)->ended) return;
+    const auto run = *found;
+    run->ended = true;
+    run->outcome = std::move(outcome);
+    run->ring();
+}
+
+void Queue::progress(int number, double fraction, std::string_view note) {
+    const auto found = std::find_if(runs_.begin(), runs_.end(), [number](const auto& run) {
+        return run->number == number;
+    });
+    if (found == runs_.end()) return;
+    const auto thousandths =
+        static_cast<std::int64_t>(std::clamp(fraction, 0.0, 1.0) * 1'000'000.0 + 0.5);
+    QueueChanges changes;
+    changes.add(QueueEvent::Kind::progress, {(*found)->id, format_decimal(thousandths), note});
+    auto& event = changes.events.back();
+    event.tab = parts_.context.tab;
+    event.version = version_;
+    event.count = count_;
+    tell(changes);
+}
+
+Task<void> Queue::be_late(std::weak_ptr<bool> late) {
+    co_await parts_.world.clock().sleep(ahead_ms);
+    const auto waiting = late.lock();
+    if (!waiting) co_return;
+    *waiting = true;
+    for (const auto& run : std::vector(runs_)) run->ring();
+}
+
+/// One after another, as long as they are short. Leaves them in `finished`.
+Task<void> Queue::run_all(Claim& claim) {
+    const auto jobs = std::exchange(claim.ahead_jobs, {});
+    const auto began_ms = parts_.world.clock().now_ms();
+    const auto late = std::make_shared<bool>(false);
+    if (jobs.size() > 1) parts_.scope.spawn(be_late(late));
+    bool alone = false;  // nothing else of the slot is claimed or unsettled
+    std::size_t begun = 0;
+    for (const auto& job : jobs) {
+        if (begun > 0 && (*late || alone || claim.stirs != stirs_)) break;
+        if (!working() || !claim.held.held()) break;
+        ++begun;
+        claim.current = job;
+        const auto run = begin(job);
+        *claim.run = run;
+        while (!run->ended) {
+            const auto bell = run->bell;
+            co_await bell.async();
+            if (run->ended || !*late || alone) continue;
+            // It takes its time: others need not wait for what it holds up.
+            alone = true;
+            (void)co_await attempt(settle_and_claim(claim, false));
+        }
+        end(run);
+        claim.current.reset();
+        if (run->lost) break;
+        claim.finished.push_back({job, std::move(run->outcome)});
+    }
+    const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
+    const bool quick = !*late && spent_ms >= 0 && spent_ms < ahead_ms && begun == jobs.size();
+    claim.ahead = quick ? std::min(claim.ahead * ahead_growth, ahead_max) : 1;
+}
+
+}  // namespace tabacus
