@@ -35,8 +35,8 @@ import { BOOKS, bookOf, numbers, pageOf } from './reader-books.js';
  */
 
 /**
- * One fetch of a page. It is under way until `leave`, which is called before the last byte goes out: who
- * has that byte may ask for the next page, and must not be noted as having asked for both.
+ * One fetch of a page. It is under way until `leave`, which is called before the last byte goes out, or before
+ * the connection is cut: who has seen that may ask for the next page, and must not be noted as asking for both.
  *
  * @typedef {object} Fetch
  * @property {'deliver' | 'refuse' | 'break' | 'cut'} fate
@@ -223,15 +223,22 @@ async function sendBody({ type, body }, response, bandwidth, { fate, leave }) {
     const bytes = Buffer.from(body);
     response.writeHead(200, { 'Content-Type': type, 'Content-Length': bytes.length });
     const size = bandwidth === 0 ? bytes.length : Math.max(1, Math.ceil(bandwidth / PIECES_per_s));
-    const last = fate === 'break' ? Math.ceil(bytes.length / 2) : bytes.length - size;
+    const sent = fate === 'break' ? bytes.subarray(0, bytes.length / 2) : bytes;
     let at = 0;
-    for (; at < last && !response.destroyed; at += size) {
-        response.write(bytes.subarray(at, at + size));
+    for (; at < sent.length - size && !response.destroyed; at += size) {
+        response.write(sent.subarray(at, at + size));
         await pause(1000 / PIECES_per_s);
     }
-    leave();
-    if (fate === 'break') response.destroy();
-    else response.end(bytes.subarray(at));
+    const rest = sent.subarray(at);
+    if (fate === 'deliver') {
+        leave();
+        response.end(rest);
+    } else {
+        response.write(rest, () => {
+            leave();
+            response.destroy();
+        });
+    }
 }
 
 /**

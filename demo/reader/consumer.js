@@ -10,8 +10,8 @@ const WAKE_ms = 5000;
 
 /**
  * @typedef {object} Consumer
- * @property {'service worker' | 'tab'} kind
- * @property {string} why  this tab, in words
+ * @property {string} who  in words, as progress tells it
+ * @property {string} why  it is not the service worker
  * @property {() => void} wake  there is work
  */
 
@@ -27,8 +27,9 @@ export async function startConsumer(queue, inTabs) {
     } catch (error) {
         why = `since no service worker can here: ${error instanceof Error ? error.message : error}`;
     }
-    consume(queue);
-    return { kind: 'tab', why, wake: () => {} };
+    const who = `tab ${crypto.randomUUID().slice(0, 4)}`;
+    consume(queue, who);
+    return { who, why, wake: () => {} };
 }
 
 /**
@@ -47,10 +48,8 @@ async function startWorker(queue) {
         worker()?.postMessage('wake');
         sync?.register('pages').catch(() => {});
     };
-    setInterval(async () => {
-        if ((await queue.size()) > 0) wake();
-    }, WAKE_ms);
-    return { kind: 'service worker', why: '', wake };
+    setInterval(() => queue.size > 0 && wake(), WAKE_ms);
+    return { who: 'the service worker', why: '', wake };
 }
 
 /** @param {ServiceWorker | undefined} worker */

@@ -44,15 +44,17 @@ const optionsOf = ({ book, page, urgent }) => ({ key: `${book}/${page}`, priorit
  * From here on, this context downloads.
  *
  * @param {PageQueue} queue
+ * @param {string} who it is, told to all with the progress
  */
-export function consume(queue) {
+export function consume(queue, who) {
     const downloads = new Downloads();
     const news = new BroadcastChannel(NEWS);
     return queue.handle(async ({ payload, signal, progress, next }) => {
         /** @type {Page} */
         const { book, page } = payload;
+        progress(0, who);
         if (!(await downloads.get(book, page))) {
-            const response = await download(addressOf(book, page), signal, progress);
+            const response = await download(addressOf(book, page), signal, (fraction) => progress(fraction, who));
             signal.throwIfAborted(); // another may have the job by now
             await downloads.put(book, page, response);
             news.postMessage({ type: 'arrived', book, page });

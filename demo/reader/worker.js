@@ -20,7 +20,7 @@ let consuming;
 
 async function start() {
     const queue = openQueue(await open({ namespace: NAMESPACE }));
-    consume(queue);
+    consume(queue, 'the service worker');
     return queue;
 }
 

@@ -27,7 +27,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         /** @type {import('./harness/engines.js').Browser} */
         let browser;
         /** @type {Tab[]} */
-        let tabs = [];
+        const tabs = [];
         before(async () => {
             server = await serveDemo({ port: 0 });
             browser = await engine.launch();
