@@ -31,7 +31,7 @@ const SHOWN = ['expiries', 'refreshes', 'retries', 'revoked', 'served', 'refused
  * @param {(error: unknown) => void} report
  */
 export function showSession(tab, channel, presence, report) {
-    const sessions = { tabacus: new Session(tab, PROVIDERS.tabacus), naive: new NaiveSession(PROVIDERS.naive) };
+    const sessions = { tabacus: new Session(/** @type {any} */ (tab), PROVIDERS.tabacus), naive: new NaiveSession(PROVIDERS.naive) };
     takePart(channel, presence, sessions);
     follow(channel);
     followLeader(channel, presence);

@@ -7,7 +7,7 @@ import { addressOf, Downloads } from './library.js';
 import { WIDTH } from './width.js';
 
 /** @typedef {{ book: string, page: number, pages: number, urgent: boolean }} Page  of a book with so many pages */
-/** @typedef {import('tabacus').Tab} Tab */
+/** @typedef {import('../../js/index.js').Tab} Tab */
 /** @typedef {ReturnType<typeof openQueue>} PageQueue */
 
 export const NAMESPACE = 'reader';

@@ -10,7 +10,7 @@ const LATEST_max = 2;
 export class History {
     #lock;
 
-    /** @param {import('tabacus').Tab} tab */
+    /** @param {import('../../js/index.js').Tab} tab */
     constructor(tab) {
         this.#lock = tab.lock('history');
     }

@@ -54,6 +54,7 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
             await until(async () => (await text(tab, '#session-verdict')) === told, told);
         }
         await shoot(first(), 'demo-session');
+        await shoot(first(), 'demo-session-phone', { width: 390, height: 844, mobile: true, dark: true });
     });
 
     it('outlives the tabs that refreshed it', async () => {
