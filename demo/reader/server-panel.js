@@ -38,7 +38,8 @@ export function showServer(back, report) {
     one('#settings').addEventListener('submit', (event) => event.preventDefault());
     one('#reset').addEventListener('click', () => askServer('reset', {}).then(look, report));
     for (const type of ['online', 'offline']) addEventListener(type, look);
-    setInterval(() => document.visibilityState === 'visible' && look(), LOOK_ms);
+    // In the background too, where browsers do it once a second: somebody must see that the server is back.
+    setInterval(look, LOOK_ms);
     void look();
 }
 

@@ -24,12 +24,15 @@ async function start() {
     return queue;
 }
 
-/** @param {MessagePort} [answer] */
-async function work(answer) {
+/**
+ * @param {{ answer?: MessagePort, online?: boolean }} why `online`: the browser says so
+ */
+async function work({ answer, online = false }) {
     consuming ??= start();
     try {
         const queue = await consuming;
         answer?.postMessage({ consuming: true });
+        if (online) await queue.resume();
         await Promise.race([queue.onIdle(), new Promise((resolve) => void setTimeout(resolve, WORK_ms))]);
     } catch (error) {
         consuming = undefined;
@@ -39,5 +42,5 @@ async function work(answer) {
 
 worker.addEventListener('install', () => worker.skipWaiting());
 worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(worker.clients.claim()));
-worker.addEventListener('message', (/** @type {any} */ event) => event.waitUntil(work(event.ports[0])));
-worker.addEventListener('sync', (/** @type {any} */ event) => event.waitUntil(work()));
+worker.addEventListener('message', (/** @type {any} */ event) => event.waitUntil(work({ answer: event.ports[0] })));
+worker.addEventListener('sync', (/** @type {any} */ event) => event.waitUntil(work({ online: true })));

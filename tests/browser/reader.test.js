@@ -19,6 +19,20 @@ const { chromium, firefox, webkit } = ENGINES;
 
 const ARRIVAL_ms = 90_000;
 
+const ALL = BOOKS.map(({ id }) => id);
+
+/** For Tab.pid(), in the page: a Worker that comes and goes. */
+function idleWorker() {
+    /** @type {Worker | undefined} */
+    let worker;
+    Object.assign(globalThis, {
+        page: {
+            startIdleWorker: () => void (worker = new Worker('/isolation-worker.js')),
+            stopIdleWorker: () => worker?.terminate(),
+        },
+    });
+}
+
 for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
     const engines = consumer === 'tabs' ? [chromium] : [chromium, firefox, webkit];
     describeIn(engines, `The reader, downloads by the ${consumer}`, (engine) => {
@@ -40,7 +54,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             server.library.set({ latency_ms: 30, bandwidth: 0, failures: 0, offline: false });
             while (tabs.length < engine.tabs) tabs.push(await openReader());
             await click(first(), '#forget');
-            await until(async () => (await downloaded(first())) === 0, 'an empty shelf');
+            await until(async () => (await downloaded(first(), ALL)) === 0, 'an empty shelf');
             server.library.reset();
         });
         afterEach(async () => {
@@ -51,15 +65,16 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         async function openReader() {
             const tab = await browser.openTab(`${server.url}/reader/?consumer=${consumer}`);
             await until(() => enabled(tab, '#trigger'), 'the reader');
+            await tab.evaluate(idleWorker);
             return tab;
         }
 
-        /** @param {Tab} tab @returns {Promise<number>} pages, as it shows */
-        const downloaded = (tab) =>
-            tab.evaluate(() => {
-                const all = [...document.querySelectorAll('#shelf data[data-role="downloaded"]')];
-                return all.reduce((sum, data) => sum + Number(data.getAttribute('value')), 0);
-            });
+        /** @param {Tab} tab @param {string[]} books @returns {Promise<number>} pages of them, as it shows */
+        const downloaded = (tab, books) =>
+            tab.evaluate((ids) => {
+                const all = ids.map((id) => document.querySelector(`.book[data-book="${id}"] [data-role="downloaded"]`));
+                return all.reduce((sum, data) => sum + Number(data?.getAttribute('value')), 0);
+            }, books);
 
         /** @param {Tab} tab @param {string} book */
         const read = (tab, book) => click(tab, `.book[data-book="${book}"] button`);
@@ -73,7 +88,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         /** @param {string[]} books */
         async function arrived(books) {
             const pages = pagesOf(books);
-            await until(async () => (await downloaded(first())) >= pages.length, `${pages.length} pages`, ARRIVAL_ms);
+            await until(async () => (await downloaded(first(), books)) === pages.length, `${pages.length} pages`, ARRIVAL_ms);
             return pages;
         }
 
@@ -92,7 +107,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             assertStream();
             assert.deepEqual(pages.filter((page) => server.library.delivered(page) !== 1), []);
             for (const tab of tabs) {
-                await until(async () => (await downloaded(tab)) === pages.length, 'the same in each tab');
+                await until(async () => (await downloaded(tab, books)) === pages.length, 'the same in each tab');
                 assert.notEqual(await tab.evaluate(() => document.querySelector('#page')?.getAttribute('data-state')), 'empty');
             }
             assert.ok(server.library.log.failed > 0);
@@ -126,6 +141,15 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         /** @param {Tab} tab */
         const state = (tab) => tab.evaluate(() => document.querySelector('#stream')?.getAttribute('data-state'));
 
+        /** One that downloads, or any one where the worker does. */
+        async function consumingTab() {
+            if (consumer === 'worker') return tabs[0];
+            for (const tab of tabs) {
+                const works = await tab.evaluate(() => document.querySelector('#running [data-here="true"]') !== null);
+                if (works) return tab;
+            }
+        }
+
         if (engine === chromium) {
             it('tabs killed in the middle: another consumer takes over', async (t) => {
                 server.library.set({ latency_ms: 80 });
@@ -133,9 +157,10 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 await until(() => server.library.log.delivered >= 3, 'the first pages');
                 for (let deaths = 0; deaths < 3; deaths++) {
                     const seen = server.library.log.delivered;
-                    const victim = tabs.pop() ?? assert.fail('no tab');
+                    const victim = await until(consumingTab, 'a tab at work');
+                    await until(() => server.library.log.inFlight > 0, 'a page under way');
+                    tabs.splice(tabs.indexOf(victim), 1, await openReader());
                     await victim.kill();
-                    tabs.unshift(await openReader());
                     await until(() => server.library.log.delivered >= seen + 3, 'pages after a death');
                 }
                 const pages = await arrived(['quorum']);
