@@ -32,6 +32,8 @@ import { BOOKS, bookOf, numbers, pageOf } from './reader-books.js';
  * @property {number} inFlight  fetches under way
  * @property {number} inFlightMost  the most at once
  * @property {number} overlaps  fetches that began while another of the same page was under way
+ * @property {number} handovers  fetches that began before the connection of one who was gone had ended: not
+ *   counted in the two above
  */
 
 /**
@@ -45,6 +47,13 @@ import { BOOKS, bookOf, numbers, pageOf } from './reader-books.js';
  */
 
 const bodyBytesMax = 4096;
+
+/**
+ * A browser that frees the locks of a killed tab closes its connections a little later, and whoever takes over may
+ * be quicker than that. So what was under way when a fetch began is judged so much later: without those whose
+ * client has gone meanwhile.
+ */
+const GRACE_ms = 250;
 
 /** A slow body goes out in pieces, so many a second. */
 const PIECES_per_s = 20;
@@ -72,8 +81,11 @@ export class ReaderServer {
     /** @type {Log} */
     log = emptyLog();
 
-    /** How often each page is on its way. @type {Map<string, number>} */
-    #under = new Map();
+    /** What is under way. @type {Set<{ page: string, abandoned: boolean }>} */
+    #under = new Set();
+
+    /** The judgements to come. @type {Set<Promise<unknown>>} */
+    #pending = new Set();
 
     /** How often each page was sent whole. @type {Map<string, number>} */
     #delivered = new Map();
@@ -95,8 +107,7 @@ export class ReaderServer {
     }
 
     reset() {
-        const inFlight = [...this.#under.values()].reduce((sum, count) => sum + count, 0);
-        this.log = { ...emptyLog(), inFlight, inFlightMost: inFlight };
+        this.log = { ...emptyLog(), inFlight: this.#under.size };
         this.#delivered.clear();
         this.#random = numbers(SEED);
     }
@@ -106,30 +117,52 @@ export class ReaderServer {
         return this.#delivered.get(page) ?? 0;
     }
 
+    /** When all that has begun so far is judged. */
+    async judged() {
+        await Promise.all(this.#pending);
+    }
+
     /**
      * @param {string} page
      * @returns {Fetch}
      */
     begin(page) {
-        const before = this.#under.get(page) ?? 0;
-        this.#under.set(page, before + 1);
-        const { log } = this;
-        log.requests++;
-        if (before > 0) log.overlaps++;
-        log.inFlightMost = Math.max(log.inFlightMost, ++log.inFlight);
+        const fetched = { page, abandoned: false };
+        this.#judgeLater(fetched, [...this.#under]);
+        this.#under.add(fetched);
+        this.log.requests++;
+        this.log.inFlight = this.#under.size;
         const fate = this.#fate();
-        let over = false;
         const leave = () => {
-            if (!over) this.#leave(page);
-            over = true;
+            this.#under.delete(fetched);
+            this.log.inFlight = this.#under.size;
         };
         /** @param {boolean} whole */
         const closed = (whole) => {
             if (whole && fate === 'deliver') this.#deliver(page);
-            else if (!over) this.log.abandoned++;
+            fetched.abandoned = this.#under.has(fetched);
+            if (fetched.abandoned) this.log.abandoned++;
             leave();
         };
         return { fate, leave, closed };
+    }
+
+    /**
+     * @param {{ page: string }} fetched
+     * @param {{ page: string, abandoned: boolean }[]} others that were under way when it began
+     */
+    #judgeLater({ page }, others) {
+        const { log } = this;
+        log.inFlightMost = Math.max(log.inFlightMost, 1);
+        if (others.length === 0) return;
+        const judgement = pause(GRACE_ms).then(() => {
+            const living = others.filter(({ abandoned }) => !abandoned);
+            log.inFlightMost = Math.max(log.inFlightMost, living.length + 1);
+            if (living.some((other) => other.page === page)) log.overlaps++;
+            if (living.length < others.length) log.handovers++;
+            this.#pending.delete(judgement);
+        });
+        this.#pending.add(judgement);
     }
 
     #fate() {
@@ -139,14 +172,6 @@ export class ReaderServer {
         }
         if (this.#random(1_000_000) >= this.settings.failures * 1_000_000) return 'deliver';
         return ++this.log.failed % 2 === 1 ? 'refuse' : 'break';
-    }
-
-    /** @param {string} page */
-    #leave(page) {
-        const left = (this.#under.get(page) ?? 1) - 1;
-        if (left > 0) this.#under.set(page, left);
-        else this.#under.delete(page);
-        this.log.inFlight--;
     }
 
     /** @param {string} page */
@@ -168,6 +193,7 @@ const emptyLog = () => ({
     inFlight: 0,
     inFlightMost: 0,
     overlaps: 0,
+    handovers: 0,
 });
 
 /**

@@ -65,7 +65,10 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         async function openReader() {
             const tab = await browser.openTab(`${server.url}/reader/?consumer=${consumer}`);
             await until(() => enabled(tab, '#trigger'), 'the reader');
-            await tab.evaluate(idleWorker);
+            if (engine === chromium) {
+                await tab.evaluate(idleWorker);
+                await tab.pid(); // kept, so that a kill comes at once
+            }
             return tab;
         }
 
@@ -75,6 +78,9 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 const all = ids.map((id) => document.querySelector(`.book[data-book="${id}"] [data-role="downloaded"]`));
                 return all.reduce((sum, data) => sum + Number(data?.getAttribute('value')), 0);
             }, books);
+
+        /** @param {Tab} tab */
+        const state = (tab) => tab.evaluate(() => document.querySelector('#stream')?.getAttribute('data-state'));
 
         /** @param {Tab} tab @param {string} book */
         const read = (tab, book) => click(tab, `.book[data-book="${book}"] button`);
@@ -92,7 +98,8 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             return pages;
         }
 
-        function assertStream() {
+        async function assertStream() {
+            await server.library.judged();
             const { overlaps, inFlightMost } = server.library.log;
             assert.equal(overlaps, 0, 'a page was fetched twice at the same time');
             assert.ok(inFlightMost <= WIDTH, `${inFlightMost} at once`);
@@ -104,42 +111,44 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             await Promise.all(tabs.map((tab, index) => read(tab, books[index] ?? '')));
             await Promise.all(tabs.map((tab) => click(tab, '#trigger')));
             const pages = await arrived(books);
-            assertStream();
+            await assertStream();
             assert.deepEqual(pages.filter((page) => server.library.delivered(page) !== 1), []);
             for (const tab of tabs) {
                 await until(async () => (await downloaded(tab, books)) === pages.length, 'the same in each tab');
+                await until(async () => (await state(tab)) === 'idle', 'an empty queue in each tab');
                 assert.notEqual(await tab.evaluate(() => document.querySelector('#page')?.getAttribute('data-state')), 'empty');
             }
             assert.ok(server.library.log.failed > 0);
             t.diagnostic(`${await text(first(), '#stream-status')} ${JSON.stringify(server.library.log)}`);
         });
 
-        it('what is opened comes first', async () => {
-            server.library.set({ latency_ms: 60 });
-            await click(first(), '#all');
-            await until(() => server.library.log.delivered >= 4, 'the first pages');
-            await read(first(), 'crash');
-            await until(() => server.library.delivered('crash/20') === 1, 'the last page of the book that is read');
-            const others = server.library.log.delivered - 20;
-            assert.ok(others < 60, `${others} pages of other books came first`);
-            assertStream();
-        });
+        if (consumer === 'worker') {
+            it('stops while the server is unreachable, and goes on when it is back', async () => {
+                await read(first(), 'freeze');
+                await until(() => server.library.log.delivered >= 3, 'the first pages');
+                server.library.set({ offline: true });
+                await until(() => server.library.log.cut > 0, 'a request that is cut off');
+                await until(async () => (await state(first())) === 'paused', 'the queue to stop');
+                await shoot(first(), 'reader-offline');
+                server.library.set({ offline: false });
+                const pages = await arrived(['freeze']);
+                await assertStream();
+                assert.deepEqual(pages.filter((page) => server.library.delivered(page) !== 1), []);
+            });
+        }
 
-        it('stops while the server is unreachable, and goes on when it is back', async () => {
-            await read(first(), 'freeze');
-            await until(() => server.library.log.delivered >= 3, 'the first pages');
-            server.library.set({ offline: true });
-            await until(() => server.library.log.cut > 0, 'a request that is cut off');
-            await until(async () => (await state(first())) === 'paused', 'the queue to stop');
-            await shoot(first(), 'reader-offline');
-            server.library.set({ offline: false });
-            const pages = await arrived(['freeze']);
-            assertStream();
-            assert.deepEqual(pages.filter((page) => server.library.delivered(page) !== 1), []);
-        });
-
-        /** @param {Tab} tab */
-        const state = (tab) => tab.evaluate(() => document.querySelector('#stream')?.getAttribute('data-state'));
+        if (consumer === 'worker' && engine === chromium) {
+            it('what is opened comes first', async () => {
+                server.library.set({ latency_ms: 60 });
+                await click(first(), '#all');
+                await until(() => server.library.log.delivered >= 4, 'the first pages');
+                await read(first(), 'crash');
+                await until(() => server.library.delivered('crash/20') === 1, 'the last page of the book that is read');
+                const others = server.library.log.delivered - 20;
+                assert.ok(others < 40, `${others} pages of other books came first`);
+                await assertStream();
+            });
+        }
 
         /** One that downloads, or any one where the worker does. */
         async function consumingTab() {
@@ -157,15 +166,18 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 await until(() => server.library.log.delivered >= 3, 'the first pages');
                 for (let deaths = 0; deaths < 3; deaths++) {
                     const seen = server.library.log.delivered;
+                    tabs.push(await openReader());
                     const victim = await until(consumingTab, 'a tab at work');
                     await until(() => server.library.log.inFlight > 0, 'a page under way');
-                    tabs.splice(tabs.indexOf(victim), 1, await openReader());
                     await victim.kill();
+                    tabs.splice(tabs.indexOf(victim), 1);
                     await until(() => server.library.log.delivered >= seen + 3, 'pages after a death');
                 }
                 const pages = await arrived(['quorum']);
-                assertStream();
+                await assertStream();
                 assert.deepEqual(pages.filter((page) => server.library.delivered(page) === 0), []);
+                // What a killed consumer had received and not put into the cache yet, it takes with it.
+                assert.ok(server.library.log.again <= 3 * WIDTH, `${server.library.log.again} delivered again`);
                 t.diagnostic(JSON.stringify(server.library.log));
                 await until(async () => (await numbersIn(first(), '#server-log'))['delivered'] === server.library.log.delivered, 'the panel');
                 await shoot(first(), `reader-${consumer}-light`);

@@ -50,6 +50,11 @@ describe('The installed package', () => {
         assert.deepEqual(missing, []);
     });
 
+    it('loads nothing later in a service worker, where HTML forbids it', async () => {
+        const worker = await readFile(join(installed.root, 'dist/web/tabacus-service-worker.js'), 'utf8');
+        assert.doesNotMatch(worker, /\bimport\(/);
+    });
+
     it('depends on nothing', async () => {
         const tree = JSON.parse(await readFile(join(installed.folder, 'package-lock.json'), 'utf8'));
         assert.deepEqual(Object.keys(tree.packages), ['', 'node_modules/tabacus']);

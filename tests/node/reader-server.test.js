@@ -54,6 +54,7 @@ describe("The reader's library", () => {
     it('notes what is under way, and who fetches a page twice at once', async () => {
         library.set({ latency_ms: 50 });
         await Promise.all(['/books/tale/1', '/books/tale/2', '/books/tale/1'].map((path) => ask(path).then((got) => got.text())));
+        await library.judged();
         assert.deepEqual([library.log.overlaps, library.log.inFlightMost, library.log.requests], [1, 3, 3]);
         await until(() => library.log.delivered === 3, 'the end of the third');
         assert.deepEqual([library.log.inFlight, library.log.again], [0, 1]);
@@ -64,6 +65,7 @@ describe("The reader's library", () => {
 
     it('notes one after another as one at a time', async () => {
         for (let page = 1; page <= 24; page++) await (await ask(`/books/tale/${page}`)).text();
+        await library.judged();
         assert.deepEqual([library.log.overlaps, library.log.inFlightMost], [0, 1]);
     });
 
@@ -81,6 +83,21 @@ describe("The reader's library", () => {
         assert.equal((await ask('/state')).status, 200);
         await until(() => library.log.inFlight === 0, 'its end');
         assert.deepEqual([library.log.cut, library.log.abandoned], [1, 0]);
+    });
+
+    it('counts no two at once where the first has just gone', async () => {
+        library.set({ latency_ms: 100 });
+        const gone = new AbortController();
+        const first = ask('/books/tale/1', { signal: gone.signal });
+        await until(() => library.log.inFlight === 1, 'the first');
+        const second = ask('/books/tale/1');
+        await until(() => library.log.inFlight === 2, 'the second');
+        gone.abort();
+        await assert.rejects(first);
+        await (await second).text();
+        await library.judged();
+        const { overlaps, inFlightMost, handovers } = library.log;
+        assert.deepEqual({ overlaps, inFlightMost, handovers }, { overlaps: 0, inFlightMost: 1, handovers: 1 });
     });
 
     it('notes who goes before the end, and counts no delivery', async () => {
