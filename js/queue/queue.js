@@ -14,6 +14,7 @@ import { invalid } from '../errors.js';
  */
 export class Queue {
     #load;
+    #report;
 
     /** @type {OpenQueue | undefined} */
     #open;
@@ -21,11 +22,13 @@ export class Queue {
     /**
      * @param {string} name
      * @param {() => Promise<OpenQueue>} load
+     * @param {(error: unknown) => void} report
      * @internal
      */
-    constructor(name, load) {
+    constructor(name, load, report) {
         this.name = name;
         this.#load = load;
+        this.#report = report;
         this.#ask(() => {}).catch(() => {}); // told to who asks for something
     }
 
@@ -138,7 +141,7 @@ export class Queue {
     /** @param {(queue: OpenQueue) => () => void} begin */
     #until(begin) {
         const begun = this.#open ? Promise.resolve(begin(this.#open)) : this.#ask(begin);
-        begun.catch((error) => reportError(error));
+        begun.catch(this.#report);
         return () => void begun.then((end) => end(), () => {});
     }
 }

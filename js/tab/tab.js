@@ -275,11 +275,12 @@ export class Tab extends EventTarget {
             throw new TabacusError('kind-mismatch', `this tab has the queue ${name} with other options`);
         }
         let opened = /** @type {import('../queue/open-queue.js').OpenQueue | undefined} */ (undefined);
-        const queue = new Queue(name, async () => {
+        const load = async () => {
             if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
             const queues = await this.#queues.get();
             return (opened ??= queues.open(name, checked));
-        });
+        };
+        const queue = new Queue(name, load, (error) => this.#closing || reportTo(this.#platform, error));
         this.#queuesByName.set(name, { queue, options: asked });
         return queue;
     }

@@ -1,0 +1,352 @@
+/** Queues over tabs of one process: the public API, its errors, and what becomes of jobs when tabs go. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open, TabacusError } from 'tabacus';
+import { LockOrigin } from './fake-locks.js';
+import { details, FakeOrigin, until } from './fake-origin.js';
+
+/** @typedef {import('tabacus').Tab} Tab */
+
+const build = 'single';
+
+/** @param {string} code */
+const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+
+/**
+ * @param {number} count
+ * @param {object} [without]
+ */
+async function tabs(count, without = {}) {
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    const windows = Array.from({ length: count }, (_, index) =>
+        origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
+    );
+    const opened = await Promise.all(windows.map((window) => open({ build, window })));
+    // As many as were asked for.
+    const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
+    return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
+}
+
+test('a job enqueued in one tab runs once, in another, and its result returns', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    /** @type {any[]} */
+    const works = [];
+    b.queue('q').handle(async (work) => {
+        works.push(work);
+        work.progress(0.5, 'half');
+        return { doubled: work.payload.n * 2 };
+    });
+    const receipt = await a.queue('q').enqueue({ n: 21 }, { key: 'one' });
+    assert.equal(typeof receipt.id, 'string');
+    assert.equal(receipt.key, 'one');
+    assert.deepEqual(await receipt.result, { doubled: 42 });
+    assert.equal(works.length, 1);
+    assert.deepEqual([works[0].key, works[0].attempt, works[0].signal.aborted], ['one', 1, false]);
+    await a.queue('q').onIdle();
+    assert.equal(a.queue('q').size, 0);
+    assert.deepEqual(await a.queue('q').jobs(), []);
+    await close();
+});
+
+test('any value that can be cloned comes and returns as it is', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    b.queue('q').handle(({ payload }) => payload);
+    a.queue('r').handle(({ payload }) => payload);
+    const values = [
+        undefined, null, 0, -0, NaN, 'text;with/all%\n', [1, [2]], { a: { b: 1 } }, new Map([[1, new Date(5)]]),
+        new Uint8Array([1, 2]), { u: undefined }, 12n, 'ü\u{1F600}',
+    ];
+    for (const value of values) {
+        for (const name of ['q', 'r']) {
+            assert.deepEqual(await (await a.queue(name).enqueue(value)).result, value);
+        }
+    }
+    await close();
+});
+
+test('first come, first served; last come; priority first; a key moves to the front', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    for (const [order, expected] of /** @type {const} */ ([
+        ['fifo', ['p', 'b', 'a', 'c']],
+        ['lifo', ['p', 'b', 'c', 'a']],
+    ])) {
+        const queue = a.queue(order, { order });
+        for (const name of ['a', 'b', 'c']) await queue.enqueue(name, { key: name });
+        await queue.enqueue('p', { priority: true });
+        const again = await queue.enqueue('b', { key: 'b' });
+        assert.equal(again.joined, true);
+        assert.equal(queue.size, 4);
+        assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), expected);
+        /** @type {string[]} */
+        const order_ = [];
+        queue.handle(({ payload }) => void order_.push(payload));
+        await queue.onIdle();
+        assert.deepEqual(order_, expected);
+    }
+    await close();
+});
+
+test('no more run at a time than agreed, over all tabs', async () => {
+    const { tabs: all, close } = await tabs(3);
+    let running = 0;
+    let most = 0;
+    for (const tab of all) {
+        tab.queue('q', { concurrency: 2 }).handle(async () => {
+            most = Math.max(most, ++running);
+            await new Promise((resolve) => setTimeout(resolve, 2));
+            running--;
+        });
+    }
+    const receipts = await Promise.all(Array.from({ length: 40 }, (_, i) => all[/** @type {0} */ (i % 3)].queue('q').enqueue(i)));
+    assert.equal(new Set(receipts.map(({ id }) => id)).size, 40);
+    await Promise.all(receipts.map(({ result }) => result));
+    assert.equal(most, 2);
+    await close();
+});
+
+test('what fails is tried again, and is a dead letter at last, with its error', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    /** @type {number[]} */
+    const attempts = [];
+    const options = { attempts: 2, backOff: 1 };
+    b.queue('q', options).handle(({ attempt, payload }) => {
+        attempts.push(attempt);
+        if (payload === 'bad') throw new RangeError('too bad');
+        return payload;
+    });
+    const queue = a.queue('q', options);
+    const bad = await queue.enqueue('bad');
+    const optional = await queue.enqueue('bad', { optional: true });
+    await assert.rejects(bad.result, (error) => error instanceof RangeError && error.message === 'too bad');
+    await assert.rejects(optional.result, RangeError);
+    assert.deepEqual(attempts.sort(), [1, 1, 2]);
+    const [dead, ...others] = await queue.deadLetters();
+    assert.deepEqual(others, []);
+    assert.equal(dead?.payload, 'bad');
+    assert.equal(dead?.attempt, 2);
+    assert.match(String(dead?.error), /too bad/);
+    assert.equal(await dead?.retry(), true);
+    await until(() => attempts.length === 5);
+    await queue.onIdle();
+    const [again] = await queue.deadLetters();
+    assert.equal(await again?.discard(), true);
+    assert.deepEqual(await queue.deadLetters(), []);
+    await close();
+});
+
+test('what follows a job is enqueued with its settlement, or not at all', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const queue = a.queue('book', { attempts: 2, backOff: 1 });
+    /** @type {number[]} */
+    const pages = [];
+    queue.handle(({ payload: page, attempt, next }) => {
+        if (page < 5) next(page + 1, { key: `page ${page + 1}` });
+        if (page === 3 && attempt === 1) throw new Error('once');
+        pages.push(page);
+    });
+    await queue.enqueue(1);
+    await queue.onIdle();
+    assert.deepEqual(pages, [1, 2, 3, 4, 5]);
+    await close();
+});
+
+test('pause, resume, cancel and clear hold in all tabs', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    /** @type {any[]} */
+    const done = [];
+    await a.queue('q').pause();
+    b.queue('q').handle(({ payload }) => void done.push(payload));
+    const [one, two] = await Promise.all(['one', 'two', 'three'].map((name) => a.queue('q').enqueue(name, { key: name })));
+    assert.equal(await b.queue('q').cancel('one'), true);
+    assert.equal(await b.queue('q').cancel('none'), false);
+    await assert.rejects(/** @type {any} */ (one).result, { name: 'AbortError' });
+    assert.deepEqual(done, []);
+    await a.queue('q').resume();
+    await two?.result;
+    await a.queue('q').onIdle();
+    assert.deepEqual(done, ['two', 'three']);
+    await a.queue('q').pause();
+    const last = await a.queue('q').enqueue('last');
+    assert.equal(await b.queue('q').clear(), 1);
+    await assert.rejects(last.result, { name: 'AbortError' });
+    assert.equal(a.queue('q').size, 0);
+    await close();
+});
+
+test('cancelling a job that runs aborts its signal, and nothing of it is kept', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    /** @type {unknown} */
+    let reason;
+    b.queue('q').handle(async ({ signal, next, payload }) => {
+        if (payload === 'after') return;
+        next('never');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        reason = signal.reason;
+    });
+    let running = false;
+    a.queue('q').subscribe(({ type }) => (running ||= type === 'running'));
+    const receipt = await a.queue('q').enqueue('long', { key: 'long' });
+    await until(() => running);
+    await a.queue('q').cancel('long');
+    await assert.rejects(receipt.result, { name: 'AbortError' });
+    await (await a.queue('q').enqueue('after')).result;
+    assert.equal(/** @type {DOMException} */ (reason).name, 'AbortError');
+    assert.deepEqual(await a.queue('q').jobs(), []);
+    await close();
+});
+
+test('onFailure: pause waits for resume, for the network, or for another job', async () => {
+    const { tabs: [a], windows: [window], close } = await tabs(1);
+    const queue = a.queue('q', { onFailure: 'pause', attempts: Infinity });
+    let online = false;
+    /** @type {any[]} */
+    const tries = [];
+    queue.handle(({ payload }) => {
+        tries.push(payload);
+        if (!online) throw new TypeError('offline');
+    });
+    /** @type {string[]} */
+    const types = [];
+    queue.subscribe(({ type }) => types.push(type));
+    await queue.enqueue('a');
+    await until(() => types.includes('paused'));
+    await queue.enqueue('b');
+    await until(() => types.filter((type) => type === 'paused').length === 2);
+    await queue.resume();
+    await until(() => types.filter((type) => type === 'paused').length === 3);
+    assert.deepEqual(tries, ['a', 'a', 'a']);
+    online = true;
+    window?.dispatchEvent(new Event('online'));
+    await queue.onIdle();
+    assert.deepEqual(tries, ['a', 'a', 'a', 'a', 'b']);
+    await close();
+});
+
+test('a tab takes only jobs of the kinds that it handles', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    /** @type {string[]} */
+    const done = [];
+    a.queue('q').handle('old', ({ payload }) => void done.push(`a ${payload}`));
+    b.queue('q').handle(({ payload, kind }) => void done.push(`b ${kind} ${payload}`), { kinds: ['new', ''] });
+    const queue = a.queue('q');
+    const receipts = await Promise.all([
+        queue.enqueue(1, { kind: 'new' }),
+        queue.enqueue(2, { kind: 'old' }),
+        queue.enqueue(3),
+    ]);
+    await Promise.all(receipts.map(({ result }) => result));
+    assert.deepEqual(done.sort(), ['a 2', 'b  3', 'b new 1']);
+    await close();
+});
+
+test('a tab that is hidden for good gives its job back, and is told; another does it', async () => {
+    const { tabs: [a, b], windows: [window], close } = await tabs(2);
+    /** @type {AbortSignal | undefined} */
+    let held;
+    a.queue('q').handle(({ signal }) => {
+        held = signal;
+        return new Promise(() => {});
+    });
+    const receipt = await b.queue('q').enqueue('job');
+    await until(() => held !== undefined);
+    /** @type {number[]} */
+    const lost = [];
+    b.queue('q').handle(({ lostWorkers }) => lost.push(lostWorkers));
+    window?.page('pagehide');
+    await receipt.result;
+    assert.equal(held?.aborted, true);
+    assert.deepEqual(lost, [1]);
+    await close();
+});
+
+test('at most once: a job whose worker was lost is a dead letter, and is not run again', async () => {
+    const { tabs: [a, b], windows: [window], close } = await tabs(2);
+    let runs = 0;
+    a.queue('q', { delivery: 'at-most-once' }).handle(() => {
+        runs++;
+        return new Promise(() => {});
+    });
+    const queue = b.queue('q', { delivery: 'at-most-once' });
+    const receipt = await queue.enqueue('job');
+    await until(() => runs === 1);
+    queue.handle(() => void runs++);
+    window?.page('pagehide');
+    await assert.rejects(receipt.result, failsWith('lost-worker'));
+    assert.equal(runs, 1);
+    assert.equal((await queue.deadLetters()).length, 1);
+    await close();
+});
+
+test('what is refused is refused at once, by name, and changes nothing', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const queue = a.queue('q', { limit: 2 });
+    const both = await Promise.allSettled([1, 2, 3].map((n) => queue.enqueue(n)));
+    assert.deepEqual(both.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected']);
+    assert.ok(failsWith('queue-full')(/** @type {any} */ (both[2]).reason));
+    assert.equal(queue.size, 2);
+    await assert.rejects(queue.enqueue(() => {}), failsWith('not-cloneable'));
+    await assert.rejects(queue.enqueue(1, { priority: 1.5 }), failsWith('invalid-argument'));
+    await assert.rejects(queue.enqueue(1, /** @type {any} */ ({ prio: 1 })), failsWith('invalid-argument'));
+    assert.throws(() => a.queue('r', { concurrency: 0 }), failsWith('invalid-argument'));
+    assert.throws(() => a.queue('r', /** @type {any} */ ({ order: 'random' })), failsWith('invalid-argument'));
+    assert.throws(() => a.queue(''), failsWith('invalid-argument'));
+    assert.throws(() => a.queue('q', { limit: 3 }), failsWith('kind-mismatch'));
+    assert.equal(a.queue('q'), queue);
+    assert.throws(() => queue.handle(/** @type {any} */ (1)), failsWith('invalid-argument'));
+    await close();
+    await assert.rejects(queue.enqueue(1), failsWith('closed'));
+});
+
+test('a full disk is a quota-exceeded of who does not fit, and of nobody else', async () => {
+    const { tabs: [a], origin, close } = await tabs(1);
+    const queue = a.queue('q');
+    await queue.enqueue('first');
+    origin.onWrite = (transaction) => {
+        const { objectStore } = transaction;
+        transaction.objectStore = (/** @type {string} */ name) => {
+            const store = objectStore.call(transaction, name);
+            const put = store.put.bind(store);
+            store.put = (/** @type {any} */ value, /** @type {any} */ key) => {
+                if (typeof value === 'string' && value.includes('huge')) throw new DOMException('full', 'QuotaExceededError');
+                return put(value, key);
+            };
+            return store;
+        };
+    };
+    const [small, huge] = await Promise.allSettled([queue.enqueue('small'), queue.enqueue('huge')]);
+    assert.equal(small?.status, 'fulfilled');
+    assert.ok(failsWith('quota-exceeded')(/** @type {any} */ (huge)?.reason));
+    assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), ['first', 'small']);
+    await close();
+});
+
+test('without Web Locks a lease does; without IndexedDB there is no queue', async () => {
+    const { tabs: [a, b], close } = await tabs(2, { navigator: {} });
+    let runs = 0;
+    for (const tab of [a, b]) tab.queue('q').handle(() => ++runs);
+    const receipts = await Promise.all([1, 2, 3].map((n) => a.queue('q').enqueue(n)));
+    await Promise.all(receipts.map(({ result }) => result));
+    assert.equal(runs, 3);
+    await close();
+    const bare = await tabs(1, { indexedDB: undefined });
+    await assert.rejects(bare.tabs[0].queue('q').enqueue(1), failsWith('unavailable'));
+    await bare.close();
+});
+
+test('rows of a stranger are set aside with a warning', async () => {
+    const { tabs: [a], origin, close } = await tabs(1);
+    const warnings = details(a, 'warning');
+    const queue = a.queue('q');
+    for (const n of [1, 2]) await queue.enqueue(n);
+    await origin.records('default', 'jobs', (jobs) => jobs.put({ some: 'thing' }, 'q/r//10004503599627370495'));
+    /** @type {any[]} */
+    const done = [];
+    queue.handle(({ payload }) => void done.push(payload));
+    await queue.onIdle();
+    await until(() => warnings.length > 0);
+    assert.equal(warnings[0].code, 'corrupt-record');
+    assert.deepEqual(done, [2]);
+    await close();
+});
