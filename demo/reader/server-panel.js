@@ -48,7 +48,10 @@ function show({ settings, log }) {
     offline.checked = settings.offline;
     for (const name of SELECTS) {
         const select = /** @type {HTMLSelectElement} */ (one(`#${name}`));
-        if (document.activeElement !== select) select.value = String(settings[name]);
+        if (document.activeElement === select) continue;
+        const value = String(settings[name]);
+        if (![...select.options].some((option) => option.value === value)) select.add(new Option(value));
+        select.value = value;
     }
     for (const data of /** @type {NodeListOf<HTMLDataElement>} */ (document.querySelectorAll('#server-log data'))) {
         showNumber(data, log[/** @type {keyof Log} */ (data.dataset['role'])], integer);

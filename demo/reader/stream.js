@@ -40,7 +40,7 @@ function enter({ paused, size }) {
 
 /** @param {QueueState} state */
 function sentence({ running, queued, paused }) {
-    if (paused) return `Stopped, since the server could not be reached; ${plural(queued + running.length, 'page')} wait.`;
+    if (paused) return `Stopped, since the server could not be reached: ${plural(queued + running.length, 'page')} waiting.`;
     if (running.length + queued === 0) return 'Nothing to do.';
     return `${integer(running.length)} under way, ${integer(queued)} waiting.`;
 }

@@ -9,6 +9,7 @@ import { after, afterEach, before, beforeEach, it } from 'node:test';
 import { WIDTH } from '../../demo/reader/width.js';
 import { serveDemo } from '../../web/demo.js';
 import { BOOKS } from '../../web/reader-books.js';
+import { ChromiumTab } from './harness/chromium.js';
 import { click, enabled, numbersIn, shoot, text } from './harness/dom.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { until } from './harness/waiting.js';
@@ -55,6 +56,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             while (tabs.length < engine.tabs) tabs.push(await openReader());
             await click(first(), '#forget');
             await until(async () => (await downloaded(first(), ALL)) === 0, 'an empty shelf');
+            await until(() => server.library.log.inFlight === 0, 'the end of what was under way');
             server.library.reset();
         });
         afterEach(async () => {
@@ -147,6 +149,22 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 const others = server.library.log.delivered - 20;
                 assert.ok(others < 40, `${others} pages of other books came first`);
                 await assertStream();
+            });
+        }
+
+        if (consumer === 'tabs') {
+            it('without service workers the tabs download, and say why', async () => {
+                const tab = first();
+                assert.ok(tab instanceof ChromiumTab);
+                const source = "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })";
+                await tab.send('Page.addScriptToEvaluateOnNewDocument', { source });
+                await tab.navigate(`${server.url}/reader/`);
+                await until(() => enabled(tab, '#trigger'), 'the reader');
+                await until(async () => /since no service worker can here/.test(await text(tab, '#stream-status')), 'its reason');
+                await read(tab, 'freeze');
+                await arrived(['freeze']);
+                tabs.shift();
+                await tab.close();
             });
         }
 
