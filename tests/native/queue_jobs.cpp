@@ -7,7 +7,7 @@
 namespace tabacus::test {
 namespace {
 
-constexpr std::uint64_t seeds = 60;
+constexpr std::uint64_t seeds = 12;
 using Names = std::vector<std::string>;
 
 std::string name(int number) { return "job" + std::to_string(number); }
@@ -22,7 +22,7 @@ void work_through(QueueScene& scene, int tabs, Fault fault, bool at_most_once = 
             const auto& member = scene.members[i];
             if (!member.tab->active()) continue;
             if (round == 0) member.page->work();
-            for (int n = 0; n < 3; ++n) {
+            for (int n = 0; n < 2; ++n) {
                 member.page->enqueue(
                     {.payload = {name(last++), false}, .at_most_once = at_most_once});
             }

@@ -175,7 +175,7 @@ class QueueScene {
     }
     template <typename Done>
     void until(Done done) {
-        origin.run_until([&] { return done(); });
+        origin.run_until([&] { return done(); }, 30'000);
     }
     /// Jobs in the store, by payload; of one kind, or dead.
     [[nodiscard]] std::map<std::string, int> stored(std::string_view part) {

@@ -85,6 +85,7 @@ struct Queue::Claim {
     std::size_t ahead = 1;       // how many to claim
     std::int64_t edits = 0;      // QueueHead::edits when the claimed jobs were read
     double taken_ms = 0;         // since when it is held
+    bool worked = false;         // a job has been run
     bool other_kinds = false;    // there are jobs that this tab does not handle
     bool again = false;          // nothing was claimed, and yet something is there
     std::uint64_t stirs = 0;     // Queue::stirs_ when it claimed

@@ -159,7 +159,7 @@ Task<void> Queue::serve(Claim& claim) {
     });
     while (claim.held.held()) {
         const auto age_ms = parts_.world.clock().now_ms() - claim.taken_ms;
-        const bool yields = claim.other_kinds && age_ms > slot_slice_ms;
+        const bool yields = claim.worked && claim.other_kinds && age_ms > slot_slice_ms;
         auto settled = co_await attempt(settle_and_claim(claim, working() && !yields));
         if (!settled) {
             const Error error = settled.error();
@@ -173,6 +173,7 @@ Task<void> Queue::serve(Claim& claim) {
             co_return;
         }
         co_await run_all(claim);
+        claim.worked = true;
     }
     // What was not settled is the next holder's.
     claim.finished.clear();
@@ -438,7 +439,9 @@ Task<void> Queue::run_all(Claim& claim) {
         end(run);
         claim.current.reset();
         if (run->lost) break;
+        const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
         claim.finished.push_back({job, std::move(run->outcome)});
+        if (failed && options_.pause_on_failure) break;  // nothing else begins
     }
     const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
     const bool quick = !*late && spent_ms >= 0 && spent_ms < ahead_ms && begun == jobs.size();
