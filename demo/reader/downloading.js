@@ -38,7 +38,10 @@ export const openQueue = (tab) =>
 export const enqueue = (queue, page) => queue.enqueue(page, optionsOf(page));
 
 /** @param {Page} page */
-const optionsOf = ({ book, page, urgent }) => ({ key: `${book}/${page}`, priority: urgent ? 1 : 0 });
+export const keyOf = ({ book, page }) => `${book}/${page}`;
+
+/** @param {Page} page */
+const optionsOf = (page) => ({ key: keyOf(page), priority: page.urgent ? 1 : 0 });
 
 /**
  * From here on, this context downloads.

@@ -4,7 +4,7 @@ import { one } from '../dom.js';
 import { followEvents, report } from '../log.js';
 import { open } from '../package.js';
 import { startConsumer } from './consumer.js';
-import { enqueue, missingFrom, NAMESPACE, NEWS, openQueue } from './downloading.js';
+import { enqueue, keyOf, missingFrom, NAMESPACE, NEWS, openQueue } from './downloading.js';
 import { History } from './history.js';
 import { Downloads, fetchBooks } from './library.js';
 import { showServer } from './server-panel.js';
@@ -90,10 +90,13 @@ class Reader {
 
     /** @param {import('./history.js').Place[]} places from where on pages are missing, the most wanted first */
     async #want(places) {
+        const waiting = new Set((await this.#queue.jobs()).map(({ key }) => key));
         // The newest comes first in the queue.
         for (const place of [...places].reverse()) {
             const missing = await missingFrom(downloads, { ...place, urgent: place.book === this.#reading });
-            if (missing) await enqueue(this.#queue, missing);
+            // Asked for again it would take its new priority, which may be less than another tab's reader gave it.
+            const known = missing && !missing.urgent && waiting.has(keyOf(missing));
+            if (missing && !known) await enqueue(this.#queue, missing);
         }
         this.#consumer.wake();
     }

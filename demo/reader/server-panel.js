@@ -22,9 +22,9 @@ const offline = /** @type {HTMLInputElement} */ (one('#offline'));
 export function showServer(back, report) {
     let reachable = true;
     const look = async () => {
-        const state = await askServer('state').catch(() => null);
+        const state = navigator.onLine ? await askServer('state').catch(() => null) : null;
         const before = reachable;
-        reachable = state !== null && !state.settings.offline && navigator.onLine;
+        reachable = state !== null && !state.settings.offline;
         if (reachable && !before) back();
         if (state) show(state);
         else say('The server does not answer.', 'lost');
