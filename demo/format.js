@@ -31,7 +31,8 @@ export function percent(share) {
 /**
  * @param {number} count
  * @param {string} noun
+ * @param {string} [many]
  */
-export function plural(count, noun) {
-    return `${integer(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function plural(count, noun, many = `${noun}s`) {
+    return `${integer(count)} ${count === 1 ? noun : many}`;
 }

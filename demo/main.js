@@ -9,6 +9,7 @@ import { open } from './package.js';
 import { join } from './presence.js';
 import { takePart } from './race.js';
 import { showRace } from './race-panel.js';
+import { showSession } from './session-panel.js';
 import { openCounters } from './strategies.js';
 import { showTabs } from './tabs-panel.js';
 import { showThreads } from './threads-panel.js';
@@ -23,6 +24,7 @@ async function start() {
     const channel = openChannel();
     const presence = await join(channel);
     showTabs(presence);
+    showSession(tab, channel, presence, report);
     takePart(channel, presence, counters);
     await drawPlot(channel);
     showRace(channel, presence, { log, report });

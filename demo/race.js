@@ -11,6 +11,7 @@
  * Everything said is heard by all, so every tab shows the whole race.
  */
 
+import { asker } from './asker.js';
 import { hammer } from './hammer.js';
 import { addsMaxOf, STRATEGIES } from './strategies.js';
 
@@ -20,9 +21,6 @@ const LEADER = 'tabacus-demo/race';
 /** Between two rounds of reading, so that late news can arrive. */
 const SETTLE_ms = 150;
 const SETTLE_rounds_max = 40;
-
-/** A tab that has not answered for so long is left out; only a frozen one is that slow. */
-const ANSWER_ms = 15_000;
 
 /** How often a running tab tells how far it is: at every multiple of this, and at its end. */
 export const REPORT_ms = 250;
@@ -150,7 +148,7 @@ function reckon(runs, counted, notes) {
 }
 
 /**
- * @param {Answers} ran
+ * @param {import('./asker.js').Answers} ran
  * @param {{ agreed: boolean }} after
  */
 function notesOn({ answers, missing }, { agreed }) {
@@ -169,7 +167,7 @@ function notesOn({ answers, missing }, { agreed }) {
  * Reads until all tabs have said the same twice: what lies in localStorage reaches other processes
  * late, and a loss must not be blamed on a reader that had not heard yet.
  *
- * @param {Ask} ask
+ * @param {import('./asker.js').Ask} ask
  * @param {StrategyName} strategy
  * @returns {Promise<{ value: number, agreed: boolean }>}
  */
@@ -183,57 +181,6 @@ async function settle(ask, strategy) {
         await delay(SETTLE_ms);
     }
     return { value, agreed: false };
-}
-
-/**
- * @typedef {{ answers: any[], missing: string[] }} Answers  `missing`: tabs that gave none
- * @typedef {(question: import('./channel.js').Message, reply: string, more_ms?: number) => Promise<Answers>} Ask
- */
-
-/**
- * Asks the tabs that were open when it was made, and waits for those that still are.
- *
- * @param {import('./channel.js').Channel} channel
- * @param {import('./presence.js').Presence} presence
- * @returns {Ask}
- */
-function asker(channel, presence) {
-    const tabs = presence.tabs().map(({ id }) => id);
-    return async (question, reply, more_ms = 0) => {
-        const round = crypto.randomUUID();
-        const answers = new Map();
-        const missing = () => tabs.filter((id) => !answers.has(id));
-        const allHeard = (/** @type {() => void} */ done) => {
-            const living = new Set(presence.tabs().map(({ id }) => id));
-            if (!missing().some((id) => living.has(id))) done();
-        };
-        await patiently(ANSWER_ms + more_ms, (done) => {
-            channel.send({ ...question, round, tabs });
-            const deaf = channel.on(reply, (answer) => {
-                if (answer.round === round) answers.set(answer.tab, answer);
-                allHeard(done);
-            });
-            const blind = presence.subscribe(() => allHeard(done));
-            return () => [deaf, blind].forEach((undo) => undo());
-        });
-        return { answers: [...answers.values()], missing: missing() };
-    };
-}
-
-/**
- * @param {number} patience_ms
- * @param {(done: () => void) => () => void} start  returns what ends the waiting
- */
-async function patiently(patience_ms, start) {
-    let end = () => {};
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let timer;
-    await new Promise((resolve) => {
-        timer = setTimeout(resolve, patience_ms);
-        end = start(() => resolve(undefined));
-    });
-    clearTimeout(timer);
-    end();
 }
 
 /** @param {number} wait_ms */

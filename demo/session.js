@@ -3,9 +3,11 @@
  * because two tabs refreshed at once or one of them died at it. docs/locks.md walks through it.
  */
 
-/** @typedef {{ number: number, access: string, refresh: string }} Tokens */
+/** @typedef {{ number: number, access: string, refresh: string }} Tokens  empty ones of a session that has ended */
 
 const store = 'session';
+
+const ENDED = Object.freeze({ access: '', refresh: '' });
 
 export class Session {
     #lock;
@@ -29,18 +31,23 @@ export class Session {
     async login() {
         this.#tokens = await this.#lock.run(async (held) => {
             const stored = await this.#read(held);
-            return stored ?? this.#write(held, 1, await this.#post('/login', {}, held.signal));
+            if (stored?.access) return stored;
+            const given = await this.#post('/login', {}, held.signal);
+            return this.#write(held, (stored?.number ?? 0) + 1, given ?? ENDED);
         });
     }
 
     /**
      * @param {string} path
-     * @returns {Promise<Response>} 401 when the session has ended
+     * @returns {Promise<Response>} rejected when nobody is logged in any more
      */
     async request(path) {
         for (let tries = 1; ; tries++) {
             const tokens = (this.#tokens ??= await this.#lock.run((held) => this.#read(held)));
-            if (!tokens) throw new Error('nobody is logged in');
+            if (!tokens?.access) {
+                this.#tokens = undefined; // another tab may log in again
+                throw new Error('nobody is logged in');
+            }
             // Shared: no request is under way while the token is replaced.
             const response = await this.#lock.run(
                 ({ signal }) => fetch(this.#url + path, { headers: { authorization: `Bearer ${tokens.access}` }, signal }),
@@ -62,7 +69,7 @@ export class Session {
                 const stored = await this.#read(held);
                 if (stored && stored.number > expired.number) return stored;
                 const given = await this.#post('/refresh', { refresh: expired.refresh }, held.signal);
-                return this.#write(held, expired.number + 1, given);
+                return this.#write(held, expired.number + 1, given ?? ENDED);
             }),
         );
     }
@@ -87,9 +94,11 @@ export class Session {
      * @param {string} path
      * @param {object} body
      * @param {AbortSignal} signal
+     * @returns {Promise<{ access: string, refresh: string } | null>} null where the provider refuses
      */
     async #post(path, body, signal) {
         const response = await fetch(this.#url + path, { method: 'POST', body: JSON.stringify(body), signal });
+        if (response.status === 401) return null;
         if (!response.ok) throw new Error(`${path}: ${response.status}`);
         return response.json();
     }

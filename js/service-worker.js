@@ -1,6 +1,6 @@
 /**
- * The same for service workers, in which nothing can be loaded later: counters of the default strategy, locks
- * and queues are imported at once. The build is `single`.
+ * The same for service workers, in which nothing can be loaded later: everything is imported at once. The build
+ * is `single`.
  *
  * @example
  * import { open } from 'tabacus/service-worker'; // in a worker registered with { type: 'module' }
@@ -12,18 +12,30 @@
 // @ts-ignore: made by the build, and not there when types are checked
 import * as locksGlue from './locks.js';
 // @ts-ignore: as above
+import * as catalogueGlue from './catalogue.js';
+// @ts-ignore: as above
+import * as limitsGlue from './limits.js';
+// @ts-ignore: as above
 import * as queueGlue from './queue.js';
 // @ts-ignore: as above
 import * as singleGlue from './single.js';
 import { preloaded } from './core/preloaded.js';
+import * as limits from './limits/limits.js';
+import * as leaderCalls from './lock/leader-calls.js';
 import * as locks from './lock/locks.js';
 import * as queues from './queue/queues.js';
+import * as catalogue from './tab/catalogue.js';
 import { open as openAnywhere } from './tab/open.js';
 
 for (const [name, module] of Object.entries({
     'glue single': singleGlue,
     'glue locks': locksGlue,
     'glue queue': queueGlue,
+    'glue limits': limitsGlue,
+    'glue catalogue': catalogueGlue,
+    catalogue,
+    limits,
+    'leader-calls': leaderCalls,
     locks,
     queues,
 })) {

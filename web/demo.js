@@ -1,9 +1,12 @@
 /**
  * The demo's addresses: the page at `/`, the built package at `/dist`, the plotting library at
- * `/uplot`, and the service worker at the top, since its scope is the folder that it lies in.
+ * `/uplot`, and the service worker at the top, since its scope is the folder that it lies in. What
+ * the session and the reader talk to is answered by small servers of their own.
  */
 
+import { libraryHandler, ReaderServer } from './reader-server.js';
 import { createServer } from './server.js';
+import { tokenHandler, TokenServer } from './token-server.js';
 
 /** Where people expect a page in development; a taken port gives way to a free one. */
 const PORT = 8080;
@@ -20,9 +23,20 @@ export const DEMO_MOUNTS = Object.freeze({
 });
 
 /**
- * @param {{ isolated?: boolean, port?: number }} [options]
- * @returns {Promise<import('./server.js').Server>}
+ * @typedef {object} DemoServer
+ * @property {ReaderServer} library  for tests: what the reader is served by
  */
-export function serveDemo({ isolated = true, port = PORT } = {}) {
-    return createServer({ mounts: DEMO_MOUNTS, isolated, port });
+
+/**
+ * @param {{ isolated?: boolean, port?: number }} [options]
+ * @returns {Promise<import('./server.js').Server & DemoServer>}
+ */
+export async function serveDemo({ isolated = true, port = PORT } = {}) {
+    const library = new ReaderServer();
+    const handlers = {
+        '/library': libraryHandler(library),
+        '/provider': tokenHandler(new TokenServer()),
+        '/provider-naive': tokenHandler(new TokenServer()),
+    };
+    return { ...(await createServer({ mounts: DEMO_MOUNTS, handlers, isolated, port })), library };
 }

@@ -1,7 +1,7 @@
 /**
  * A static server that sends the isolation headers: for the demo, for the tests and for anyone who
  * wants to try threads on a page of their own. It reads files, answers GET and HEAD, listens on
- * this machine alone, and does nothing else.
+ * this machine alone, and does nothing else but pass on what is below an address with a handler.
  *
  *     node web/server.js                      the demo, as `npm run demo` without the build
  *     node web/server.js folder [port]        a folder of yours
@@ -25,9 +25,20 @@ const HOST = '127.0.0.1';
  * @typedef {object} ServerOptions
  * @property {string | URL} [root]  the folder served at `/`; short for `mounts: { '/': root }`
  * @property {Record<string, string | URL>} [mounts]  address → folder or file, beside `root`
+ * @property {Record<string, Handler>} [handlers]  address → what answers it and all below it
  * @property {boolean} [isolated]  send COOP and COEP (the default), or be a host that cannot
  * @property {string | null} [csp]  another content security policy, or null for none
  * @property {number} [port]  0, the default, for any free one; a taken port gives way to a free one
+ */
+
+/**
+ * Answers requests of any method. The policy's headers are set already.
+ *
+ * @callback Handler
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ * @param {string} path  what follows the handler's address, with the query
+ * @returns {Promise<void>}  if it rejects, the connection is cut
  */
 
 /**
@@ -44,6 +55,7 @@ const HOST = '127.0.0.1';
 export async function createServer({
     root,
     mounts = {},
+    handlers = {},
     isolated = true,
     csp = STRICT_CSP,
     port = 0,
@@ -52,11 +64,21 @@ export async function createServer({
     const headers = policyHeaders({ isolated, csp });
     const server = createHttpServer((request, response) => {
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-        answer(parsed, request, response).catch(() => response.destroy());
+        const [address, handler] = handlerOf(handlers, request.url ?? '') ?? [];
+        const answered = handler
+            ? handler(request, response, (request.url ?? '').slice(address?.length))
+            : answer(parsed, request, response);
+        answered.catch(() => response.destroy());
     });
     const taken = await listen(server, port);
     return { url: `http://${HOST}:${taken}`, port: taken, close: () => close(server) };
 }
+
+/**
+ * @param {Record<string, Handler>} handlers
+ * @param {string} url
+ */
+const handlerOf = (handlers, url) => Object.entries(handlers).find(([address]) => `${url}/`.startsWith(`${address}/`));
 
 /**
  * @param {import('./mounts.js').Mount[]} mounts

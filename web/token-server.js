@@ -6,6 +6,8 @@
  *     POST /login                      → { access, refresh }
  *     POST /refresh { refresh }        → { access, refresh }; 401 of a token that is unknown or reused
  *     GET  /resource, Authorization: Bearer <access> → 200, or 401
+ *     GET  /log                        → what happened so far
+ *     POST /expire                     ends all access tokens that were given out
  *
  * A refresh token whose successor has never been used is taken once more: whoever asked may have died
  * before the answer came. What was answered then is void.
@@ -28,7 +30,7 @@ export class TokenServer {
     #refresh = new Map();
 
     /** What happened, for tests and for the page. */
-    log = { refreshes: 0, retries: 0, revoked: 0, served: 0, refused: 0 };
+    log = { expiries: 0, refreshes: 0, retries: 0, revoked: 0, served: 0, refused: 0 };
 
     /** Called while a refresh has been done and not been answered. @type {() => Promise<void>} */
     beforeAnswer = async () => {};
@@ -36,6 +38,7 @@ export class TokenServer {
     /** Ends all access tokens that were given out. */
     expireAll() {
         this.#access.clear();
+        this.log.expiries++;
     }
 
     login() {
@@ -80,19 +83,26 @@ export class TokenServer {
 }
 
 /**
+ * For a server of one's own (web/server.js, `handlers`).
+ *
+ * @param {TokenServer} tokens
+ * @returns {import('./server.js').Handler}
+ */
+export const tokenHandler = (tokens) => async (request, response, path) => {
+    const { status, body } = await answer(tokens, request, path);
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+    response.end(JSON.stringify(body));
+};
+
+/**
  * @param {TokenServer} tokens
  * @param {number} [port] 0 for any free one
  * @returns {Promise<{ url: string, close: () => Promise<void> }>}
  */
 export async function listen(tokens, port = 0) {
+    const handle = tokenHandler(tokens);
     const server = createServer((request, response) => {
-        answer(tokens, request).then(
-            ({ status, body }) => {
-                response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-                response.end(JSON.stringify(body));
-            },
-            () => response.destroy(),
-        );
+        handle(request, response, request.url ?? '').catch(() => response.destroy());
     });
     await new Promise((resolve) => server.listen(port, HOST, () => resolve(undefined)));
     const address = /** @type {import('node:net').AddressInfo} */ (server.address());
@@ -107,10 +117,11 @@ export async function listen(tokens, port = 0) {
 /**
  * @param {TokenServer} tokens
  * @param {import('node:http').IncomingMessage} request
+ * @param {string} path
  * @returns {Promise<{ status: number, body: unknown }>}
  */
-async function answer(tokens, request) {
-    switch (`${request.method} ${request.url}`) {
+async function answer(tokens, request, path) {
+    switch (`${request.method} ${path}`) {
         case 'POST /login':
             return { status: 200, body: tokens.login() };
         case 'POST /refresh': {
@@ -122,6 +133,11 @@ async function answer(tokens, request) {
             const access = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
             return tokens.serve(access) ? { status: 200, body: {} } : { status: 401, body: { error: 'invalid_token' } };
         }
+        case 'GET /log':
+            return { status: 200, body: tokens.log };
+        case 'POST /expire':
+            tokens.expireAll();
+            return { status: 200, body: tokens.log };
         default:
             return { status: 404, body: { error: 'not_found' } };
     }

@@ -1,3 +1,4 @@
+import { preloaded } from '../core/preloaded.js';
 import { Loaded } from '../shared/loaded.js';
 
 /** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
@@ -23,7 +24,8 @@ export class Leader {
         this.name = name;
         this.#lock = lock;
         this.#calls = new Loaded(async () => {
-            const { LeaderCalls } = await import('./leader-calls.js');
+            /** @type {typeof import('./leader-calls.js')} */
+            const { LeaderCalls } = preloaded.get('leader-calls') ?? (await import('./leader-calls.js'));
             return new LeaderCalls(name, locks);
         });
     }

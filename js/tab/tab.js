@@ -87,7 +87,8 @@ export class Tab extends EventTarget {
 
     /** The other strategies. */
     #catalogue = new Loaded(async () => {
-        const { openCatalogue } = await import('./catalogue.js');
+        /** @type {typeof import('./catalogue.js')} */
+        const { openCatalogue } = preloaded.get('catalogue') ?? (await import('./catalogue.js'));
         return openCatalogue({
             namespace: this.#namespace,
             platform: this.#platform,
@@ -113,7 +114,8 @@ export class Tab extends EventTarget {
 
     /** Sequences, budgets, rate limits. */
     #limits = new Loaded(async () => {
-        const { Limits } = await import('../limits/limits.js');
+        /** @type {typeof import('../limits/limits.js')} */
+        const { Limits } = preloaded.get('limits') ?? (await import('../limits/limits.js'));
         return Limits.load({
             namespace: this.#namespace,
             platform: this.#platform,

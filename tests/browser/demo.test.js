@@ -1,34 +1,15 @@
 /** The demo as people meet it: three tabs, a race, threads; and what it is without isolation. */
 
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { after, before, it } from 'node:test';
 
 import { serveDemo } from '../../web/demo.js';
 import { ChromiumTab } from './harness/chromium.js';
+import { click, enabled, shoot, text } from './harness/dom.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { until } from './harness/waiting.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
-
-const SCREENSHOTS = new URL('../../build/screenshots/', import.meta.url);
-
-/** @param {Tab} tab @param {string} selector */
-const text = (tab, selector) =>
-    tab.evaluate((at) => document.querySelector(at)?.textContent?.trim() ?? '', selector);
-
-/** @param {Tab} tab @param {string} selector */
-const click = (tab, selector) =>
-    tab.evaluate((at) => {
-        const button = document.querySelector(at);
-        if (!(button instanceof HTMLButtonElement)) throw new Error(`no button ${at}`);
-        if (button.disabled) throw new Error(`${at} is disabled`);
-        button.click();
-    }, selector);
-
-/** @param {Tab} tab @param {string} selector */
-const enabled = (tab, selector) =>
-    tab.evaluate((at) => document.querySelector(at)?.matches(':enabled') ?? false, selector);
 
 /** @param {Tab} tab @param {string} strategy */
 const outcome = (tab, strategy) =>
@@ -43,13 +24,6 @@ const outcome = (tab, strategy) =>
             lost: number('lost'),
         };
     }, strategy);
-
-/** @param {Tab} tab @param {string} name @param {object} [look] */
-async function shoot(tab, name, look) {
-    if (!(tab instanceof ChromiumTab)) return;
-    await mkdir(SCREENSHOTS, { recursive: true });
-    await writeFile(new URL(`${name}.png`, SCREENSHOTS), await tab.screenshot(look));
-}
 
 /** @param {Tab} tab */
 async function race(tab) {

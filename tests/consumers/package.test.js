@@ -17,7 +17,7 @@ const PUBLISHED = [
     /^bin\/tabacus\.js$/,
     /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|queue)\.(js|wasm)$/,
     /^dist\/(web|node)\/attach\.wasm$/,
-    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-compat-[a-z-]+)\.js$/,
+    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,
 ];

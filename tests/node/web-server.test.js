@@ -157,6 +157,22 @@ describe('nothing outside of the mounts', () => {
     }
 });
 
+describe('a handler', () => {
+    it('answers its address and all below it by any method, under the same policy', async () => {
+        /** @type {import('../../web/server.js').Handler} */
+        const echo = async ({ method }, response, path) => void response.end(`${method} ${path}`);
+        const broken = () => Promise.reject(new Error('broken'));
+        const own = await createServer({ root: join(base, 'site'), handlers: { '/echo': echo, '/broken': broken } });
+        const asked = await fetch(`${own.url}/echo/a%20b?c=d`, { method: 'POST' });
+        assert.equal(await asked.text(), 'POST /a%20b?c=d');
+        assert.equal(asked.headers.get('cross-origin-opener-policy'), 'same-origin');
+        assert.equal(await (await fetch(`${own.url}/echo`)).text(), 'GET ');
+        assert.equal((await fetch(`${own.url}/echoes`)).status, 404);
+        await assert.rejects(fetch(`${own.url}/broken`));
+        await own.close();
+    });
+});
+
 describe('the port', () => {
     it('gives way to a free one when taken', async () => {
         const second = await createServer({ root: base, port: server.port });

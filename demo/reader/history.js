@@ -1,0 +1,34 @@
+/** What was read last, over all tabs: kept in order under a lock. */
+
+/** @typedef {{ book: string, page: number, pages: number }} Place */
+
+const STORE = 'history';
+
+/** How many books are kept downloaded. */
+const LATEST_max = 2;
+
+export class History {
+    #lock;
+
+    /** @param {import('../../js/index.js').Tab} tab */
+    constructor(tab) {
+        this.#lock = tab.lock('history');
+    }
+
+    /** @returns {Promise<Place[]>} the newest first */
+    latest() {
+        return this.#lock.run((held) => held.commit(STORE, async (tx) => (await tx.get(STORE, 'latest')) ?? []));
+    }
+
+    /** @param {Place} place */
+    async remember(place) {
+        await this.#lock.run((held) =>
+            held.commit(STORE, async (tx) => {
+                /** @type {Place[]} */
+                const before = (await tx.get(STORE, 'latest')) ?? [];
+                const others = before.filter(({ book }) => book !== place.book);
+                tx.put(STORE, 'latest', [place, ...others].slice(0, LATEST_max));
+            }),
+        );
+    }
+}

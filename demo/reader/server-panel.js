@@ -1,0 +1,76 @@
+/** What the server saw, and how it is to behave. */
+
+import { one, showNumber } from '../dom.js';
+import { integer, plural } from '../format.js';
+import { askServer } from './library.js';
+import { WIDTH } from './width.js';
+
+/** @typedef {import('../../web/reader-server.js').Settings} Settings */
+/** @typedef {import('../../web/reader-server.js').Log} Log */
+/** @typedef {{ settings: Settings, log: Log }} State */
+
+const LOOK_ms = 500;
+
+const SELECTS = /** @type {const} */ (['latency_ms', 'bandwidth', 'failures']);
+
+const offline = /** @type {HTMLInputElement} */ (one('#offline'));
+
+/**
+ * @param {() => void} back called when the server can be reached again
+ * @param {(error: unknown) => void} report
+ */
+export function showServer(back, report) {
+    let reachable = true;
+    const look = async () => {
+        const state = navigator.onLine ? await askServer('state').catch(() => null) : null;
+        const before = reachable;
+        reachable = state !== null && !state.settings.offline;
+        if (reachable && !before) back();
+        if (state) show(state);
+        else say('The server does not answer.', 'lost');
+    };
+    const set = (/** @type {Partial<Settings>} */ settings) => askServer('settings', settings).then(look, report);
+    offline.addEventListener('change', () => set({ offline: offline.checked }));
+    for (const name of SELECTS) {
+        const select = /** @type {HTMLSelectElement} */ (one(`#${name}`));
+        select.addEventListener('change', () => set({ [name]: Number(select.value) }));
+    }
+    one('#settings').addEventListener('submit', (event) => event.preventDefault());
+    one('#reset').addEventListener('click', () => askServer('reset', {}).then(look, report));
+    for (const type of ['online', 'offline']) addEventListener(type, look);
+    // In the background too, where browsers do it once a second: somebody must see that the server is back.
+    setInterval(look, LOOK_ms);
+    void look();
+}
+
+/** @param {State} state */
+function show({ settings, log }) {
+    offline.checked = settings.offline;
+    for (const name of SELECTS) {
+        const select = /** @type {HTMLSelectElement} */ (one(`#${name}`));
+        if (document.activeElement === select) continue;
+        const value = String(settings[name]);
+        if (![...select.options].some((option) => option.value === value)) select.add(new Option(value));
+        select.value = value;
+    }
+    for (const data of /** @type {NodeListOf<HTMLDataElement>} */ (document.querySelectorAll('#server-log data'))) {
+        showNumber(data, log[/** @type {keyof Log} */ (data.dataset['role'])], integer);
+    }
+    const broken = log.overlaps > 0 || log.inFlightMost > WIDTH;
+    if (log.requests === 0) say('No page was asked for yet.', 'none');
+    else if (broken) say(`Broken: ${verdict(log)}`, 'lost');
+    else say(verdict(log), 'exact');
+}
+
+/** @param {Log} log */
+function verdict({ overlaps, inFlightMost, delivered }) {
+    const twice = overlaps === 0 ? 'none was asked for twice at the same time' : `${plural(overlaps, 'time')} one was asked for twice at once`;
+    return `${plural(delivered, 'page')} delivered; ${twice}, and no more than ${integer(inFlightMost)} at once (${WIDTH} are allowed).`;
+}
+
+/** @param {string} words @param {'none' | 'exact' | 'lost'} outcome */
+function say(words, outcome) {
+    const element = one('#server-verdict');
+    if (element.textContent !== words) element.textContent = words;
+    /** @type {HTMLElement} */ (one('#server')).dataset['outcome'] = outcome;
+}

@@ -1,0 +1,76 @@
+/** The session on the demo's page: one refresh for each expiry, whoever asks and whoever dies. */
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+
+import { serveDemo } from '../../web/demo.js';
+import { choose, click, enabled, numbersIn, shoot, text } from './harness/dom.js';
+import { describeIn, ENGINES } from './harness/engines.js';
+import { until } from './harness/waiting.js';
+
+/** @typedef {import('./harness/tab.js').Tab} Tab */
+
+const { chromium, firefox, webkit } = ENGINES;
+
+describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
+    /** @type {import('../../web/server.js').Server} */
+    let server;
+    /** @type {import('./harness/engines.js').Browser} */
+    let browser;
+    /** @type {Tab[]} */
+    let tabs = [];
+    before(async () => {
+        server = await serveDemo({ port: 0 });
+        browser = await engine.launch();
+        for (let i = 0; i < engine.tabs; i++) tabs.push(await browser.openTab(server.url));
+        for (const tab of tabs) await sees(tab, tabs.length);
+    });
+    after(async () => {
+        await browser?.close();
+        await server.close();
+    });
+    const first = () => tabs[0] ?? assert.fail('no tab');
+
+    /** @param {Tab} tab @param {number} count */
+    const sees = (tab, count) =>
+        until(async () => (await text(tab, '#session-start')).startsWith(`Expire it in ${count} tab`), `${count} tabs`);
+
+    /** Presses the button, and waits for what all tabs are told. @param {Tab} tab */
+    async function expire(tab) {
+        await until(() => enabled(tab, '#session-start'), 'the button');
+        await click(tab, '#session-start');
+        await until(async () => (await text(tab, '#session-verdict')).includes('request'), 'the verdict');
+        return numbersIn(tab, '#session-log');
+    }
+
+    it('is refreshed once for each expiry, and every request is answered', async () => {
+        for (let expiry = 1; expiry <= 3; expiry++) {
+            const { expiries, refreshes, retries, revoked } = await expire(tabs[expiry % tabs.length] ?? first());
+            assert.deepEqual({ expiries, refreshes, retries, revoked }, { expiries: expiry, refreshes: expiry, retries: 0, revoked: 0 });
+        }
+        const asked = `${tabs.length * 20} requests from ${tabs.length} tabs`;
+        for (const tab of tabs) {
+            const told = `${asked}: 1 refresh, and nobody was logged out.`;
+            await until(async () => (await text(tab, '#session-verdict')) === told, told);
+        }
+        await shoot(first(), 'demo-session');
+        await shoot(first(), 'demo-session-phone', { width: 390, height: 844, mobile: true, dark: true });
+    });
+
+    it('outlives the tabs that refreshed it', async () => {
+        const [, ...others] = tabs;
+        await first().close();
+        tabs = others;
+        for (const tab of tabs) await sees(tab, tabs.length);
+        const { expiries, refreshes, retries, revoked } = await expire(first());
+        assert.deepEqual({ expiries, refreshes, retries, revoked }, { expiries: 4, refreshes: 4, retries: 0, revoked: 0 });
+    });
+
+    it('is refreshed over and over where each request sees to itself', async (t) => {
+        await choose(first(), '#session-kind', 'naive');
+        const { refreshes, retries } = await expire(first());
+        assert.ok((refreshes ?? 0) + (retries ?? 0) > 1);
+        t.diagnostic(await text(first(), '#session-verdict'));
+        assert.equal(await text(first(), '#failure'), '');
+    });
+});
