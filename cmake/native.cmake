@@ -14,7 +14,7 @@ if(TABACUS_SANITIZE)
 endif()
 
 tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab wasm/src/lab/explore
-    wasm/src/lab/threads)
+    wasm/src/lab/threads wasm/src/lab/emulator)
 tabacus_sources(test_sources tests/native)
 if(TABACUS_SANITIZE MATCHES "thread")
     # The explorer's tests take longest, and each runs on one thread.

@@ -29,6 +29,7 @@ const CORES = {
     single: 'wasm-single',
     catalogue: 'wasm-single',
     lab: 'wasm-single',
+    emulator: 'wasm-single',
     locks: 'wasm-single',
 };
 
@@ -38,6 +39,8 @@ const FACADES = {
     'tabacus-threads': 'threads',
     'tabacus-worker': 'worker',
     'tabacus-lab': 'lab',
+    'tabacus-emulator': 'emulator',
+    'tabacus-polyfill': 'polyfill',
     'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
     'tabacus-compat-leadership': 'compat/leadership',
     'tabacus-compat-locks': 'compat/locks',
@@ -144,6 +147,8 @@ async function bundle(platform, entries, outdir) {
         minify: true,
         target: 'es2022',
         platform: platform === 'node' ? 'node' : 'neutral',
+        // An optional peer of the emulator's.
+        external: ['fake-indexeddb'],
         logLevel: 'warning',
         plugins: [glue, forPlatform(platform)],
     });
@@ -162,7 +167,7 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks|emulator)\.js$/ }, ({ importer, path }) =>
             /^load\.(web|node)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,
