@@ -281,6 +281,11 @@ export class Origin {
         };
     }
 
+    /** Is any under way? */
+    get working() {
+        return this.#work > 0;
+    }
+
     /** Nothing happens until the function that it returns is called. @returns {() => void} */
     hold() {
         ++this.#holds;
