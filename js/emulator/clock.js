@@ -149,6 +149,6 @@ export const dateOf = (context) =>
 
 /** @param {Context} context High Resolution Time, from when the context was made */
 export const performanceOf = (context) => {
-    const timeOrigin = context.now();
+    const timeOrigin = context.born_ms;
     return Object.freeze({ timeOrigin, now: () => context.now() - timeOrigin, mark: () => {}, measure: () => {} });
 };

@@ -32,6 +32,7 @@ export class Context {
         this.url = new URL(url);
         this.parent = parent;
         this.id = origin.rules.context(agent, session);
+        this.born_ms = origin.clock.now();
         this.chance = new Chance(origin.seed, this.id);
         this.locks = new LocksOf(this);
         this.timers = new Timers(this);

@@ -25,8 +25,8 @@ const scopeOf = (window) =>
 /** Of EventTarget's: a script calls them with no object, which stands for its global object. */
 const unbound = new Set(['addEventListener', 'removeEventListener', 'dispatchEvent']);
 
-/** Names that a classic script declares at its outermost level, where they begin a line. */
-const declared = /^(?:var|(?:async\s+)?function\s*\*?)\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)/gmu;
+/** Names that a classic script may declare at its outermost level: of an inner one nothing is found there. */
+const declared = /\b(?:var|function\s*\*?)\s+([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu;
 
 /**
  * A classic script: its value is that of its last statement; what it declares by var or function becomes a
@@ -39,8 +39,8 @@ const declared = /^(?:var|(?:async\s+)?function\s*\*?)\s*([\p{ID_Start}$_][\p{ID
  */
 export function runScript(context, source) {
     if (/^\s*export\b/m.test(source)) return runModule(context, source);
-    const names = [...source.matchAll(declared)].map(([, name]) => name);
-    const exported = names.map((name) => `try { scope[${JSON.stringify(name)}] = eval(${JSON.stringify(name)}) } catch {}`);
+    const names = new Set([...source.matchAll(declared)].map(([, name]) => name));
+    const exported = [...names].map((name) => `try { scope[${JSON.stringify(name)}] = eval(${JSON.stringify(name)}) } catch {}`);
     const body = `with (scope) { const value = eval(source); ${exported.join('; ')}; return value }`;
     return compiled(['scope', 'source'], body).call(context.window, scopeOf(context.window), source);
 }

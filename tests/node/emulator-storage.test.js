@@ -250,6 +250,7 @@ describe('storage events', () => {
         const tab = origin.openTab();
         const frame = tab.openFrame();
         tab.window.sessionStorage.setItem('k', '1');
+        await origin.settled();
         const [opened, stranger] = [origin.openTab({ opener: tab }), origin.openTab()];
         assert.deepEqual([frame, opened, stranger].map(({ window }) => window.sessionStorage.getItem('k')), ['1', '1', null]);
         /** @type {string[]} */
