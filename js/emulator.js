@@ -14,7 +14,7 @@ import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/core.js';
 import { faults, runOnce, shrink } from './emulator/explore.js';
 import { loadPeer } from './emulator/indexed-db.js';
-import { Origin } from './emulator/origin.js';
+import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './errors.js';
 import { checkInteger, checkOptions, checkSignal } from './shared/check.js';
 
@@ -63,7 +63,7 @@ let shared;
 export async function createOrigin(options = {}) {
     const { checked, wasm, peer } = checkOrigin(options);
     const [glue, found] = await load(wasm, peer);
-    return new Origin(glue, checked, found);
+    return new EmulatedOrigin(glue, checked, found);
 }
 
 /** @param {import('./core/module.js').WasmSource | undefined} wasm @param {unknown} peer */

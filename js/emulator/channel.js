@@ -25,7 +25,7 @@ export class Mail {
     }
 }
 
-/** @param {Context} context */
+/** @param {Context} context @returns {any} */
 export const broadcastChannelInterface = (context) => {
     class BroadcastChannel extends EventTarget {
         #name;

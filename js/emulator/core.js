@@ -88,7 +88,7 @@ export class Rules {
     /** Raised whenever what anybody reads of a storage may have changed. */
     get version() {
         this.#views();
-        return this.#words[this.#version];
+        return this.#words[this.#version] ?? 0;
     }
 
     /** @param {string} text @param {string} [more] */
@@ -267,6 +267,9 @@ export class Rules {
     }
 
     // --- The schedule
+    calmly() {
+        this.#glue._emu_calmly(this.#origin);
+    }
     /** @param {number} seed @param {{ faultsMax?: number, length?: number, explored?: boolean }} [options] */
     bySeed(seed, { faultsMax = 0, length = 100, explored = false } = {}) {
         this.#glue._emu_by_seed(this.#origin, seed, faultsMax, length, explored);

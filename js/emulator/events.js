@@ -9,60 +9,55 @@ const nullable = (value) => (value === null || value === undefined ? null : `${v
 /** @param {unknown} value a USVString */
 const usv = (value) => `${value}`.toWellFormed();
 
-/** @param {unknown} value a Storage? @param {new (...given: any[]) => any} Storage */
-function storageOrNull(value, Storage) {
+/** @param {unknown} value a Storage? */
+function storageOrNull(value) {
     if (value === null || value === undefined) return null;
     if (!Area.is(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
-    void Storage;
     return value;
 }
 
-/**
- * HTML §12.2.4.
- * @param {new (...given: any[]) => any} Storage
- */
-export const storageEventInterface = (Storage) => {
+/** @param {unknown} given what stands for a dictionary */
+function dictionary(given) {
+    const good = given === undefined || given === null || typeof given === 'object' || typeof given === 'function';
+    if (!good) throw new TypeError('StorageEvent: the dictionary is not an object');
+    return given ?? {};
+}
+
+/** What reads an event's members, for their accessors. */
+const held = Symbol('held');
+
+/** What a StorageEvent holds. @typedef {{ key: string | null, newValue: string | null, oldValue: string | null, storageArea: any, url: string }} Held */
+
+const members = /** @type {const} */ (['key', 'oldValue', 'newValue', 'url', 'storageArea']);
+
+/** A dictionary's members in the order of their names (Web IDL §3.2.17). @param {any} given @returns {Held} */
+function heldOf(given) {
+    const [key, newValue, oldValue] = [nullable(given.key), nullable(given.newValue), nullable(given.oldValue)];
+    const storageArea = storageOrNull(given.storageArea);
+    const { url = '' } = given;
+    return { key, newValue, oldValue, storageArea, url: usv(url) };
+}
+
+/** HTML §12.2.4. @returns {any} */
+export const storageEventInterface = () => {
     class StorageEvent extends Event {
-        #key;
-        #newValue;
-        #oldValue;
-        #storageArea;
-        #url;
+        /** @type {Held} */
+        #held;
         /** @type {{ type: string, bubbles: boolean, cancelable: boolean } | undefined} */
         #initialised;
 
         /** @param {string} type @param {any} [init] */
         constructor(type, init) {
             requireArguments('StorageEvent', arguments, 1);
-            if (init !== undefined && init !== null && typeof init !== 'object' && typeof init !== 'function') {
-                throw new TypeError('StorageEvent: the dictionary is not an object');
-            }
-            const given = init ?? {};
-            super(type, given);
-            // A dictionary's members in the order of their names (Web IDL §3.2.17).
-            this.#key = nullable(given.key);
-            this.#newValue = nullable(given.newValue);
-            this.#oldValue = nullable(given.oldValue);
-            this.#storageArea = storageOrNull(given.storageArea, Storage);
-            const { url = '' } = given;
-            this.#url = usv(url);
+            super(type, dictionary(init));
+            this.#held = heldOf(init ?? {});
         }
 
-        get key() {
-            return this.#key;
+        /** @param {StorageEvent} event @param {keyof Held} member */
+        static [held](event, member) {
+            return event.#held[member];
         }
-        get oldValue() {
-            return this.#oldValue;
-        }
-        get newValue() {
-            return this.#newValue;
-        }
-        get url() {
-            return this.#url;
-        }
-        get storageArea() {
-            return this.#storageArea;
-        }
+
         get type() {
             return this.#initialised?.type ?? super.type;
         }
@@ -73,34 +68,32 @@ export const storageEventInterface = (Storage) => {
             return this.#initialised?.cancelable ?? super.cancelable;
         }
 
-        /**
-         * @param {any} type @param {any} [bubbles] @param {any} [cancelable] @param {any} [key]
-         * @param {any} [oldValue] @param {any} [newValue] @param {any} [url] @param {any} [storageArea]
-         */
-        initStorageEvent(type, bubbles, cancelable, key, oldValue, newValue, url = '', storageArea = null) {
+        /** @param {any} type @param {any} [bubbles] @param {any} [cancelable] @param {any[]} rest key, oldValue, newValue, url, storageArea */
+        initStorageEvent(type, bubbles = false, cancelable = false, ...rest) {
             requireArguments('initStorageEvent', arguments, 1);
+            const [key, oldValue, newValue, url, storageArea] = rest;
             this.#initialised = { type: `${type}`, bubbles: Boolean(bubbles), cancelable: Boolean(cancelable) };
-            this.#key = nullable(key);
-            this.#oldValue = nullable(oldValue);
-            this.#newValue = nullable(newValue);
-            this.#url = usv(url);
-            this.#storageArea = storageOrNull(storageArea, Storage);
+            this.#held = heldOf({ key, oldValue, newValue, url, storageArea });
         }
     }
-    Object.defineProperty(StorageEvent.prototype.initStorageEvent, 'length', { value: 1, configurable: true });
-    idlInterface(StorageEvent, 'StorageEvent');
-    for (const name of ['type', 'bubbles', 'cancelable']) {
-        Object.defineProperty(StorageEvent.prototype, name, { enumerable: false });
+    const { [held]: read } = StorageEvent;
+    for (const member of members) {
+        /** @this {any} */
+        const get = function () {
+            return read(this, member);
+        };
+        Object.defineProperty(StorageEvent.prototype, member, { get, configurable: true, enumerable: true });
     }
+    idlInterface(StorageEvent, 'StorageEvent', ['type', 'bubbles', 'cancelable']);
     return StorageEvent;
 };
 
-/** HTML §7.4.6.3. */
+/** HTML §7.4.6.3. @returns {any} */
 export const pageTransitionEventInterface = () => {
     class PageTransitionEvent extends Event {
         #persisted;
 
-        /** @param {string} type @param {{ persisted?: boolean }} [init] */
+        /** @param {string} type @param {EventInit & { persisted?: boolean }} [init] */
         constructor(type, init = {}) {
             super(type, init);
             this.#persisted = Boolean(init.persisted);

@@ -202,6 +202,7 @@ class Play {
         if (this.complaint) return;
         const { origin, tabs, results, run, plan } = this;
         this.origin.rules.calmly();
+        this.origin.rules.aloud(false);
         this.release();
         try {
             const verdict = await plan.invariant({ origin, tabs, results, seed: run.seed });
@@ -273,26 +274,25 @@ export async function runOnce(plan, run) {
  * @returns {Promise<Outcome>}
  */
 export async function shrink(plan, seed, failing, runsMax) {
-    let best = failing;
-    let runs = 0;
+    const shrinking = { best: failing, runsLeft: runsMax };
+    if (!(await runOnce(plan, { seed, schedule: failing.schedule })).complaint) return failing;
     const better = async (/** @type {number[]} */ schedule) => {
-        if (++runs > runsMax) return false;
+        if (shrinking.runsLeft-- <= 0) return false;
         const outcome = await runOnce(plan, { seed, schedule });
-        if (!outcome.complaint || weight(outcome.schedule) >= weight(best.schedule)) return false;
-        best = outcome;
+        if (!outcome.complaint || weight(outcome.schedule) >= weight(shrinking.best.schedule)) return false;
+        shrinking.best = outcome;
         return true;
     };
-    if (!(await runOnce(plan, { seed, schedule: failing.schedule })).complaint) return failing;
-    for (let size = best.schedule.length; size >= 1 && runs <= runsMax; size = Math.floor(size / 2)) {
-        for (let at = 0; at < best.schedule.length && runs <= runsMax; ) {
-            const { schedule } = best;
+    for (let size = failing.schedule.length; size >= 1 && shrinking.runsLeft > 0; size = Math.floor(size / 2)) {
+        for (let at = 0; at < shrinking.best.schedule.length && shrinking.runsLeft > 0; ) {
+            const { schedule } = shrinking.best;
             const calm = [...schedule.slice(0, at), ...schedule.slice(at, at + size).fill(0), ...schedule.slice(at + size)];
             const shorter = [...schedule.slice(0, at), ...schedule.slice(at + size)];
             const changes = schedule.slice(at, at + size).some((index) => index > 0);
             if (!((changes && (await better(calm))) || (await better(shorter)))) at += size;
         }
     }
-    return best;
+    return shrinking.best;
 }
 
 /** Departures from the calmest first, then length. @param {readonly number[]} schedule */

@@ -29,12 +29,13 @@ export function requireArguments(operation, given, required) {
  * @template {new (...given: any[]) => any} Interface
  * @param {Interface} Interface
  * @param {string} name
+ * @param {readonly string[]} [inherited] members of another interface, which it redefines
  * @returns {Interface}
  */
-export function idlInterface(Interface, name) {
+export function idlInterface(Interface, name, inherited = []) {
     const { prototype } = Interface;
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-        if (key !== 'constructor') Object.defineProperty(prototype, key, { ...property, enumerable: true });
+        if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, { ...property, enumerable: true });
     }
     Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
     Object.defineProperty(Interface, 'name', { value: name, configurable: true });

@@ -138,7 +138,7 @@ function invoked(callback, lock) {
     return new Promise((resolve) => resolve(Reflect.apply(callback, undefined, [lock])));
 }
 
-/** §3.3 */
+/** §3.3 @returns {any} */
 export const lockInterface = () => {
     class Lock {
         #name;
@@ -161,7 +161,7 @@ export const lockInterface = () => {
     return idlInterface(Lock, 'Lock');
 };
 
-/** §3.2 */
+/** §3.2 @returns {any} */
 export const lockManagerInterface = () => {
     class LockManager {
         /** @type {LocksOf} */
@@ -174,8 +174,8 @@ export const lockManagerInterface = () => {
         }
 
         // Web IDL §3.7.7: an operation that returns a promise rejects where others throw.
-        /** @param {any} name @param {any} callback @param {any[]} _more */
-        async request(name, callback, ..._more) {
+        /** @param {any} _name @param {any} _callback @param {any[]} _more */
+        async request(_name, _callback, ..._more) {
             return this.#locks.request([...arguments]);
         }
 

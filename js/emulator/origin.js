@@ -158,6 +158,7 @@ export class Origin {
 
     /** @param {number | undefined} bytes of a storage's keys and values together, in UTF-8; undefined: no limit */
     setQuota(bytes) {
+        this.#tell(bytes === undefined ? 'storages have no limit' : `storages take ${bytes} bytes`);
         this.rules.quota(bytes);
     }
 

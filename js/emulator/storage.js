@@ -79,7 +79,7 @@ export class Area extends Stamped {
         const isNew = values.get(key) == null;
         values.set(key, value);
         seen.keys = isNew ? null : keys;
-        seen.version = context.rules.version ?? 0;
+        seen.version = context.rules.version;
         context.origin.wake();
     }
 
@@ -100,7 +100,7 @@ export class Area extends Stamped {
     }
 }
 
-/** A Storage interface of its own for each global object. */
+/** A Storage interface of its own for each global object. @returns {any} */
 export const storageInterface = () => {
     class Storage {
         /** @param {symbol} key */
@@ -153,7 +153,7 @@ export const storageInterface = () => {
 export function makeStorage(context, area, Storage) {
     /** @type {any} */
     const storage = new Proxy(new Storage(internal), traps(() => storage));
-    new Area(storage, context, area); // eslint-disable-line no-new
+    new Area(storage, context, area);
     return storage;
 }
 

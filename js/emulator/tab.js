@@ -117,14 +117,13 @@ export class Tab {
 
     /** The document. @param {Context} context @internal */
     documentOf(context) {
-        const tab = this;
         const document = Object.defineProperties(new EventTarget(), {
-            visibilityState: { get: () => (tab.hidden ? 'hidden' : 'visible'), enumerable: true },
-            hidden: { get: () => tab.hidden, enumerable: true },
+            visibilityState: { get: () => (this.hidden ? 'hidden' : 'visible'), enumerable: true },
+            hidden: { get: () => this.hidden, enumerable: true },
             defaultView: { value: context.window },
             readyState: { value: 'complete' },
             location: { get: () => context.window.location },
-            hasFocus: { value: () => !tab.hidden },
+            hasFocus: { value: () => !this.hidden },
             cookie: { value: '', writable: true },
             URL: { value: context.url.href },
             referrer: { value: '' },

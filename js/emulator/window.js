@@ -96,7 +96,7 @@ function makeWindow(context, window) {
         document: () => context.tab.documentOf(context),
         location: () => locationOf(context.url),
         Storage: storageInterface,
-        StorageEvent: () => storageEventInterface(window.Storage),
+        StorageEvent: storageEventInterface,
         PageTransitionEvent: pageTransitionEventInterface,
         localStorage: () => makeStorage(context, 0, window.Storage),
         sessionStorage: () => makeStorage(context, context.session, window.Storage),

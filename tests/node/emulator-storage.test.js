@@ -159,11 +159,11 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
         it('enumeration tells items, and then what the prototype has', () => {
             storage.setItem('foo', '1');
             storage.bar = '2';
-            const own = [];
-            const all = [];
-            for (const key in storage) (Object.hasOwn(storage, key) ? own : all).push(key);
-            assert.deepEqual(own.sort(), ['bar', 'foo']);
-            assert.deepEqual(all.sort(), ['clear', 'getItem', 'key', 'length', 'removeItem', 'setItem']);
+            /** @type {string[][]} */
+            const [own, all] = [[], []];
+            for (const key in storage) (Object.hasOwn(storage, key) ? own : all)?.push(key);
+            assert.deepEqual(own?.sort(), ['bar', 'foo']);
+            assert.deepEqual(all?.sort(), ['clear', 'getItem', 'key', 'length', 'removeItem', 'setItem']);
             assert.deepEqual({ ...storage }, { bar: '2', foo: '1' });
             assert.equal(JSON.stringify(storage).length, JSON.stringify({ bar: '2', foo: '1' }).length);
         });
@@ -193,7 +193,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             }
             assert.deepEqual([storage.getItem('k'), storage.length], ['old', 1]);
             storage.setItem('k', 'x'.repeat(4999));
-            assert.throws(() => storage.setItem('l', 'y'), (error) => error.code === 22);
+            assert.throws(() => storage.setItem('l', 'y'), (/** @type {any} */ error) => error.code === 22);
             storage.setItem('k', 'y'.repeat(4999));
             storage.removeItem('k');
             storage.setItem('l', 'fits');

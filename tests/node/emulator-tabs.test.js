@@ -323,7 +323,7 @@ describe('createOrigin', () => {
             quirks: { quirks: ['unheard of'] },
             'options.colour': { colour: 'red' },
         })) {
-            await assert.rejects(createOrigin(/** @type {any} */ (options)), (error) => error.code === 'invalid-argument' && error.argument === argument);
+            await assert.rejects(createOrigin(/** @type {any} */ (options)), (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument);
         }
     });
 

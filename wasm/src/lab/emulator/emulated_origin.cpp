@@ -50,7 +50,8 @@ ContextId EmulatedOrigin::open_context(TabId agent, AreaId session) {
 }
 
 AreaId EmulatedOrigin::open_session(AreaId copied) {
-    auto& made = *sessions_.emplace_back(std::make_unique<StorageArea>(StorageModel::mutexed, notes_));
+    auto& made =
+        *sessions_.emplace_back(std::make_unique<StorageArea>(StorageModel::mutexed, notes_));
     made.keep_unsettled(false);
     made.set_quota(quota_bytes_);
     if (copied != 0) {
@@ -105,7 +106,8 @@ bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
     return true;
 }
 
-// --- Storage ---------------------------------------------------------------------------------------
+// --- Storage
+// ---------------------------------------------------------------------------------------
 
 const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area) const {
     return area == 0 ? local_.seen_by(process(context)) : sessions_[area - 1]->values();
@@ -197,7 +199,8 @@ void EmulatedOrigin::tell_contexts(AreaId id, ProcessId process, const StorageAr
     }
 }
 
-// --- Locks -----------------------------------------------------------------------------------------
+// --- Locks
+// -----------------------------------------------------------------------------------------
 
 /// §2.2's lock task queue, as far as one process speaks to it: in order.
 void EmulatedOrigin::to_manager(ContextId context, Action words) {
@@ -221,8 +224,7 @@ void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
 }
 
 void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
-    to_manager(context,
-               [this, context, number] { locks_.abort(request_id(context, number)); });
+    to_manager(context, [this, context, number] { locks_.abort(request_id(context, number)); });
 }
 
 void EmulatedOrigin::query_locks(ContextId context, std::uint32_t number) {
@@ -247,7 +249,8 @@ void EmulatedOrigin::stolen(RequestId id) {
     to_context(Source::Kind::grant, context_of(id), Happening::Kind::stolen, number_of(id));
 }
 
-// --- Channels, time, tasks ---------------------------------------------------------------------------
+// --- Channels, time, tasks
+// ---------------------------------------------------------------------------
 
 ChannelHub::EndpointId EmulatedOrigin::open_channel(ContextId context, std::string_view name) {
     return channels_.open(context, name);
@@ -314,7 +317,8 @@ void EmulatedOrigin::post_in(const Source& source, ContextId context, Action eve
     }
 }
 
-// --- The schedule ------------------------------------------------------------------------------------
+// --- The schedule
+// ------------------------------------------------------------------------------------
 
 void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored) {
     schedule_.reset();
@@ -403,7 +407,8 @@ void EmulatedOrigin::happen(const Source& source) {
     hash_ = SeededRandom(hash_ ^ words).bits();
 }
 
-// --- For people --------------------------------------------------------------------------------------
+// --- For people
+// --------------------------------------------------------------------------------------
 
 void EmulatedOrigin::tell(TabId agent, Object where, std::string text) {
     if (!aloud_) return;

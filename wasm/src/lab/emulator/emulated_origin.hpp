@@ -6,7 +6,8 @@
 //
 // - A process has one copy of localStorage, and sends its writes and its words to the lock manager
 //   in their order.
-// - An agent is an event loop: a tab with its frames, or a worker. It dies, freezes and wakes whole.
+// - An agent is an event loop: a tab with its frames, or a worker. It dies, freezes and wakes
+// whole.
 // - A context is a global object of an agent: what storage events spare, what a lock's client is.
 #pragma once
 
