@@ -20,111 +20,147 @@ const HOSTED = [
 
 const WINDOW_HANDLERS = ['storage', 'message', 'messageerror', 'error', 'unhandledrejection', 'pagehide', 'pageshow', 'beforeunload', 'unload', 'load', 'focus', 'blur', 'online', 'offline'];
 
-/** @param {object} object @param {Record<string, () => unknown>} makers each called once, at the first look */
-function lazily(object, makers) {
+/** Of a global object. */
+const behind = Symbol('context');
+
+/** @param {any} global @returns {Context} */
+const contextOf = (global) => global[behind];
+
+/**
+ * Properties that are made for each global object, at the first look: opening a tab must be cheap.
+ *
+ * @param {object} prototype of global objects
+ * @param {Record<string, (context: Context) => unknown>} makers
+ */
+function lazily(prototype, makers) {
     for (const [name, make] of Object.entries(makers)) {
-        const define = (/** @type {unknown} */ value) =>
-            Object.defineProperty(object, name, { value, writable: true, configurable: true, enumerable: false });
-        Object.defineProperty(object, name, {
+        const define = (/** @type {any} */ global, /** @type {unknown} */ value) =>
+            Object.defineProperty(global, name, { value, writable: true, configurable: true, enumerable: false });
+        Object.defineProperty(prototype, name, {
             configurable: true,
             enumerable: false,
-            get: () => {
-                const value = make();
-                define(value);
+            /** @this {any} */
+            get() {
+                const value = make(contextOf(this));
+                define(this, value);
                 return value;
             },
-            set: define,
+            /** @this {any} @param {unknown} value */
+            set(value) {
+                define(this, value);
+            },
         });
     }
 }
 
+/** What windows and workers have. @type {Record<string, (context: Context) => unknown>} */
+const COMMON = {
+    self: ({ window }) => window,
+    globalThis: ({ window }) => window,
+    Lock: lockInterface,
+    LockManager: lockManagerInterface,
+    BroadcastChannel: broadcastChannelInterface,
+    QuotaExceededError: () => QuotaExceededError,
+    navigator: navigatorOf,
+    crypto: cryptoOf,
+    Math: ({ chance }) => Object.create(Math, { random: { value: () => chance.fraction(), writable: true, configurable: true } }),
+    Date: dateOf,
+    performance: performanceOf,
+    setTimeout: ({ timers }) => (/** @type {any} */ handler, /** @type {any} */ timeout, /** @type {any[]} */ ...given) => timers.set(handler, timeout, given, false),
+    setInterval: ({ timers }) => (/** @type {any} */ handler, /** @type {any} */ timeout, /** @type {any[]} */ ...given) => timers.set(handler, timeout, given, true),
+    clearTimeout: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
+    clearInterval: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
+    reportError: (context) => (/** @type {unknown} */ error) => context.report(error),
+    indexedDB: databaseOf,
+    origin: ({ url }) => url.origin,
+    isSecureContext: ({ url }) => url.protocol === 'https:' || url.hostname === 'localhost' || url.hostname === '127.0.0.1',
+    crossOriginIsolated: () => false,
+};
+
+/** What only windows have. @type {Record<string, (context: Context) => unknown>} */
+const WINDOW = {
+    window: ({ window }) => window,
+    frames: ({ window }) => window,
+    document: (context) => context.tab.documentOf(context),
+    location: ({ url }) => locationOf(url),
+    Storage: storageInterface,
+    StorageEvent: storageEventInterface,
+    PageTransitionEvent: pageTransitionEventInterface,
+    localStorage: (context) => makeStorage(context, 0, context.window.Storage),
+    sessionStorage: (context) => makeStorage(context, context.session, context.window.Storage),
+    name: () => '',
+    requestAnimationFrame: ({ timers, window }) => (/** @type {(time: number) => void} */ call) =>
+        timers.set(() => call(window.performance.now()), 16, [], false),
+    cancelAnimationFrame: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
+    requestIdleCallback: ({ timers }) => (/** @type {(deadline: object) => void} */ call) =>
+        timers.set(() => call({ didTimeout: false, timeRemaining: () => 50 }), 1, [], false),
+    cancelIdleCallback: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
+    postMessage: postMessageTo,
+    open: ({ origin, tab }) => (/** @type {any} */ url = '') => origin.openTab({ opener: tab, url: `${url}` }).window,
+    close: ({ tab }) => () => void tab.close(),
+};
+
+/** What only windows have, and changes. @type {Record<string, (context: Context) => unknown>} */
+const CHANGING = {
+    parent: ({ parent, window }) => parent?.window ?? window,
+    top: ({ tab }) => tab.window,
+    opener: ({ tab }) => tab.opener?.window ?? null,
+    closed: ({ tab }) => tab.closed,
+    length: ({ tab }) => tab.frames.length,
+};
+
+/** IndexedDB's interfaces, where the peer is there. */
+const DATABASES = ['IDBCursor', 'IDBCursorWithValue', 'IDBDatabase', 'IDBFactory', 'IDBIndex', 'IDBKeyRange', 'IDBObjectStore', 'IDBOpenDBRequest', 'IDBRequest', 'IDBTransaction', 'IDBVersionChangeEvent'];
+
+/** @param {string} name @param {readonly string[]} handlers */
+function globalInterface(name, handlers) {
+    class Global extends EventTarget {}
+    const { prototype } = Global;
+    for (const hosted of HOSTED) {
+        if (!(hosted in globalThis)) continue;
+        const value = /** @type {any} */ (globalThis)[hosted];
+        Object.defineProperty(prototype, hosted, { value, writable: true, configurable: true });
+    }
+    lazily(prototype, COMMON);
+    lazily(prototype, Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])));
+    defineHandlers(prototype, handlers);
+    Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
+    return Global;
+}
+
+/** @type {Record<string, new () => EventTarget> | undefined} */
+let interfaces;
+
+/** Made when the first is asked for: importing us must not cost what is not used. */
+function globalInterfaces() {
+    if (interfaces) return interfaces;
+    const Window = globalInterface('Window', WINDOW_HANDLERS);
+    lazily(Window.prototype, WINDOW);
+    for (const [name, get] of Object.entries(CHANGING)) {
+        /** @this {any} */
+        const look = function () {
+            return get(contextOf(this));
+        };
+        Object.defineProperty(Window.prototype, name, { get: look, configurable: true });
+    }
+    interfaces = { window: Window, worker: globalInterface('DedicatedWorkerGlobalScope', ['message', 'messageerror', 'error']) };
+    return interfaces;
+}
+
 /** @param {Context} context */
 export function makeGlobal(context) {
-    const global = new EventTarget();
-    for (const name of HOSTED) {
-        if (!(name in globalThis)) continue;
-        const value = /** @type {any} */ (globalThis)[name];
-        Object.defineProperty(global, name, { value, writable: true, configurable: true });
-    }
-    lazily(global, common(context));
-    if (context.kind === 'window') makeWindow(context, global);
-    else defineHandlers(global, ['message', 'messageerror', 'error']);
-    return global;
-}
-
-/** @param {Context} context @returns {Record<string, () => unknown>} what windows and workers have */
-function common(context) {
-    const { timers, url } = context;
-    return {
-        self: () => context.window,
-        globalThis: () => context.window,
-        Lock: lockInterface,
-        LockManager: lockManagerInterface,
-        BroadcastChannel: () => broadcastChannelInterface(context),
-        QuotaExceededError: () => QuotaExceededError,
-        navigator: () => navigatorOf(context),
-        crypto: () => cryptoOf(context),
-        Math: () => Object.create(Math, { random: { value: () => context.chance.fraction(), writable: true, configurable: true } }),
-        Date: () => dateOf(context),
-        performance: () => performanceOf(context),
-        setTimeout: () => (/** @type {any} */ handler, /** @type {any} */ timeout, /** @type {any[]} */ ...given) => timers.set(handler, timeout, given, false),
-        setInterval: () => (/** @type {any} */ handler, /** @type {any} */ timeout, /** @type {any[]} */ ...given) => timers.set(handler, timeout, given, true),
-        clearTimeout: () => (/** @type {any} */ id) => timers.clear(id),
-        clearInterval: () => (/** @type {any} */ id) => timers.clear(id),
-        reportError: () => (/** @type {unknown} */ error) => context.report(error),
-        indexedDB: () => databaseOf(context),
-        ...databaseInterfaces(context),
-        origin: () => url.origin,
-        isSecureContext: () => url.protocol === 'https:' || url.hostname === 'localhost' || url.hostname === '127.0.0.1',
-        crossOriginIsolated: () => false,
-    };
-}
-
-/** @param {Context} context */
-function databaseInterfaces({ origin }) {
-    return Object.fromEntries(
-        Object.entries(origin.database?.interfaces ?? {}).map(([name, Interface]) => [name, () => Interface]),
-    );
-}
-
-/** @param {Context} context @param {any} window */
-function makeWindow(context, window) {
-    defineHandlers(window, WINDOW_HANDLERS);
-    lazily(window, {
-        window: () => window,
-        frames: () => window,
-        document: () => context.tab.documentOf(context),
-        location: () => locationOf(context.url),
-        Storage: storageInterface,
-        StorageEvent: storageEventInterface,
-        PageTransitionEvent: pageTransitionEventInterface,
-        localStorage: () => makeStorage(context, 0, window.Storage),
-        sessionStorage: () => makeStorage(context, context.session, window.Storage),
-        name: () => '',
-        requestAnimationFrame: () => (/** @type {(time: number) => void} */ call) => context.timers.set(() => call(window.performance.now()), 16, [], false),
-        cancelAnimationFrame: () => (/** @type {any} */ id) => context.timers.clear(id),
-        requestIdleCallback: () => (/** @type {(deadline: object) => void} */ call) =>
-            context.timers.set(() => call({ didTimeout: false, timeRemaining: () => 50 }), 1, [], false),
-        cancelIdleCallback: () => (/** @type {any} */ id) => context.timers.clear(id),
-        postMessage: () => postMessageTo(context),
-        open: () => (/** @type {any} */ url = '') => context.origin.openTab({ opener: context.tab, url: `${url}` }).window,
-        close: () => () => void context.tab.close(),
-    });
-    Object.defineProperties(window, {
-        parent: { get: () => context.parent?.window ?? window, configurable: true },
-        top: { get: () => context.tab.context.window, configurable: true },
-        opener: { get: () => context.tab.opener?.window ?? null, configurable: true },
-        closed: { get: () => context.tab.closed, configurable: true },
-        length: { get: () => context.tab.frames.length, configurable: true },
-    });
+    const Global = /** @type {new () => EventTarget} */ (globalInterfaces()[context.kind]);
+    return Object.defineProperty(new Global(), behind, { value: context });
 }
 
 /** HTML §9.3.3: window.postMessage(), to another window of the origin or to oneself. @param {Context} context */
-const postMessageTo = (context) => (/** @type {unknown} */ message, /** @type {unknown} */ _target, /** @type {any} */ transfer) => {
-    const from = context.origin.current;
-    const data = context.serialize(message, transfer ? { transfer } : undefined);
-    context.queueTask(() => context.fireMessage(context.window, data, { source: from?.window }), 5, from?.agent);
-};
+function postMessageTo(context) {
+    return (/** @type {unknown} */ message, /** @type {unknown} */ _target, /** @type {any} */ transfer) => {
+        const from = context.origin.current;
+        const data = context.serialize(message, transfer ? { transfer } : undefined);
+        context.queueTask(() => context.fireMessage(context.window, data, { source: from?.window }), 5, from?.agent);
+    };
+}
 
 /** @param {Context} context */
 function navigatorOf(context) {
