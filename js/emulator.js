@@ -174,11 +174,12 @@ export async function explore(scenario, options = {}) {
  * A broken run again, step by step as it was.
  *
  * @param {Scenario | string} scenario the same
- * @param {{ seed: number, schedule: readonly number[] }} found a report, or what was kept of one
+ * @param {{ seed?: number, schedule?: readonly number[] }} found a report of a broken run, or what was kept of one
  * @param {ExploreOptions & CreateOriginOptions} [options] the same
  * @returns {Promise<ExploreReport>} unbroken if that run does not break any more
  */
 export async function replay(scenario, { seed, schedule }, options = {}) {
+    if (seed === undefined || schedule === undefined) throw invalid('found', undefined, 'the report of a broken run');
     const { plan } = await planOf(scenario, options);
     const outcome = await runOnce(plan, { seed, schedule, aloud: true });
     const { steps, complaint, trace, svg, hash } = outcome;

@@ -39,11 +39,19 @@ const declared = /\b(?:var|function\s*\*?)\s+([\p{ID_Start}$_][\p{ID_Continue}$]
  */
 export function runScript(context, source) {
     if (/^\s*export\b/m.test(source)) return runModule(context, source);
-    const names = new Set([...source.matchAll(declared)].map(([, name]) => name));
-    const exported = [...names].map((name) => `try { scope[${JSON.stringify(name)}] = eval(${JSON.stringify(name)}) } catch {}`);
-    const body = `with (scope) { const value = eval(source); ${exported.join('; ')}; return value }`;
-    return compiled(['scope', 'source'], body).call(context.window, scopeOf(context.window), source);
+    const names = [...new Set([...source.matchAll(declared)].map(([, name]) => name))];
+    const { $text, $keep } = /** @type {Record<string, string>} */ (parameters);
+    // What a strict script declares is gone after it; so it keeps it itself, for which its value is lost.
+    const strict = /^\s*(?:\/\*[^]*?\*\/\s*|\/\/.*\n\s*)*(['"])use strict\1/.test(source);
+    const keep = names.map((name) => `try { ${$keep}(${JSON.stringify(name)}, ${strict ? name : `eval(${JSON.stringify(name)})`}) } catch {}`).join('\n');
+    const text = strict ? `${source}\n;${keep}` : source;
+    const body = `with (${parameters.$scope}) { const $value = eval(${$text}); ${strict ? '' : keep}; return $value }`;
+    const set = (/** @type {string} */ name, /** @type {unknown} */ value) => (context.window[name] = value);
+    return compiled(Object.values(parameters), body).call(context.window, scopeOf(context.window), text, set);
 }
+
+/** Names that no script uses: they can be seen in it. */
+const parameters = { $scope: '__tabacus_scope', $text: '__tabacus_text', $keep: '__tabacus_keep' };
 
 /** @param {Context} context @param {string} source @returns {Promise<object>} */
 function runModule(context, source) {
