@@ -18,7 +18,7 @@ if(TABACUS_SANITIZE)
 endif()
 
 tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab wasm/src/lab/explore
-    wasm/src/lab/threads)
+    wasm/src/lab/threads wasm/src/lab/emulator)
 tabacus_sources(test_sources tests/native)
 if(TABACUS_SANITIZE MATCHES "thread")
     # What threads share, and nothing else: one thread runs each of the other tests.

@@ -101,10 +101,14 @@ if(NOT TABACUS_THREADS)
     # only the older encoding of exceptions are still about, Node 20 among them.
     set(lab_options -O3 -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1)
     tabacus_sources(lab_sources
-        wasm/src/protocol wasm/src/lab wasm/src/lab/explore wasm/src/bindings/lab)
+        wasm/src/protocol wasm/src/lab wasm/src/lab/explore wasm/src/lab/emulator)
+    tabacus_sources(lab_binding_sources wasm/src/bindings/lab)
+    tabacus_sources(emulator_binding_sources wasm/src/bindings/emulator)
     tabacus_objects(tabacus_lab "${lab_options}" ${lab_sources})
     # Several files a unit: half the time.
     set_target_properties(tabacus_lab PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    tabacus_objects(tabacus_lab_bindings "${lab_options}" ${lab_binding_sources})
+    tabacus_objects(tabacus_emulator_bindings "${lab_options}" ${emulator_binding_sources})
 endif()
 foreach(pair "web;web,worker" "node;node")
     list(GET pair 0 platform)
@@ -120,7 +124,10 @@ foreach(pair "web;web,worker" "node;node")
             tabacus_protocols tabacus_limits)
         tabacus_module(queue ${platform} ${environments} "${small_options}"
             tabacus_protocols tabacus_queue)
-        tabacus_module(lab ${platform} ${environments} "${lab_options}" tabacus_lab)
+        tabacus_module(lab ${platform} ${environments} "${lab_options}"
+            tabacus_lab tabacus_lab_bindings)
+        tabacus_module(emulator ${platform} ${environments} "${lab_options}"
+            tabacus_lab tabacus_emulator_bindings)
     endif()
 endforeach()
 

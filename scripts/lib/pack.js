@@ -29,6 +29,7 @@ const CORES = {
     single: 'wasm-single',
     catalogue: 'wasm-single',
     lab: 'wasm-single',
+    emulator: 'wasm-single',
     locks: 'wasm-single',
     limits: 'wasm-single',
     queue: 'wasm-single',
@@ -41,6 +42,8 @@ const FACADES = {
     'tabacus-worker': 'worker',
     'tabacus-lab': 'lab',
     'tabacus-service-worker': 'service-worker',
+    'tabacus-emulator': 'emulator',
+    'tabacus-polyfill': 'polyfill',
     'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
     'tabacus-compat-leadership': 'compat/leadership',
     'tabacus-compat-locks': 'compat/locks',
@@ -147,6 +150,8 @@ async function bundle(platform, entries, outdir) {
         minify: true,
         target: 'es2022',
         platform: platform === 'node' ? 'node' : 'neutral',
+        // An optional peer of the emulator's.
+        external: ['fake-indexeddb'],
         logLevel: 'warning',
         plugins: [glue, forPlatform(platform)],
     });
@@ -165,7 +170,7 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|locks|limits|queue)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ }, ({ importer, path }) =>
             /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,

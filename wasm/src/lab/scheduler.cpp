@@ -69,6 +69,11 @@ std::size_t Scheduler::pending(const Source& source) const {
     return at < sources_.size() && sources_[at] == source ? queues_[at].size() : 0;
 }
 
+std::uint32_t Scheduler::cause(const Source& source) const {
+    const auto& queue = queues_[find(source)];
+    return queue.events[queue.head].cause;
+}
+
 Scheduler::Taken Scheduler::take(const Source& source) {
     const auto at = find(source);
     auto& queue = queues_[at];

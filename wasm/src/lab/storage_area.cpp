@@ -139,7 +139,7 @@ StorageArea::Write StorageArea::send(Write write) {
         write.changes = !values_.empty();
     }
     if (!write.changes) return write;
-    before_.push_back(values_);
+    if (keeps_unsettled_) before_.push_back(values_);
     if (before_.size() > unsettled_max) before_.pop_front();
     apply_change(values_, write.change);
     return write;

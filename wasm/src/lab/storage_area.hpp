@@ -83,11 +83,15 @@ class StorageArea {
     void wipe();
     /// What a crash of the browser leaves: the area without its `lost` latest writes.
     void forget_latest(std::size_t lost);
+    /// Whether forget_latest() can take writes back, for which each keeps the area as it was.
+    void keep_unsettled(bool keeps) { keeps_unsettled_ = keeps; }
     [[nodiscard]] std::size_t unsettled() const { return before_.size(); }
     /// What was written is on the disk.
     void settle() { before_.clear(); }
 
     [[nodiscard]] const Values& values() const { return values_; }
+    /// What the process reads: its copy, or the area.
+    [[nodiscard]] const Values& seen_by(ProcessId process) const;
     /// A stranger's hand (a test's): every process sees the value.
     void overwrite(const std::string& key, std::optional<std::string> value);
 
@@ -102,7 +106,6 @@ class StorageArea {
         std::map<std::string, Awaited, std::less<>> awaited;
     };
     static void receive_from_other(Process& process, const StorageChange& change);
-    [[nodiscard]] const Values& seen_by(ProcessId process) const;
     void check_quota(const Values& values, std::string_view key, std::string_view value) const;
 
     void note(ProcessId process, std::string_view key, Touch touch) const;
@@ -115,6 +118,7 @@ class StorageArea {
     Values values_;
     std::map<ProcessId, Process> processes_;
     std::optional<std::size_t> quota_bytes_;
+    bool keeps_unsettled_ = true;
     std::deque<Values> before_;  // the area before each of its latest writes
 };
 

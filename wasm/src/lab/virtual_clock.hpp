@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ class VirtualClock {
         TabId tab;
         Callback callback;
         std::uint32_t cause = 0;  // the step that started it
+        std::uint64_t id = 0;
     };
 
     explicit VirtualClock(Notes& notes) : notes_(&notes) {}
@@ -30,17 +32,25 @@ class VirtualClock {
     void begin_step(std::uint32_t number) { step_ = number; }
     void jump(double delta_ms) { now_ms_ += delta_ms; }
 
-    void start(TabId tab, double delay_ms, Callback callback) {
+    /// Returns what cancel() knows the timer by.
+    std::uint64_t start(TabId tab, double delay_ms, Callback callback) {
         notes_->note(Object::now, 0, Touch::read);
         notes_->note(Object::timers, 0, Touch::bump);
-        timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_});
+        timers_.push_back(
+            {now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_, ++last_id_});
+        return last_id_;
     }
     /// The same, rounded up to the next whole minute, as browsers do for tabs long hidden (HTML
     /// §8.6: "optionally, wait a further implementation-defined length of time").
-    void start_throttled(TabId tab, double delay_ms, Callback callback) {
+    std::uint64_t start_throttled(TabId tab, double delay_ms, Callback callback) {
         constexpr double minute_ms = 60'000;
         const double due_ms = std::ceil((now_ms_ + delay_ms) / minute_ms) * minute_ms;
-        start(tab, due_ms - now_ms_, std::move(callback));
+        return start(tab, due_ms - now_ms_, std::move(callback));
+    }
+    /// Nothing, if it was due already.
+    void cancel(std::uint64_t id) {
+        notes_->note(Object::timers, 0, Touch::write);
+        std::erase_if(timers_, [id](const Timer& timer) { return timer.id == id; });
     }
 
     [[nodiscard]] bool waiting() const { return !timers_.empty(); }
@@ -66,6 +76,7 @@ class VirtualClock {
   private:
     Notes* notes_;
     std::uint32_t step_ = 0;
+    std::uint64_t last_id_ = 0;
     double now_ms_ = 1'700'000'000'000;  // some day of November 2023
     std::vector<Timer> timers_;          // in the order they were started
 };

@@ -1,0 +1,237 @@
+/**
+ * The emulator: an origin with several tabs in one process, behind the platform's own API.
+ *
+ * @example
+ * import { createOrigin } from 'tabacus/emulator';
+ * const origin = await createOrigin({ url: 'https://shop.example/', storage: 'cached', seed: 7 });
+ * const [a, b] = [origin.openTab(), origin.openTab()];
+ * b.window.addEventListener('storage', (event) => console.log(event.key, event.newValue));
+ * a.window.localStorage.setItem('basket', '3');
+ * await origin.settled();
+ */
+
+import { checkWasm } from './core/module.js';
+import { loadRules } from './emulator/core.js';
+import { faults, runOnce, shrink } from './emulator/explore.js';
+import { loadPeer } from './emulator/indexed-db.js';
+import { Origin as EmulatedOrigin } from './emulator/origin.js';
+import { invalid } from './errors.js';
+import { checkInteger, checkOptions, checkSignal } from './shared/check.js';
+
+export { TabacusError } from './errors.js';
+export { faults } from './emulator/explore.js';
+
+/** @typedef {import('./emulator/origin.js').Origin} Origin */
+/** @typedef {import('./emulator/tab.js').Tab} Tab */
+
+/**
+ * Where browsers are known to differ from the specification, or from each other.
+ *
+ * - `no-wake-after-abort`: as Chromium, who waits behind an aborted lock request is not looked at until a holder
+ *   releases, although Web Locks §4.3 says to
+ * - `equal-writes-dropped`: as Firefox and WebKit, a write of what the writer's copy holds already is not sent
+ */
+export const quirks = Object.freeze(/** @type {const} */ (['no-wake-after-abort', 'equal-writes-dropped']));
+
+/** Who sees localStorage when; the first is what browsers do. */
+export const storages = Object.freeze(/** @type {const} */ (['cached', 'interleaved', 'mutexed']));
+
+/**
+ * @typedef {object} CreateOriginOptions
+ * @property {string | URL} [url] of its tabs, unless said otherwise; `https://example.test/` by default
+ * @property {'cached' | 'interleaved' | 'mutexed'} [storage] `cached` unless said otherwise
+ * @property {number} [seed] an integer from 0 to 2^53 − 1: who goes next is chance. Without one, whatever was begun
+ *   first happens first
+ * @property {'virtual' | 'real'} [clock] `virtual` unless said otherwise: time passes when nothing else can happen
+ * @property {number} [quota_bytes] how much a storage takes, keys and values together, in UTF-8; 5 MiB unless said
+ *   otherwise
+ * @property {readonly (typeof quirks[number])[]} [quirks] none unless said otherwise
+ * @property {import('./core/module.js').WasmSource} [wasm] where emulator.wasm is, if not beside the package's modules
+ * @property {object} [fakeIndexedDB] the module `fake-indexeddb`, where `import('fake-indexeddb')` does not find it
+ */
+
+/** HTML §12.2: "a mostly arbitrary limit of five megabytes per origin is suggested". */
+const quotaBytesDefault = 5 * 1024 * 1024;
+
+/** @type {Promise<any> | undefined} */
+let shared;
+
+/**
+ * @param {CreateOriginOptions} [options]
+ * @returns {Promise<Origin>} rejects with `invalid-argument`, and `unavailable` without emulator.wasm
+ */
+export async function createOrigin(options = {}) {
+    const { checked, wasm, peer } = checkOrigin(options);
+    const [glue, found] = await load(wasm, peer);
+    return new EmulatedOrigin(glue, checked, found);
+}
+
+/** @param {import('./core/module.js').WasmSource | undefined} wasm @param {unknown} peer */
+function load(wasm, peer) {
+    const glue = wasm === undefined ? (shared ??= loadRules(undefined)) : loadRules(wasm);
+    return Promise.all([glue, peer ?? loadPeer()]);
+}
+
+/** @param {unknown} given */
+function checkOrigin(given) {
+    const known = /** @type {const} */ (['url', 'storage', 'seed', 'clock', 'quota_bytes', 'quirks', 'wasm', 'fakeIndexedDB']);
+    const options = checkOptions(given, known);
+    const { storage = 'cached', seed, clock = 'virtual', quota_bytes = quotaBytesDefault } = options;
+    const chosen = options.quirks ?? [];
+    if (!Array.isArray(chosen) || chosen.some((quirk) => !quirks.includes(quirk))) {
+        throw invalid('quirks', chosen, `an array of ${quirks.join(', ')}`);
+    }
+    const checked = {
+        url: checkUrl(options.url ?? 'https://example.test/'),
+        storage: /** @type {any} */ (word('storage', storage, storages)),
+        seed: seed === undefined ? undefined : checkInteger('seed', seed, 0, Number.MAX_SAFE_INTEGER),
+        clock: /** @type {any} */ (word('clock', clock, ['virtual', 'real'])),
+        quota_bytes: checkInteger('quota_bytes', quota_bytes, 0, 2 ** 31 - 1),
+        quirks: {
+            dropsEqualWrites: chosen.includes('equal-writes-dropped'),
+            wakesAfterAbort: !chosen.includes('no-wake-after-abort'),
+        },
+    };
+    return { checked, wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'), peer: options.fakeIndexedDB };
+}
+
+/** @param {unknown} url */
+function checkUrl(url) {
+    if ((typeof url === 'string' || url instanceof URL) && URL.canParse(url)) return new URL(url).href;
+    throw invalid('url', url, 'an absolute URL');
+}
+
+/** @param {string} argument @param {unknown} value @param {readonly string[]} allowed */
+function word(argument, value, allowed) {
+    if (allowed.includes(/** @type {string} */ (value))) return value;
+    throw invalid(argument, value, `one of ${allowed.join(', ')}`);
+}
+
+/** @typedef {import('./emulator/explore.js').Scenario} Scenario */
+/** @typedef {import('./emulator/explore.js').InvariantContext} InvariantContext */
+
+/**
+ * @typedef {object} ExploreOptions besides those of {@link createOrigin}, of which `seed` and `clock` are ours
+ * @property {number | readonly number[]} [seeds] how many, from 1 on, or which; 1,000 unless said otherwise
+ * @property {number} [tabs] 1 to 64; 2 unless said otherwise
+ * @property {readonly (typeof faults[number])[]} [faults] that may happen; none unless said otherwise
+ * @property {number} [faultBudget] how many of them in one run, 0 to 64; 1 unless said otherwise
+ * @property {(context: InvariantContext) => unknown} [invariant] called when nothing can happen any more: false, a
+ *   sentence or what it throws says that something is wrong
+ * @property {number} [steps] after which a run counts as endless, 1 to 10^6; 20,000 unless said otherwise
+ * @property {AbortSignal} [signal] ends it; the promise is rejected with its reason
+ * @property {(seeds: number) => void} [progress] called after each seed
+ */
+
+/**
+ * @typedef {object} ExploreReport
+ * @property {'broken' | 'unbroken within the bound'} verdict
+ * @property {number} seeds how many were run
+ * @property {number} steps of all runs
+ * @property {Record<string, number>} faults how often each happened
+ * @property {string} hash equal for equal explorations, in hexadecimal
+ * @property {string} complaint what was wrong, in one sentence; empty unless broken
+ * @property {number} [seed] which broke it
+ * @property {number[]} [schedule] the simplest that breaks it, for {@link replay}
+ * @property {string} [trace] of a broken one: a line for each thing that happened
+ * @property {string} [svg] the same as a sequence diagram
+ */
+
+/**
+ * Runs a scenario in every tab of an emulated origin, once a seed, until a run breaks: the scenario throws, never
+ * ends, or leaves what the invariant denies. Odd seeds are random walks over turns, deliveries, grants, timers and
+ * faults; even seeds go by priorities that change at random (PCT).
+ *
+ * @param {Scenario | string} scenario called in each tab with the tab, or a script that is run there
+ * @param {ExploreOptions & CreateOriginOptions} [options]
+ * @returns {Promise<ExploreReport>}
+ * @throws {TabacusError} `invalid-argument`, `unavailable` without emulator.wasm
+ * @example
+ * const report = await explore(async ({ window: { navigator, localStorage } }) => {
+ *     await navigator.locks.request('n', () => { localStorage.n = Number(localStorage.n ?? 0) + 1; });
+ * }, { tabs: 2, invariant: ({ origin }) => origin.openTab().window.localStorage.n === '2' });
+ */
+export async function explore(scenario, options = {}) {
+    const { plan, seeds, signal, progress } = await planOf(scenario, options);
+    /** @type {ExploreReport} */
+    const report = { verdict: 'unbroken within the bound', seeds: 0, steps: 0, faults: {}, hash: '', complaint: '' };
+    const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
+    const length = Math.max(schedule.length, (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps, 10);
+    for (const seed of seeds) {
+        signal?.throwIfAborted();
+        const outcome = await runOnce(plan, { seed, length });
+        ++report.seeds;
+        report.steps += outcome.steps;
+        report.hash = mixed(report.hash, outcome.hash);
+        for (const fault of outcome.faults) report.faults[fault] = (report.faults[fault] ?? 0) + 1;
+        if (outcome.complaint) return broken(plan, seed, outcome, report);
+        progress?.(report.seeds);
+    }
+    return report;
+}
+
+/**
+ * A broken run again, step by step as it was.
+ *
+ * @param {Scenario | string} scenario the same
+ * @param {{ seed?: number, schedule?: readonly number[] }} found a report of a broken run, or what was kept of one
+ * @param {ExploreOptions & CreateOriginOptions} [options] the same
+ * @returns {Promise<ExploreReport>} unbroken if that run does not break any more
+ */
+export async function replay(scenario, { seed, schedule }, options = {}) {
+    if (seed === undefined || schedule === undefined) throw invalid('found', undefined, 'the report of a broken run');
+    const { plan } = await planOf(scenario, options);
+    const outcome = await runOnce(plan, { seed, schedule, aloud: true });
+    const { steps, complaint, trace, svg, hash } = outcome;
+    const verdict = complaint ? 'broken' : 'unbroken within the bound';
+    return { verdict, seeds: 1, steps, faults: {}, hash, complaint, seed, schedule: [...schedule], trace, svg };
+}
+
+/** Runs that shrinking may take. */
+const shrinkRunsMax = 300;
+
+/** @param {import('./emulator/explore.js').Plan} plan @param {number} seed @param {import('./emulator/explore.js').Outcome} failing @param {ExploreReport} report */
+async function broken(plan, seed, failing, report) {
+    const { schedule } = await shrink(plan, seed, failing, shrinkRunsMax);
+    const { complaint, trace, svg } = await runOnce(plan, { seed, schedule, aloud: true });
+    return { ...report, verdict: /** @type {const} */ ('broken'), complaint: complaint || failing.complaint, seed, schedule, trace, svg };
+}
+
+/** FNV-1a. @param {string} hash @param {string} more */
+function mixed(hash, more) {
+    let [low, high] = [0x811c9dc5, 0x01000193];
+    for (const unit of hash + more) {
+        low = Math.imul(low ^ unit.charCodeAt(0), 0x01000193);
+        high = Math.imul(high ^ low, 0x01000193);
+    }
+    return [low, high].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
+}
+
+/** @param {unknown} scenario @param {unknown} given */
+async function planOf(scenario, given) {
+    if (typeof scenario !== 'function' && typeof scenario !== 'string') throw invalid('scenario', scenario, 'a function or a string');
+    const known = /** @type {const} */ (['seeds', 'tabs', 'faults', 'faultBudget', 'invariant', 'steps', 'signal', 'progress', 'url', 'storage', 'quota_bytes', 'quirks', 'wasm', 'fakeIndexedDB']);
+    const { seeds = 1000, tabs = 2, faults: chosen = [], faultBudget = 1, invariant = () => {}, steps = 20_000, signal, progress, ...rest } = checkOptions(given, known);
+    const { checked, wasm, peer } = checkOrigin(rest);
+    if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
+    for (const fault of chosen) word('faults', fault, faults);
+    for (const [name, call] of Object.entries({ invariant, progress })) {
+        if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
+    }
+    const numbers = {
+        tabs: checkInteger('tabs', tabs, 1, 64),
+        faultBudget: chosen.length === 0 ? 0 : checkInteger('faultBudget', faultBudget, 0, 64),
+        stepsMax: checkInteger('steps', steps, 1, 1e6),
+    };
+    const list = seedsOf(seeds);
+    const ending = checkSignal(signal);
+    const [glue, found] = await load(wasm, peer);
+    const plan = { glue, peer: found, scenario, invariant, faults: numbers.faultBudget === 0 ? [] : chosen, ...numbers, origin: checked };
+    return { plan: /** @type {import('./emulator/explore.js').Plan} */ (plan), seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+}
+
+/** @param {unknown} seeds */
+function seedsOf(seeds) {
+    if (Array.isArray(seeds)) return seeds.map((seed) => checkInteger('seeds', seed, 0, Number.MAX_SAFE_INTEGER));
+    return Array.from({ length: checkInteger('seeds', seeds, 0, 1e7) }, (_, at) => at + 1);
+}

@@ -1,0 +1,154 @@
+/** Timers (HTML §8.6), Date and performance of a context, on the origin's clock. */
+
+/** @typedef {import('./context.js').Context} Context */
+
+/** HTML §8.6, "timer initialization steps": deeper than so many timers, none is shorter than 4 ms. */
+const nestingMax = 5;
+const nestedMsMin = 4;
+
+/** Reads of the clock in one turn after which it is taken for a program that waits for time to pass. */
+const readsMax = 10_000;
+
+/** How long a hidden page's timers are put off, as Chromium's intensive throttling. */
+const minute_ms = 60_000;
+
+const host = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, Date: globalThis.Date };
+
+/** The origin's time. `virtual`: it passes only when nothing else can happen; `real`: with the machine's. */
+export class OriginClock {
+    #rules;
+    #jumped_ms = 0;
+    #reads = 0;
+
+    /** @param {import('./core.js').Rules} rules @param {'virtual' | 'real'} kind */
+    constructor(rules, kind) {
+        this.#rules = rules;
+        this.virtual = kind === 'virtual';
+    }
+
+    now() {
+        if (!this.virtual) return host.Date.now() + this.#jumped_ms;
+        if (++this.#reads > readsMax) this.#rules.jump(1);
+        return this.#rules.now();
+    }
+
+    /** A task begins. */
+    beginTask() {
+        this.#reads = 0;
+    }
+
+    /** @param {number} now_ms */
+    set(now_ms) {
+        const delta_ms = now_ms - this.now();
+        if (this.virtual) this.#rules.jump(delta_ms);
+        else this.#jumped_ms += delta_ms;
+    }
+}
+
+/** One context's timers. */
+export class Timers {
+    /** By id: the rules' number of it or the host's timer, and what it does. @type {Map<number, { handle: any, due: () => void }>} */
+    #timers = new Map();
+    /** @type {Map<number, number>} */
+    #idOf = new Map();
+    #last = 0;
+    #nesting = 0;
+    #context;
+
+    /** @param {Context} context */
+    constructor(context) {
+        this.#context = context;
+    }
+
+    /** @param {any} handler @param {any} timeout @param {any[]} given @param {boolean} repeats */
+    set(handler, timeout, given, repeats) {
+        const call = typeof handler === 'function' ? () => Reflect.apply(handler, this.#context.window, given) : this.#script(handler);
+        const id = ++this.#last;
+        this.#start(id, Math.max(timeout | 0, 0), call, repeats, this.#nesting + 1);
+        return id;
+    }
+
+    /** HTML §8.6: what is no function is a script. @param {any} handler */
+    #script(handler) {
+        const text = `${handler}`;
+        return () => this.#context.evaluate(text);
+    }
+
+    /** @param {number} id @param {number} given_ms @param {() => void} call @param {boolean} repeats @param {number} nesting */
+    #start(id, given_ms, call, repeats, nesting) {
+        const delay_ms = nesting > nestingMax ? Math.max(given_ms, nestedMsMin) : given_ms;
+        const due = () => {
+            if (!repeats) this.#timers.delete(id);
+            this.#nesting = nesting;
+            try {
+                this.#context.guard(call);
+            } finally {
+                if (repeats && this.#timers.has(id)) this.#start(id, given_ms, call, true, nesting + 1);
+            }
+        };
+        this.#timers.set(id, { handle: this.#begin(id, delay_ms), due });
+    }
+
+    /** @param {number} id @param {number} delay_ms */
+    #begin(id, delay_ms) {
+        const { rules, origin, tab } = this.#context;
+        if (origin.clock.virtual) {
+            const number = rules.timer(this.#context.id, delay_ms, tab.throttled);
+            this.#idOf.set(number, id);
+            origin.wake();
+            return number;
+        }
+        const until_ms = tab.throttled ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms : 0;
+        const wait_ms = tab.throttled ? until_ms - origin.clock.now() : delay_ms;
+        return host.setTimeout(() => this.#context.queueTask(() => this.#run(id), 2), wait_ms);
+    }
+
+    /** @param {any} given */
+    clear(given) {
+        const id = given | 0;
+        const timer = this.#timers.get(id);
+        if (!timer) return;
+        this.#timers.delete(id);
+        if (typeof timer.handle === 'number') {
+            this.#idOf.delete(timer.handle);
+            this.#context.rules.cancel(timer.handle);
+        } else {
+            host.clearTimeout(timer.handle);
+        }
+    }
+
+    clearAll() {
+        for (const id of [...this.#timers.keys()]) this.clear(id);
+    }
+
+    /** The rules' timer of this number is due. @param {number} number */
+    due(number) {
+        const id = this.#idOf.get(number);
+        this.#idOf.delete(number);
+        if (id !== undefined) this.#run(id);
+    }
+
+    /** @param {number} id */
+    #run(id) {
+        this.#timers.get(id)?.due();
+    }
+
+    beginTask() {
+        this.#nesting = 0;
+    }
+}
+
+/** @param {Context} context the host's Date, on the origin's clock */
+export const dateOf = (context) =>
+    new Proxy(host.Date, {
+        construct: (target, given, newTarget) =>
+            Reflect.construct(target, given.length === 0 ? [context.now()] : given, newTarget === context.window.Date ? target : newTarget),
+        apply: () => new host.Date(context.now()).toString(),
+        get: (target, key, receiver) => (key === 'now' ? () => Math.floor(context.now()) : Reflect.get(target, key, receiver)),
+    });
+
+/** @param {Context} context High Resolution Time, from when the context was made */
+export const performanceOf = (context) => {
+    const timeOrigin = context.born_ms;
+    return Object.freeze({ timeOrigin, now: () => context.now() - timeOrigin, mark: () => {}, measure: () => {} });
+};

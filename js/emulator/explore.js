@@ -1,0 +1,299 @@
+/** JavaScript scenarios under seeded schedules and faults: one run, many runs, and the simplest that breaks. */
+
+import { Origin, hostTask } from './origin.js';
+
+/** @typedef {import('./tab.js').Tab} Tab */
+
+/**
+ * What a scenario is told beside its tab.
+ * @typedef {object} ScenarioContext
+ * @property {number} index of the tab, from 0
+ * @property {Origin} origin
+ * @property {readonly Tab[]} tabs
+ * @property {number} seed
+ */
+
+/** @typedef {(tab: Tab, context: ScenarioContext) => unknown} Scenario */
+
+/**
+ * What an invariant is told when nothing can happen any more.
+ * @typedef {object} InvariantContext
+ * @property {Origin} origin it may open further tabs
+ * @property {readonly Tab[]} tabs those that were killed are `closed`
+ * @property {unknown[]} results what the scenario returned in each tab; undefined where it did not end
+ * @property {number} seed
+ */
+
+/**
+ * @typedef {object} Plan as explore() checked it
+ * @property {any} glue
+ * @property {any} peer
+ * @property {Scenario | string} scenario
+ * @property {(context: InvariantContext) => unknown} invariant
+ * @property {number} tabs
+ * @property {readonly Fault[]} faults
+ * @property {number} faultBudget
+ * @property {number} stepsMax
+ * @property {import('./origin.js').OriginOptions} origin
+ */
+
+/** @typedef {{ seed: number, length?: number, schedule?: readonly number[], aloud?: boolean }} Run */
+
+/** @typedef {{ complaint: string, steps: number, hash: string, schedule: number[], faults: string[], trace: string, svg: string }} Outcome */
+
+/** What may happen: to a tab, or to what the tabs share. */
+export const faults = Object.freeze(
+    /** @type {const} */ ([
+        'kill',
+        'freeze',
+        'throttle',
+        'bfcache',
+        'lose-database',
+        'close-connection',
+        'quota',
+        'clear-storage',
+        'corrupt',
+        'browser-crash',
+    ]),
+);
+
+/** @typedef {typeof faults[number]} Fault */
+
+const turn = () => /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve())));
+
+/** How often a run that stands still is looked at again: what it waits for may come from outside the emulator. */
+const patience = 20;
+
+/** One run: its tabs, what became of them, and who complains. */
+class Play {
+    /** @type {unknown[]} */
+    results = [];
+    /** @type {Set<Tab>} */
+    unfinished = new Set();
+    complaint = '';
+    /** @type {string[]} */
+    faults = [];
+    steps = 0;
+    #full = false;
+    /** @type {number | undefined} */
+    #chosen;
+
+    /** @param {Plan} plan @param {Run} run */
+    constructor(plan, run) {
+        this.plan = plan;
+        this.run = run;
+        this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.peer);
+        this.release = this.origin.hold();
+        this.origin.onFault = (number) => (this.#chosen = number);
+        this.origin.uncaught = (error) => this.complain(`uncaught: ${said(error)}`);
+        this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
+        const { rules } = this.origin;
+        rules.aloud(run.aloud ?? false);
+        if (run.schedule) rules.bySchedule(run.schedule);
+        else rules.bySeed(run.seed, { faultsMax: plan.faultBudget, length: run.length ?? 100, explored: true });
+        rules.offerFaults(plan.faults.length * plan.tabs);
+    }
+
+    /** @param {string} complaint */
+    complain(complaint) {
+        this.complaint ||= complaint;
+    }
+
+    begin() {
+        const { origin, tabs, plan, run } = this;
+        for (const [index, tab] of tabs.entries()) {
+            this.unfinished.add(tab);
+            tab.context.queueTask(() => {
+                const { scenario } = plan;
+                const done = typeof scenario === 'string' ? tab.run(scenario) : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
+                done.then(
+                    (result) => (this.results[index] = result),
+                    (error) => tab.closed || this.complain(`tab ${tab.number}: ${said(error)}`),
+                ).finally(() => this.unfinished.delete(tab));
+            });
+        }
+    }
+
+    /** Until nothing can happen any more, but for timers of tabs that have finished. */
+    async toRest() {
+        for (let idle = 0; !this.complaint && idle <= patience; ) {
+            if (this.steps > this.plan.stepsMax) return this.complain(`it does not come to rest within ${this.plan.stepsMax} steps`);
+            const open = this.#open();
+            if (this.origin.step(open)) {
+                ++this.steps;
+                idle = 0;
+            } else if (this.#wakeAll()) {
+                idle = 0;
+            } else if (!open && !this.origin.working) {
+                return undefined;
+            } else if (!this.origin.working) {
+                ++idle;
+            }
+            await turn();
+            if (this.#chosen !== undefined) await this.#fault();
+        }
+        return undefined;
+    }
+
+    #open() {
+        return [...this.unfinished].some((tab) => !tab.closed);
+    }
+
+    /** Who was stopped goes on in the end. */
+    #wakeAll() {
+        const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
+        for (const tab of stopped) {
+            tab.thaw();
+            tab.show();
+        }
+        return stopped.length > 0;
+    }
+
+    async #fault() {
+        const { faults: possible, tabs } = this.plan;
+        const number = /** @type {number} */ (this.#chosen);
+        this.#chosen = undefined;
+        const fault = /** @type {Fault} */ (possible[Math.floor(number / tabs)]);
+        const tab = /** @type {Tab} */ (this.tabs[number % tabs]);
+        this.faults.push(fault);
+        if (this.faults.length >= this.plan.faultBudget) this.origin.rules.offerFaults(0);
+        await this.#apply(fault, tab);
+    }
+
+    /** @param {Fault} fault @param {Tab} tab */
+    async #apply(fault, tab) {
+        const { origin } = this;
+        switch (fault) {
+            case 'kill':
+                return tab.kill();
+            case 'freeze':
+                return tab.frozen ? tab.thaw() : tab.freeze();
+            case 'throttle':
+                return tab.throttled ? tab.show() : tab.throttle();
+            case 'bfcache':
+                return tab.cached ? tab.thaw() : void (await tab.bfcache());
+            case 'lose-database':
+                return origin.loseDatabase();
+            case 'close-connection':
+                return origin.closeConnections(tab);
+            case 'quota':
+                this.#full = !this.#full;
+                return origin.setQuota(this.#full ? 0 : this.plan.origin.quota_bytes);
+            case 'clear-storage':
+                return origin.clearSiteData();
+            case 'corrupt':
+                return this.#corrupt(tab);
+            default:
+                for (const one of this.tabs) one.kill();
+        }
+    }
+
+    /** @param {Tab} tab */
+    #corrupt(tab) {
+        if (tab.closed) return;
+        const { localStorage } = tab.window;
+        const { length } = localStorage;
+        if (length > 0) this.origin.corrupt(localStorage.key(this.origin.chance.below(length)));
+    }
+
+    async judge() {
+        const stuck = [...this.unfinished].filter((tab) => !tab.closed).map((tab) => `tab ${tab.number}`);
+        if (stuck.length > 0) this.complain(`${stuck.join(' and ')} waits for ever`);
+        if (this.complaint) return;
+        const { origin, tabs, results, run, plan } = this;
+        this.origin.rules.calmly();
+        this.origin.rules.aloud(false);
+        this.release();
+        try {
+            const verdict = await plan.invariant({ origin, tabs, results, seed: run.seed });
+            if (verdict === false) this.complain('the invariant does not hold');
+            if (typeof verdict === 'string' && verdict !== '') this.complain(verdict);
+        } catch (error) {
+            this.complain(said(error));
+        }
+    }
+
+    /** @returns {Outcome} */
+    end() {
+        const { origin, complaint, steps, faults: happened, run, taken } = this;
+        const { rules, hash } = origin;
+        const told = run.aloud ?? false;
+        const title = complaint || 'nothing was found';
+        const outcome = {
+            complaint,
+            steps,
+            hash: `${this.hash ?? hash}`,
+            schedule: taken,
+            faults: happened,
+            trace: told ? rules.trace(complaint) : '',
+            svg: told ? rules.svg(complaint, title) : '',
+        };
+        origin.uncaught = () => {};
+        origin.close();
+        rules.delete();
+        return outcome;
+    }
+
+    /** What was chosen, up to the last departure from the calmest. */
+    rest() {
+        const taken = this.origin.rules.taken;
+        while (taken.at(-1) === 0) taken.pop();
+        this.taken = taken;
+        this.hash = this.origin.hash;
+    }
+    /** @type {number[]} */
+    taken = [];
+    /** @type {string | undefined} */
+    hash;
+}
+
+/** @param {() => unknown} call @returns {Promise<unknown>} */
+const invoked = (call) => new Promise((resolve) => resolve(call()));
+
+/** @param {any} error */
+const said = (error) => (error instanceof Error || error instanceof DOMException ? `${error.name}: ${error.message}` : String(error));
+
+/** @param {Plan} plan @param {Run} run @returns {Promise<Outcome>} */
+export async function runOnce(plan, run) {
+    const play = new Play(plan, run);
+    play.begin();
+    await play.toRest();
+    play.rest();
+    await play.judge();
+    return play.end();
+}
+
+/**
+ * Delta debugging (Zeller and Hildebrandt 2002) over a schedule's choices, as the laboratory's shrink.hpp: chunks
+ * of them, then single ones, become the calmest, or vanish, as long as somebody still complains.
+ *
+ * @param {Plan} plan
+ * @param {number} seed
+ * @param {Outcome} failing
+ * @param {number} runsMax
+ * @returns {Promise<Outcome>}
+ */
+export async function shrink(plan, seed, failing, runsMax) {
+    const shrinking = { best: failing, runsLeft: runsMax };
+    if (!(await runOnce(plan, { seed, schedule: failing.schedule })).complaint) return failing;
+    const better = async (/** @type {number[]} */ schedule) => {
+        if (shrinking.runsLeft-- <= 0) return false;
+        const outcome = await runOnce(plan, { seed, schedule });
+        if (!outcome.complaint || weight(outcome.schedule) >= weight(shrinking.best.schedule)) return false;
+        shrinking.best = outcome;
+        return true;
+    };
+    for (let size = failing.schedule.length; size >= 1 && shrinking.runsLeft > 0; size = Math.floor(size / 2)) {
+        for (let at = 0; at < shrinking.best.schedule.length && shrinking.runsLeft > 0; ) {
+            const { schedule } = shrinking.best;
+            const calm = [...schedule.slice(0, at), ...schedule.slice(at, at + size).fill(0), ...schedule.slice(at + size)];
+            const shorter = [...schedule.slice(0, at), ...schedule.slice(at + size)];
+            const changes = schedule.slice(at, at + size).some((index) => index > 0);
+            if (!((changes && (await better(calm))) || (await better(shorter)))) at += size;
+        }
+    }
+    return shrinking.best;
+}
+
+/** Departures from the calmest first, then length. @param {readonly number[]} schedule */
+const weight = (schedule) => schedule.filter((index) => index > 0).length * 1e6 + schedule.length;

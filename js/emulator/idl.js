@@ -1,0 +1,91 @@
+/** What Web IDL asks of an interface, and a JavaScript class does not do by itself. */
+
+/** Passed to constructors that scripts must not call. */
+export const internal = Symbol('internal');
+
+/**
+ * @param {unknown} key
+ * @throws {TypeError} Web IDL §3.7.1: the interface has no constructor operation
+ */
+export function onlyInternal(key) {
+    if (key !== internal) throw new TypeError('Illegal constructor');
+}
+
+/**
+ * Web IDL §3.7.1: overload resolution begins with the number of arguments.
+ *
+ * @param {string} operation
+ * @param {ArrayLike<unknown>} given
+ * @param {number} required
+ */
+export function requireArguments(operation, given, required) {
+    if (given.length >= required) return;
+    throw new TypeError(`${operation}: ${required} argument(s) required, but only ${given.length} present`);
+}
+
+/**
+ * Web IDL §3.7.3 and §3.7.7: members are enumerable; the prototype has a class string.
+ *
+ * @template {new (...given: any[]) => any} Interface
+ * @param {Interface} Interface
+ * @param {string} name
+ * @param {readonly string[]} [inherited] members of another interface, which it redefines
+ * @returns {Interface}
+ */
+export function idlInterface(Interface, name, inherited = []) {
+    const { prototype } = Interface;
+    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+        if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, { ...property, enumerable: true });
+    }
+    Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
+    Object.defineProperty(Interface, 'name', { value: name, configurable: true });
+    return Interface;
+}
+
+/**
+ * HTML §8.1.8.1, event handler IDL attributes: the listener keeps the place of the first handler that was
+ * set; what is no object is null; false cancels.
+ *
+ * @param {object} object where the attributes are defined
+ * @param {readonly string[]} types
+ */
+export function defineHandlers(object, types) {
+    for (const type of types) {
+        /** @type {WeakMap<EventTarget, { handler: any }>} */
+        const handlers = new WeakMap();
+        Object.defineProperty(object, `on${type}`, {
+            configurable: true,
+            enumerable: true,
+            /** @this {EventTarget} */
+            get() {
+                return handlers.get(this)?.handler ?? null;
+            },
+            /** @this {EventTarget} @param {unknown} value */
+            set(value) {
+                const callable = typeof value === 'function' || (typeof value === 'object' && value !== null);
+                set(handlers, this, type, callable ? value : null);
+            },
+        });
+    }
+}
+
+/**
+ * @param {WeakMap<EventTarget, { handler: any }>} handlers
+ * @param {EventTarget} target
+ * @param {string} type
+ * @param {any} handler
+ */
+function set(handlers, target, type, handler) {
+    const known = handlers.get(target);
+    if (known) {
+        known.handler = handler;
+        return;
+    }
+    if (handler === null) return;
+    const entry = { handler };
+    handlers.set(target, entry);
+    EventTarget.prototype.addEventListener.call(target, type, (event) => {
+        if (typeof entry.handler !== 'function') return;
+        if (entry.handler.call(target, event) === false) event.preventDefault();
+    });
+}

@@ -1,0 +1,187 @@
+/** navigator.locks (W3C Web Locks API §3) over the rules' lock manager. */
+
+import { checkRequest, requestFrom } from '../compat/lock-idl.js';
+import { idlInterface, internal, onlyInternal } from './idl.js';
+
+/** @typedef {import('./context.js').Context} Context */
+
+/**
+ * A request, from request() until its promise is settled for good.
+ * @typedef {object} Request
+ * @property {string} name
+ * @property {import('../compat/lock-idl.js').RequestOptions} options
+ * @property {(lock: object | null) => unknown} callback
+ * @property {(value: unknown) => void} resolve
+ * @property {(reason: unknown) => void} reject
+ * @property {() => void} forget the signal
+ * @property {Promise<unknown>} [waiting] what the callback returned
+ */
+
+/** @param {string} message */
+const aborted = (message) => new DOMException(message, 'AbortError');
+
+/** One context's side of the lock manager: what it asked for, by number. */
+export class LocksOf {
+    /** @type {Map<number, Request>} */
+    #requests = new Map();
+    /** @type {Map<number, (snapshot: object) => void>} */
+    #queries = new Map();
+    #last = 0;
+    #context;
+
+    /** @param {Context} context */
+    constructor(context) {
+        this.#context = context;
+    }
+
+    /** §3.2.1 @param {any[]} given @returns {Promise<unknown>} */
+    request(given) {
+        const { name, options, callback } = requestFrom(given);
+        this.#checkActive();
+        checkRequest(name, options);
+        const context = this.#context;
+        const number = ++this.#last;
+        return new Promise((resolve, reject) => {
+            /** @type {Request} */
+            const request = { name, options, callback, resolve, reject, forget: () => {} };
+            this.#requests.set(number, request);
+            this.#listen(number, request);
+            context.rules.request(context.id, number, name, options);
+            context.origin.wake();
+        });
+    }
+
+    /** §4.3 "signal to abort a request" @param {number} number @param {Request} request */
+    #listen(number, request) {
+        const { signal } = request.options;
+        if (!signal) return;
+        const abort = () => {
+            this.#context.rules.abort(this.#context.id, number);
+            this.#context.origin.wake();
+            request.reject(signal.reason);
+        };
+        signal.addEventListener('abort', abort, { once: true });
+        request.forget = () => signal.removeEventListener('abort', abort);
+    }
+
+    /** @returns {Promise<object>} */
+    query() {
+        this.#checkActive();
+        const number = ++this.#last;
+        return new Promise((resolve) => {
+            this.#queries.set(number, resolve);
+            this.#context.rules.query(this.#context.id, number);
+            this.#context.origin.wake();
+        });
+    }
+
+    #checkActive() {
+        if (!this.#context.fullyActive) throw new DOMException('the document is not fully active', 'InvalidStateError');
+    }
+
+    /** §4.4, in the task that the grant queues: the callback is invoked, unless it was aborted meanwhile. @param {number} number */
+    granted(number) {
+        const request = this.#requests.get(number);
+        if (!request) return;
+        if (request.options.signal?.aborted) {
+            this.#release(number);
+            return;
+        }
+        request.forget();
+        const lock = new this.#context.window.Lock(internal, request.name, request.options.mode);
+        request.waiting = invoked(request.callback, lock);
+        const release = () => this.#release(number);
+        request.waiting.then(release, release);
+    }
+
+    /** @param {number} number */
+    #release(number) {
+        if (!this.#context.alive) return;
+        this.#context.rules.release(this.#context.id, number);
+        this.#context.origin.wake();
+    }
+
+    /** §4.2: the promise follows the callback's once the lock is released. @param {number} number */
+    released(number) {
+        const request = this.#requests.get(number);
+        this.#requests.delete(number);
+        if (request?.waiting) request.resolve(request.waiting);
+    }
+
+    /** §4.1: ifAvailable, and it is not. @param {number} number */
+    unavailable(number) {
+        const request = this.#requests.get(number);
+        this.#requests.delete(number);
+        request?.resolve(invoked(request.callback, null));
+    }
+
+    /** §4.1: nothing that a robbed holder does later changes its promise. @param {number} number */
+    stolen(number) {
+        this.#requests.get(number)?.reject(aborted('the lock was stolen'));
+    }
+
+    /** @param {number} number @param {(string | null)[]} texts */
+    snapshot(number, texts) {
+        const held = Number(texts[0]);
+        const infos = [];
+        for (let at = 1; at < texts.length; at += 3) {
+            const clientId = this.#context.origin.clientId(Number(texts[at + 2]));
+            infos.push({ clientId, mode: texts[at + 1], name: texts[at] });
+        }
+        this.#queries.get(number)?.({ held: infos.slice(0, held), pending: infos.slice(held) });
+        this.#queries.delete(number);
+    }
+}
+
+/** @param {(lock: object | null) => unknown} callback @param {object | null} lock @returns {Promise<unknown>} */
+function invoked(callback, lock) {
+    return new Promise((resolve) => resolve(Reflect.apply(callback, undefined, [lock])));
+}
+
+/** §3.3 @returns {any} */
+export const lockInterface = () => {
+    class Lock {
+        #name;
+        #mode;
+
+        /** @param {symbol} key @param {string} name @param {string} mode */
+        constructor(key, name, mode) {
+            onlyInternal(key);
+            this.#name = name;
+            this.#mode = mode;
+        }
+
+        get name() {
+            return this.#name;
+        }
+        get mode() {
+            return this.#mode;
+        }
+    }
+    return idlInterface(Lock, 'Lock');
+};
+
+/** §3.2 @returns {any} */
+export const lockManagerInterface = () => {
+    class LockManager {
+        /** @type {LocksOf} */
+        #locks;
+
+        /** @param {symbol} key @param {LocksOf} locks */
+        constructor(key, locks) {
+            onlyInternal(key);
+            this.#locks = locks;
+        }
+
+        // Web IDL §3.7.7: an operation that returns a promise rejects where others throw.
+        /** @param {any} _name @param {any} _callback @param {any[]} _more */
+        async request(_name, _callback, ..._more) {
+            return this.#locks.request([...arguments]);
+        }
+
+        async query() {
+            return this.#locks.query();
+        }
+    }
+    return idlInterface(LockManager, 'LockManager');
+};

@@ -1,0 +1,346 @@
+/** An emulated origin: its tabs, its schedule, and what may happen to what they share. */
+
+import { invalid } from '../errors.js';
+import { Mail } from './channel.js';
+import { Chance } from './chance.js';
+import { OriginClock } from './clock.js';
+import { happening, Rules, where } from './core.js';
+import { closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
+import { Area } from './storage.js';
+import { Tab } from './tab.js';
+
+/** @typedef {import('./context.js').Context} Context */
+
+/** Between two of them every microtask runs: a task of the host's. @type {(call: () => void) => void} */
+export const hostTask = makeHostTask();
+
+/** @returns {(call: () => void) => void} */
+function makeHostTask() {
+    const { setImmediate } = /** @type {any} */ (globalThis);
+    if (setImmediate) return setImmediate;
+    /** @type {(() => void)[]} */
+    const calls = [];
+    /** @type {MessageChannel | undefined} */
+    let channel;
+    return (call) => {
+        if (!channel) {
+            channel = new MessageChannel();
+            channel.port1.onmessage = () => calls.shift()?.();
+        }
+        calls.push(call);
+        channel.port2.postMessage(0);
+    };
+}
+
+/** Steps of the browser's that are taken in one go. */
+const unseenMax = 100_000;
+
+/**
+ * @typedef {object} OriginOptions as checkOrigin() leaves them
+ * @property {string} url
+ * @property {'cached' | 'interleaved' | 'mutexed'} storage
+ * @property {number | undefined} seed
+ * @property {'virtual' | 'real'} clock
+ * @property {number | undefined} quota_bytes
+ * @property {{ dropsEqualWrites: boolean, wakesAfterAbort: boolean }} quirks
+ */
+
+export class Origin {
+    /** The tabs that are open. @type {Tab[]} */
+    tabs = [];
+    /** @type {Map<number, Context>} */
+    contexts = new Map();
+    /** Whose task runs. @type {Context | undefined} */
+    current;
+    mail = new Mail();
+    #tabsOpened = 0;
+    #pumping = false;
+    #closed = false;
+    /** @type {Map<number, () => void>} */
+    #tasks = new Map();
+    #lastTask = 0;
+    #work = 0;
+    #holds = 0;
+    /** @type {(() => void)[]} */
+    #waiting = [];
+    /** @type {string[]} */
+    #clientIds = [];
+
+    /**
+     * @param {any} glue
+     * @param {OriginOptions} options
+     * @param {any} peer
+     * @internal
+     */
+    constructor(glue, options, peer) {
+        this.url = options.url;
+        this.seed = options.seed ?? 1;
+        this.rules = new Rules(glue, {
+            storage: options.storage,
+            dropsEqual: options.quirks.dropsEqualWrites,
+            wakes: options.quirks.wakesAfterAbort,
+        });
+        if (options.seed !== undefined) this.rules.bySeed(options.seed);
+        if (options.quota_bytes !== undefined) this.rules.quota(options.quota_bytes);
+        this.chance = new Chance(this.seed);
+        this.clock = new OriginClock(this.rules, options.clock);
+        this.database = databasesOf(peer);
+    }
+
+    /**
+     * @param {{ opener?: Tab, url?: string }} [options] `opener`: the new tab shares its process, and starts with
+     *   a copy of its sessionStorage
+     * @returns {Tab}
+     */
+    openTab({ opener, url = '' } = {}) {
+        if (opener !== undefined && !(opener instanceof Tab)) throw invalid('opener', opener, 'a tab of this origin');
+        const href = new URL(url, this.url).href;
+        const tab = new Tab(this, { opener, url: href, number: ++this.#tabsOpened });
+        this.tabs.push(tab);
+        return tab;
+    }
+
+    /** @param {Tab} tab @internal */
+    forget(tab) {
+        this.tabs = this.tabs.filter((one) => one !== tab);
+        this.wake();
+    }
+
+    // --- What may happen to what tabs share
+
+    /** @param {string} what */
+    #tell(what) {
+        this.rules.tell(0, where.faults, () => what);
+    }
+
+    /** The user clears the site's data: storages and databases are empty, connections are closed, no event tells. */
+    clearSiteData() {
+        this.#tell("the site's data is cleared");
+        this.rules.wipe();
+        if (this.database) loseDatabases(this.database);
+    }
+
+    /** The databases are gone, under open connections. */
+    loseDatabase() {
+        this.#tell('the database is lost');
+        if (this.database) loseDatabases(this.database);
+    }
+
+    /** The browser drops the connections of one tab, or of all. @param {Tab} [tab] */
+    closeConnections(tab) {
+        if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
+    }
+
+    /**
+     * A record becomes nonsense, or `value`: a key of localStorage, or a row of a database.
+     *
+     * @param {string | { key: any, value?: any, database?: string, store?: string }} record
+     */
+    corrupt(record) {
+        const { key, value, database, store } = typeof record === 'string' ? { key: record } : record;
+        const nonsense = value === undefined ? `\uD800{corrupt ${this.chance.bits()}` : value;
+        this.#tell(`${key} is corrupted`);
+        if (database === undefined || store === undefined) {
+            this.rules.overwrite(`${key}`, nonsense === null ? null : `${nonsense}`);
+            return;
+        }
+        const records = this.database?.shared._databases.get(database)?.rawObjectStores.get(store)?.records;
+        const found = records?.get(key);
+        if (found) found.value = nonsense;
+    }
+
+    /** @param {number | Date} now milliseconds since 1970: what every tab's clock says from here on */
+    setClock(now) {
+        const now_ms = Number(now);
+        if (!Number.isFinite(now_ms)) throw invalid('now', now, 'a number of milliseconds or a Date');
+        this.clock.set(now_ms);
+    }
+
+    /** @param {number | undefined} bytes of a storage's keys and values together, in UTF-8; undefined: no limit */
+    setQuota(bytes) {
+        this.#tell(bytes === undefined ? 'storages have no limit' : `storages take ${bytes} bytes`);
+        this.rules.quota(bytes);
+    }
+
+    // --- Its schedule
+
+    /** Something may happen: it will, in a task of its own. */
+    wake() {
+        if (this.#pumping || this.#holds > 0 || this.#closed) return;
+        this.#pumping = true;
+        hostTask(this.#turn);
+    }
+
+    #turn = () => {
+        this.#pumping = false;
+        if (this.#holds > 0 || this.#closed) return;
+        if (this.step(this.#waiting.length === 0)) this.wake();
+        else if (this.#work === 0) this.#rest();
+    };
+
+    #rest() {
+        const waiting = this.#waiting.splice(0);
+        for (const resolve of waiting) resolve();
+        if (waiting.length > 0) this.wake();
+    }
+
+    /** Lets one thing happen in a tab. @param {boolean} mayWait may time pass? @returns {boolean} false: nothing can */
+    step(mayWait) {
+        const timePasses = mayWait && this.clock.virtual && this.#work === 0;
+        for (let taken = 0; taken < unseenMax; ++taken) {
+            const kind = this.rules.step(timePasses);
+            if (kind === happening.nothing) return false;
+            if (kind === happening.fault) {
+                this.onFault(this.rules.number);
+                return true;
+            }
+            if (kind !== happening.unseen) {
+                this.#dispatch(kind);
+                return true;
+            }
+        }
+        return true;
+    }
+
+    /** An explorer's choice. @type {(number: number) => void} */
+    onFault = () => {};
+
+    /** @param {number} kind */
+    #dispatch(kind) {
+        const { rules } = this;
+        const { number, contextId, from, area, endpoint } = rules;
+        const context = this.contexts.get(contextId);
+        if (kind === happening.task) {
+            const task = this.#tasks.get(number);
+            this.#tasks.delete(number);
+            if (context?.alive && task) this.#begin(context, task);
+            return;
+        }
+        const data = kind === happening.message ? this.mail.take(number) : undefined;
+        if (!context?.alive) return;
+        const texts = kind === happening.changed || kind === happening.snapshot ? rules.texts : [];
+        context.beginTask();
+        switch (kind) {
+            case happening.changed:
+                this.#changed(context, area, from, texts);
+                break;
+            case happening.granted:
+                context.locks.granted(number);
+                break;
+            case happening.unavailable:
+                context.locks.unavailable(number);
+                break;
+            case happening.stolen:
+                context.locks.stolen(number);
+                break;
+            case happening.released:
+                context.locks.released(number);
+                break;
+            case happening.snapshot:
+                context.locks.snapshot(number, texts);
+                break;
+            case happening.message:
+                context.channels.get(endpoint)?.(data);
+                break;
+            default:
+                context.timers.due(number);
+        }
+    }
+
+    /** @param {Context} context @param {() => void} task */
+    #begin(context, task) {
+        context.beginTask();
+        context.guard(task);
+    }
+
+    /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
+    #changed(context, area, from, [key, oldValue, newValue]) {
+        const { window } = context;
+        const storageArea = area === 0 ? window.localStorage : window.sessionStorage;
+        const url = this.contexts.get(from)?.url.href ?? '';
+        context.fire(window, new window.StorageEvent('storage', { key, oldValue, newValue, url, storageArea }));
+    }
+
+    /** @param {Context} context @param {() => void} task @param {number} kind @param {number} peer @internal */
+    queueTask(context, task, kind, peer) {
+        if (!context.alive) return;
+        const number = ++this.#lastTask;
+        this.#tasks.set(number, task);
+        this.rules.task(context.id, kind, peer, number);
+        this.wake();
+    }
+
+    /** While work beside the schedule is under way, time stands still. @returns {() => void} ends it @internal */
+    beginWork() {
+        ++this.#work;
+        let open = true;
+        return () => {
+            if (!open) return;
+            open = false;
+            --this.#work;
+            this.wake();
+        };
+    }
+
+    /** Is any under way? */
+    get working() {
+        return this.#work > 0;
+    }
+
+    /** Nothing happens until the function that it returns is called. @returns {() => void} */
+    hold() {
+        ++this.#holds;
+        let open = true;
+        return () => {
+            if (!open) return;
+            open = false;
+            --this.#holds;
+            this.wake();
+        };
+    }
+
+    /** @returns {Promise<void>} when nothing can happen any more before time passes */
+    settled() {
+        return new Promise((resolve) => {
+            this.#waiting.push(resolve);
+            this.wake();
+        });
+    }
+
+    /** Equal for equal runs, in hexadecimal. */
+    get hash() {
+        return this.rules.hash;
+    }
+
+    /** What nobody caught in a tab. @type {(error: unknown) => void} */
+    uncaught = (error) => {
+        const { reportError } = /** @type {any} */ (globalThis);
+        if (reportError) reportError(error);
+        else
+            hostTask(() => {
+                throw error;
+            });
+    };
+
+    /** @param {number} context @internal */
+    clientId(context) {
+        return (this.#clientIds[context] ??= new Chance(this.seed, -context).uuid());
+    }
+
+    /** All tabs die, and nothing happens any more. */
+    close() {
+        if (this.#closed) return;
+        for (const tab of [...this.tabs]) tab.kill();
+        this.#closed = true;
+        this.#rest();
+    }
+
+    [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+        this.close();
+    }
+
+    /** @param {unknown} object */
+    static isStorage(object) {
+        return Area.is(object);
+    }
+}

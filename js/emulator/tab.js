@@ -1,0 +1,313 @@
+/** A tab of an emulated origin: its window, its frames and workers, and what may happen to it. */
+
+import { invalid } from '../errors.js';
+import { Context } from './context.js';
+import { source, where } from './core.js';
+import { defineHandlers } from './idl.js';
+import { endDatabases } from './indexed-db.js';
+import { runFunction, runScript } from './script.js';
+
+/** @typedef {import('./origin.js').Origin} Origin */
+
+const hostTask = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+export class Tab {
+    /** @type {'open' | 'closed'} */
+    #state = 'open';
+    /** Does nobody see it? */
+    hidden = false;
+    frozen = false;
+    /** In the back/forward cache. */
+    cached = false;
+    /** Hidden for so long that its timers run once a minute. */
+    throttled = false;
+    /** @type {Context[]} */
+    frames = [];
+    /** @type {Context[]} */
+    workers = [];
+
+    /**
+     * @param {Origin} origin
+     * @param {{ opener?: Tab, url: string, number: number }} options
+     * @internal
+     */
+    constructor(origin, { opener, url, number }) {
+        this.origin = origin;
+        this.opener = opener;
+        this.number = number;
+        this.process = opener?.process ?? origin.rules.process();
+        this.agent = origin.rules.agent(this.process);
+        this.session = origin.rules.session(opener?.session ?? 0);
+        this.context = new Context(origin, this, { kind: 'window', agent: this.agent, session: this.session, url });
+    }
+
+    /** The tab's global object. @returns {any} */
+    get window() {
+        return this.context.window;
+    }
+
+    get closed() {
+        return this.#state === 'closed';
+    }
+
+    /** All its contexts: its window, its frames' and its workers'. */
+    get contexts() {
+        return [this.context, ...this.frames, ...this.workers];
+    }
+
+    /**
+     * Runs a script in the tab, at once. A text, or a function of no parameter (or one with arguments), finds the
+     * tab's `localStorage`, `navigator`, `setTimeout` and so on by name, and what it closes over it does not; a
+     * function with parameters and no arguments is called with the tab's window, and keeps what it closes over.
+     *
+     * @param {string | Function} script
+     * @param {...any} given the function's arguments
+     * @returns {Promise<any>} what it returns; of a module (a text that exports), what it exports
+     */
+    async run(script, ...given) {
+        if (typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
+        if (this.closed) throw invalid('script', script, 'run in an open tab');
+        this.context.beginTask();
+        if (typeof script === 'string') return runScript(this.context, script);
+        if (script.length > 0 && given.length === 0) return script.call(this.window, this.window, this);
+        return runFunction(this.context, script, given);
+    }
+
+    /**
+     * A frame of the same origin in the tab: its `window` shares the tab's storages and event loop.
+     * @param {{ url?: string, parent?: Context }} [options]
+     * @returns {Context & { window: any }}
+     */
+    openFrame({ url, parent } = {}) {
+        const { agent, session } = this;
+        const frame = new Context(this.origin, this, {
+            kind: 'window',
+            agent,
+            session,
+            url: new URL(url ?? '', this.context.url).href,
+            parent: parent ?? this.context,
+        });
+        this.frames.push(frame);
+        return frame;
+    }
+
+    /** A frame is taken out of its document. @param {Context} frame */
+    closeFrame(frame) {
+        frame.detached = true;
+        endDatabases(frame);
+        frame.close();
+        this.frames = this.frames.filter((one) => one !== frame);
+    }
+
+    /**
+     * A worker of the tab, an event loop of its own: locks, channels, timers and IndexedDB, but no storage. In it
+     * `postMessage` and `onmessage` speak with what is returned.
+     *
+     * @param {string | Function} [script] as for {@link run}
+     * @returns {EventTarget & { scope: any, postMessage: (message: unknown) => void, terminate: () => void, onmessage: any }}
+     */
+    openWorker(script) {
+        const agent = this.origin.rules.agent(this.process);
+        const context = new Context(this.origin, this, { kind: 'worker', agent, session: 0, url: this.context.url.href });
+        this.workers.push(context);
+        const worker = new WorkerHandle(this, context);
+        if (script !== undefined) context.queueTask(() => context.guard(() => void begin(context, script)), source.script);
+        return /** @type {any} */ (worker);
+    }
+
+    /** The document. @param {Context} context @internal */
+    documentOf(context) {
+        const document = Object.defineProperties(new EventTarget(), {
+            visibilityState: { get: () => (this.hidden ? 'hidden' : 'visible'), enumerable: true },
+            hidden: { get: () => this.hidden, enumerable: true },
+            defaultView: { value: context.window },
+            readyState: { value: 'complete' },
+            location: { get: () => context.window.location },
+            hasFocus: { value: () => !this.hidden },
+            cookie: { value: '', writable: true },
+            URL: { value: context.url.href },
+            referrer: { value: '' },
+            title: { value: '', writable: true },
+            wasDiscarded: { value: false },
+            [Symbol.toStringTag]: { value: 'HTMLDocument' },
+        });
+        defineHandlers(document, ['visibilitychange', 'freeze', 'resume']);
+        return document;
+    }
+
+    // --- What may happen to it
+
+    /** @param {string} what */
+    #tell(what) {
+        this.context.rules.tell(this.context.id, where.faults, () => what);
+    }
+
+    /** An event at each document of the tab, of which that at the window's is heard there as well. @param {string} type */
+    #fireAtDocuments(type) {
+        for (const context of [this.context, ...this.frames]) {
+            context.beginTask();
+            context.fire(context.window.document, new Event(type, { bubbles: true }));
+            if (type === 'visibilitychange') context.fire(context.window, new Event(type));
+        }
+    }
+
+    /** @param {string} type @param {boolean} persisted */
+    #fireTransition(type, persisted) {
+        for (const context of [this.context, ...this.frames]) {
+            context.beginTask();
+            context.fire(context.window, new context.window.PageTransitionEvent(type, { persisted }));
+        }
+    }
+
+    /** Nobody looks at it. */
+    hide() {
+        if (this.closed || this.hidden) return;
+        this.#tell('is hidden');
+        this.hidden = true;
+        this.#fireAtDocuments('visibilitychange');
+    }
+
+    /** It is looked at, and its timers run as usual. */
+    show() {
+        this.throttled = false;
+        if (this.closed || !this.hidden) return;
+        this.#tell('is shown');
+        this.hidden = false;
+        this.#fireAtDocuments('visibilitychange');
+    }
+
+    /** It is hidden, and its timers run once a minute from here on. */
+    throttle() {
+        this.hide();
+        this.throttled = true;
+    }
+
+    /** Page Lifecycle §4: after `freeze` no task of it runs until {@link thaw}. */
+    freeze() {
+        if (this.closed || this.frozen) return;
+        this.#tell('freezes');
+        this.#fireAtDocuments('freeze');
+        this.frozen = true;
+        this.#activate();
+    }
+
+    /** `resume`, and what waited meanwhile. A page of the back/forward cache is shown again. */
+    thaw() {
+        if (this.cached) this.#restore();
+        if (this.closed || !this.frozen) return;
+        this.#tell('thaws');
+        this.frozen = false;
+        this.#activate();
+        this.#fireAtDocuments('resume');
+        this.origin.wake();
+    }
+
+    /**
+     * Into the back/forward cache: `pagehide`, and then nothing runs until {@link thaw}. A page that still
+     * holds a lock when its handlers have run is not kept: it dies.
+     *
+     * @returns {Promise<boolean>} whether it was kept
+     */
+    async bfcache() {
+        if (this.closed || this.cached) return false;
+        this.#tell('goes into the back/forward cache');
+        const held = this.origin.hold();
+        try {
+            this.#fireTransition('pagehide', true);
+            this.hidden = true;
+            this.#fireAtDocuments('visibilitychange');
+            await hostTask(); // the end of the turn: its microtasks may let locks go
+            const agents = new Set(this.contexts.map(({ agent }) => agent));
+            this.cached = [...agents].every((agent) => this.origin.rules.setCached(agent, true));
+        } finally {
+            held();
+        }
+        if (!this.cached) this.kill();
+        return this.cached;
+    }
+
+    #restore() {
+        this.#tell('comes back from the back/forward cache');
+        this.cached = false;
+        for (const { agent } of this.contexts) this.origin.rules.setCached(agent, false);
+        this.hidden = false;
+        this.#fireAtDocuments('visibilitychange');
+        this.#fireTransition('pageshow', true);
+        this.origin.wake();
+    }
+
+    #activate() {
+        for (const { agent } of this.contexts) this.origin.rules.setActive(agent, !this.frozen);
+    }
+
+    /**
+     * Its process dies: nothing of it runs any more, its locks are released a little later, and of its writes
+     * to localStorage that are on their way, chance decides which arrive.
+     */
+    kill() {
+        if (this.closed) return;
+        this.#tell('dies');
+        const underWay = this.origin.rules.underWay(this.agent);
+        this.#end(underWay === 0 ? 0 : this.origin.chance.below(underWay + 1));
+    }
+
+    /** It is closed as a person closes it: `pagehide`, and all that it wrote arrives. */
+    async close() {
+        if (this.closed) return;
+        this.#tell('is closed');
+        this.#fireTransition('pagehide', false);
+        this.hidden = true;
+        this.#fireAtDocuments('visibilitychange');
+        this.#end(0xffffffff);
+    }
+
+    /** @param {number} kept */
+    #end(kept) {
+        const { contexts } = this;
+        this.#state = 'closed';
+        for (const context of contexts) {
+            endDatabases(context);
+            context.close();
+        }
+        for (const agent of new Set(contexts.map((context) => context.agent))) this.origin.rules.kill(agent, kept);
+        this.origin.forget(this);
+    }
+}
+
+/** @param {Context} context @param {string | Function} script */
+const begin = (context, script) =>
+    typeof script === 'string' ? runScript(context, script) : runFunction(context, script, []);
+
+/** What a page holds of a worker. */
+class WorkerHandle extends EventTarget {
+    #tab;
+    #context;
+
+    /** @param {Tab} tab @param {Context} context */
+    constructor(tab, context) {
+        super();
+        this.#tab = tab;
+        this.#context = context;
+        this.scope = context.window;
+        this.scope.postMessage = (/** @type {unknown} */ message) => {
+            const data = context.serialize(message);
+            tab.context.queueTask(() => tab.context.fireMessage(this, data), source.message, context.agent);
+        };
+        this.scope.close = () => this.terminate();
+    }
+
+    /** @param {unknown} message */
+    postMessage(message) {
+        const context = this.#context;
+        const data = context.serialize(message);
+        context.queueTask(() => context.fireMessage(context.window, data), source.message, this.#tab.agent);
+    }
+
+    terminate() {
+        endDatabases(this.#context);
+        this.#context.close();
+        this.#tab.origin.rules.kill(this.#context.agent, 0xffffffff);
+        this.#tab.workers = this.#tab.workers.filter((one) => one !== this.#context);
+    }
+}
+defineHandlers(WorkerHandle.prototype, ['message', 'messageerror', 'error']);

@@ -1,0 +1,75 @@
+/**
+ * node scripts/plant.js [word…]: each fault of tests/mutation/emulator.js (those whose words contain one that is
+ * given) is planted in a copy of js/, which is bundled and tried by its test: the test must fail.
+ */
+
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PLANTED } from '../tests/mutation/emulator.js';
+import { Failure, main } from './lib/failure.js';
+import { buildFolder, distFolder, repository } from './lib/paths.js';
+
+/** A test that a fault makes hang has failed. */
+const timeout_ms = 60_000;
+
+const folder = join(buildFolder, 'planted');
+
+function makeReady() {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const part of ['package.json', 'tests/node', 'js', 'docs']) cpSync(join(repository, part), join(folder, part), { recursive: true });
+    cpSync(join(distFolder, 'node'), join(folder, 'dist/node'), { recursive: true });
+    symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+}
+
+async function bundle() {
+    const { build } = await import('esbuild');
+    await build({
+        entryPoints: { 'tabacus-emulator': join(folder, 'js/emulator.js') },
+        outdir: join(folder, 'dist/node'),
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        external: ['./threads.js', './single.js', './locks.js', './catalogue.js', './emulator.js', 'fake-indexeddb'],
+        plugins: [{ name: 'node', setup: ({ onResolve }) => onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path.replace('.web.', '.node.')) })) }],
+    });
+}
+
+/** @param {string} test @returns {boolean} whether it passes */
+function passes(test) {
+    const args = ['--test', `--test-timeout=${timeout_ms}`, join(folder, `tests/node/${test}.test.js`)];
+    return spawnSync(process.execPath, args, { timeout: timeout_ms, stdio: 'ignore' }).status === 0;
+}
+
+/** @param {import('../tests/mutation/emulator.js').Planted} planted @returns {Promise<boolean>} whether it was killed */
+async function killed({ file, find, replace, test }) {
+    const path = join(folder, file);
+    const source = readFileSync(path, 'utf8');
+    if (source.split(find).length !== 2) throw new Failure(`${file} must have once: ${find}`);
+    writeFileSync(path, source.replace(find, () => replace));
+    try {
+        await bundle();
+        return !passes(test);
+    } finally {
+        writeFileSync(path, source);
+    }
+}
+
+await main(async () => {
+    const words = process.argv.slice(2);
+    makeReady();
+    await bundle();
+    const chosen = PLANTED.filter(({ fault, file }) => words.length === 0 || words.some((word) => `${file} ${fault}`.includes(word)));
+    for (const test of new Set(chosen.map((one) => one.test))) {
+        if (!passes(test)) throw new Failure(`${test} fails with nothing planted`);
+    }
+    let survived = 0;
+    for (const planted of chosen) {
+        const dead = await killed(planted);
+        if (!dead) ++survived;
+        console.log(`${dead ? 'killed  ' : 'SURVIVED'} ${planted.fault}`);
+    }
+    console.log(`${chosen.length - survived} of ${chosen.length} planted faults are killed`);
+    if (survived > 0) throw new Failure('a planted fault was not killed');
+});

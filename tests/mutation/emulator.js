@@ -1,0 +1,62 @@
+/** Faults planted in the emulator's JavaScript, each with the test file that must kill it (`node scripts/plant.js`). */
+
+/** @typedef {{ file: string, fault: string, find: string, replace: string, test: string }} Planted */
+
+/** @param {string} file @param {string} test @returns {(fault: string, find: string, replace: string) => Planted} */
+const of = (file, test) => (fault, find, replace) => ({ file: `js/emulator/${file}.js`, test: `emulator-${test}`, fault, find, replace });
+
+const storage = of('storage', 'storage');
+const locks = of('locks', 'locks');
+const channel = of('channel', 'tabs');
+const clock = of('clock', 'tabs');
+const tab = of('tab', 'tabs');
+const script = of('script', 'tabs');
+const explore = of('explore', 'explore');
+
+/** @type {Planted[]} */
+export const PLANTED = [
+    storage('an item shadows the prototype', "typeof key === 'symbol' || key in target ? null", "typeof key === 'symbol' ? null"),
+    storage('a shadowed item is enumerated', 'Area.keys(self()).filter((key) => !(key in target))', 'Area.keys(self())'),
+    storage('a full storage is silent', 'throw context.quotaExceeded();', 'return;'),
+    storage('what is too big is read all the same', 'if (!context.rules.set(context.id, area, key, value)) throw context.quotaExceeded();', 'values.set(key, value); if (!context.rules.set(context.id, area, key, value)) { seen.version = context.rules.version; throw context.quotaExceeded(); }'),
+    storage('an accessor becomes an item', "if ('get' in given || 'set' in given ||", 'if ('),
+    storage('it can be frozen', 'preventExtensions: () => false', 'preventExtensions: (target) => Reflect.preventExtensions(target)'),
+    storage('an inheriting object writes through', 'if (receiver !== self() || ', 'if ('),
+    storage('key() takes numbers as they are', 'const at = index >>> 0;', 'const at = Number(index);'),
+    storage('the value is converted before the key', 'Area.set(this, `${key}`, `${value}`);', 'const text = `${value}`; Area.set(this, `${key}`, text);'),
+    storage('arguments are not counted', "requireArguments('setItem', arguments, 2);", ''),
+    storage('a stale copy is kept', 'seen.values.clear();', ''),
+    storage('the order of keys is kept after a key came', 'seen.keys = isNew ? null : keys;', 'seen.keys = keys;'),
+    { ...storage('', '', ''), file: 'js/emulator/idl.js', fault: 'members are not enumerable', find: 'enumerable: true });\n    }\n    Object.defineProperty(prototype, Symbol.toStringTag', replace: 'enumerable: false });\n    }\n    Object.defineProperty(prototype, Symbol.toStringTag' },
+    { ...storage('', '', ''), file: 'js/emulator/idl.js', fault: 'a later handler loses its place', find: 'known.handler = handler;\n        return;', replace: 'known.handler = null;' },
+    { ...storage('', '', ''), file: 'js/emulator/core.js', fault: 'lone surrogates are lost', find: 'text += String.fromCharCode(', replace: "text += ((...units) => new TextDecoder('utf-16le').decode(new Uint16Array(units)))(" },
+    { ...storage('', '', ''), file: 'js/emulator/events.js', fault: 'undefined is a text', find: 'value === null || value === undefined ? null : `${value}`', replace: 'value === null ? null : `${value}`' },
+    { ...storage('', '', ''), file: 'js/emulator/origin.js', fault: "an event tells the hearer's address", find: 'this.contexts.get(from)?.url.href', replace: 'context.url.href' },
+    { ...storage('', '', ''), file: 'js/emulator/tab.js', fault: 'an opened tab does not copy its session', find: 'origin.rules.session(opener?.session ?? 0)', replace: 'origin.rules.session(0)' },
+    { ...storage('', '', ''), file: 'js/emulator/tab.js', fault: 'an opened tab is a process of its own', find: 'this.process = opener?.process ?? origin.rules.process();', replace: 'this.process = origin.rules.process();' },
+    locks('an abort after the grant lets go the lock', 'request.forget();\n        const lock', 'const lock'),
+    locks('who was aborted is called all the same', 'if (request.options.signal?.aborted) {', 'if (false) {'),
+    locks('an abort does not leave the queue', 'this.#context.rules.abort(this.#context.id, number);', ''),
+    locks('a robbed holder is not told', "this.#requests.get(number)?.reject(aborted('the lock was stolen'));", ''),
+    locks('the promise is settled before the release', 'const release = () => this.#release(number);', 'const release = () => { request.resolve(request.waiting); this.#release(number); };'),
+    locks('what the callback throws is not told', 'if (request?.waiting) request.resolve(request.waiting);', 'if (request?.waiting) request.resolve(request.waiting.catch(() => {}));'),
+    locks('a removed frame may ask', "if (!this.#context.fullyActive) throw", 'if (false) throw'),
+    locks('pending is told as held', 'infos.slice(0, held), pending: infos.slice(held)', 'infos, pending: []'),
+    channel('a message is not cloned', 'const data = context.serialize(message);', 'const data = message;'),
+    channel('a closed channel hears', 'context.channels.delete(this.#endpoint);', ''),
+    channel('a closed channel posts', "if (this.#closed) throw", 'if (false) throw'),
+    clock('cleared timers run', 'this.#timers.delete(id);\n        if (typeof', 'if (typeof'),
+    clock('nested timers are not clamped', 'nesting > nestingMax ?', 'false ?'),
+    clock('an interval runs once', 'if (repeats && this.#timers.has(id))', 'if (false)'),
+    clock('a loop waits for ever', 'if (++this.#reads > readsMax) this.#rules.jump(1);', 'if (++this.#reads > 1e7) throw new Error("it hangs");'),
+    tab('a frozen tab runs', '!this.frozen);', 'true);'),
+    tab('a page that holds a lock is cached', 'if (!this.cached) this.kill();', 'this.cached = true;'),
+    tab('the lock is looked at before the handlers have run', 'await hostTask(); // the end', '// the end'),
+    tab('a dead tab keeps its transactions', 'endDatabases(context);\n            context.close();', 'context.close();'),
+    tab('all writes of a killed tab arrive', 'this.origin.chance.below(underWay + 1)', 'underWay'),
+    script("scripts see Node's globals", 'key in target || ABSENT.has(', 'key in target || false && ABSENT.has('),
+    explore('a run that hangs is no complaint', 'if (stuck.length > 0)', 'if (false)'),
+    explore('what a tab throws is no complaint', 'tab.closed || this.complain(', 'true || this.complain('),
+    explore('nothing is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
+    explore('a replay is a random walk', 'if (run.schedule) rules.bySchedule(run.schedule);', 'if (false) ;'),
+];

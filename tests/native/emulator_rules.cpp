@@ -1,0 +1,228 @@
+// The rules of an emulated origin: what step() lets happen, and in which order.
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lab/emulator/emulated_origin.hpp"
+
+namespace {
+
+using namespace tabacus;
+using namespace tabacus::lab;
+using Kind = Happening::Kind;
+
+/// Two tabs, each a process of its own.
+struct Tabs {
+    explicit Tabs(StorageModel model = StorageModel::cached) : origin({.storage = model}) {
+        for (int i = 0; i < 2; ++i) {
+            agents.push_back(origin.open_agent(origin.open_process()));
+            contexts.push_back(origin.open_context(agents.back(), origin.open_session(0)));
+        }
+    }
+    [[nodiscard]] std::string read(std::size_t tab, const std::string& key) const {
+        const auto& values = origin.values(contexts.at(tab), 0);
+        const auto found = values.find(key);
+        return found == values.end() ? "nothing" : found->second;
+    }
+    /// What happens in tabs until nothing can.
+    std::vector<Happening> run(bool may_wait = true) {
+        std::vector<Happening> seen;
+        while (origin.step(may_wait).kind != Kind::nothing) {
+            if (origin.happening().kind != Kind::unseen) seen.push_back(origin.happening());
+        }
+        return seen;
+    }
+
+    EmulatedOrigin origin;
+    std::vector<TabId> agents;
+    std::vector<ContextId> contexts;
+};
+
+std::vector<Kind> kinds(const std::vector<Happening>& happenings) {
+    std::vector<Kind> found;
+    found.reserve(happenings.size());
+    for (const auto& one : happenings) found.push_back(one.kind);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("an event goes to every other document, once its process has the write (HTML 12.2.1)") {
+    for (const auto model : {StorageModel::cached, StorageModel::mutexed}) {
+        Tabs tabs(model);
+        const auto frame = tabs.origin.open_context(tabs.agents[0], 1);
+        const auto worker = tabs.origin.open_context(tabs.agents[1], 0);
+        tabs.origin.set_item(tabs.contexts[0], 0, "k", "v");
+        CHECK(tabs.read(0, "k") == "v");
+        CHECK((tabs.read(1, "k") == "v") == (model == StorageModel::mutexed));
+        std::set<ContextId> heard;
+        for (const auto& one : tabs.run()) {
+            REQUIRE(one.kind == Kind::changed);
+            CHECK(one.from == tabs.contexts[0]);
+            CHECK(one.change.new_value == "v");
+            heard.insert(one.context);
+        }
+        CHECK(heard == std::set<ContextId>{tabs.contexts[1], frame});
+        CHECK(!heard.contains(worker));
+        tabs.origin.set_item(tabs.contexts[1], 0, "k", "v");
+        CHECK(tabs.run().empty());
+    }
+}
+
+TEST_CASE("a session is its tab's and its frames', and copied once (HTML 12.2.2)") {
+    Tabs tabs;
+    const auto frame = tabs.origin.open_context(tabs.agents[0], 1);
+    tabs.origin.set_item(tabs.contexts[0], 1, "k", "v");
+    const auto copied = tabs.origin.open_session(1);
+    const auto heard = tabs.run();
+    REQUIRE(heard.size() == 1);
+    CHECK(heard[0].context == frame);
+    CHECK(heard[0].area == 1);
+    const auto opened = tabs.origin.open_context(tabs.agents[1], copied);
+    tabs.origin.set_item(tabs.contexts[0], 1, "k", "later");
+    CHECK(tabs.origin.values(opened, copied).at("k") == "v");
+}
+
+TEST_CASE("a full storage refuses, and keeps the old value; sessions have the same quota") {
+    Tabs tabs;
+    tabs.origin.set_quota(5);
+    tabs.origin.set_item(tabs.contexts[0], 0, "k", "old");
+    for (const AreaId area : {0U, 1U}) {
+        CHECK_THROWS_AS(tabs.origin.set_item(tabs.contexts[0], area, "k", "value"), Error);
+    }
+    CHECK(tabs.read(0, "k") == "old");
+}
+
+TEST_CASE("a lock's words and answers are events; the promise follows the release (Web Locks 4)") {
+    Tabs tabs;
+    tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
+    tabs.origin.request_lock(tabs.contexts[1], 1, {.name = "l"});
+    tabs.origin.query_locks(tabs.contexts[1], 2);
+    auto seen = tabs.run();
+    CHECK(kinds(seen) == std::vector{Kind::granted, Kind::snapshot});
+    CHECK(seen[1].locks.held.size() == 1);
+    CHECK(seen[1].locks.pending.size() == 1);
+    tabs.origin.release_lock(tabs.contexts[0], 1);
+    seen = tabs.run();
+    CHECK(std::set{seen[0].kind, seen[1].kind} == std::set{Kind::granted, Kind::released});
+    tabs.origin.request_lock(tabs.contexts[0], 2, {.name = "l", .if_available = true});
+    tabs.origin.request_lock(tabs.contexts[0], 3, {.name = "l", .steal = true});
+    seen = tabs.run();
+    REQUIRE(seen.size() == 3);
+    CHECK(seen[0].kind == Kind::unavailable);
+    CHECK(std::set{seen[1].kind, seen[2].kind} == std::set{Kind::granted, Kind::stolen});
+}
+
+TEST_CASE("who is gone holds nothing, asks for nothing and hears nothing (Web Locks 2.6)") {
+    Tabs tabs;
+    const auto mine = tabs.origin.open_channel(tabs.contexts[0], "n");
+    const auto theirs = tabs.origin.open_channel(tabs.contexts[1], "n");
+    tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
+    tabs.origin.request_lock(tabs.contexts[1], 1, {.name = "l"});
+    tabs.run();
+    tabs.origin.start_timer(tabs.contexts[0], 5, false);
+    tabs.origin.post(tabs.contexts[1], theirs, 1);
+    tabs.origin.set_item(tabs.contexts[0], 0, "k", "lost");
+    tabs.origin.kill(tabs.agents[0], 0);
+    const auto seen = tabs.run();
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].kind == Kind::granted);
+    CHECK(tabs.read(1, "k") == "nothing");
+    CHECK(tabs.origin.post(tabs.contexts[1], theirs, 2) == 0);
+    CHECK(mine != theirs);
+}
+
+TEST_CASE("of a killed process's writes the first arrive, as many as are kept") {
+    Tabs tabs;
+    for (const auto* value : {"1", "2", "3"}) {
+        tabs.origin.set_item(tabs.contexts[0], 0, "k", value);
+    }
+    CHECK(tabs.origin.writes_under_way(tabs.agents[0]) == 3);
+    tabs.origin.kill(tabs.agents[0], 2);
+    tabs.run();
+    CHECK(tabs.read(1, "k") == "2");
+}
+
+TEST_CASE("a frozen tab hears later, a cached one never what was posted meanwhile (HTML 9.5)") {
+    Tabs tabs;
+    const auto mine = tabs.origin.open_channel(tabs.contexts[0], "n");
+    tabs.origin.open_channel(tabs.contexts[1], "n");
+    tabs.origin.set_active(tabs.agents[1], false);
+    CHECK(tabs.origin.post(tabs.contexts[0], mine, 1) == 1);
+    CHECK(tabs.run().empty());
+    tabs.origin.set_active(tabs.agents[1], true);
+    CHECK(tabs.run().size() == 1);
+    CHECK(tabs.origin.set_cached(tabs.agents[1], true));
+    CHECK(tabs.origin.post(tabs.contexts[0], mine, 2) == 0);
+    tabs.origin.set_cached(tabs.agents[1], false);
+    CHECK(tabs.run().empty());
+}
+
+TEST_CASE("a page that holds a lock is not kept in the back/forward cache") {
+    Tabs tabs;
+    tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
+    CHECK_FALSE(tabs.origin.set_cached(tabs.agents[0], true));
+    tabs.origin.release_lock(tabs.contexts[0], 1);
+    CHECK(tabs.origin.set_cached(tabs.agents[0], true));
+}
+
+TEST_CASE("calmly: the oldest first, and time passes when nothing else can happen") {
+    Tabs tabs;
+    tabs.origin.start_timer(tabs.contexts[0], 0, false);
+    const auto cancelled = tabs.origin.start_timer(tabs.contexts[0], 1, false);
+    tabs.origin.start_timer(tabs.contexts[1], 1, true);
+    tabs.origin.cancel_timer(cancelled);
+    tabs.origin.post_task(tabs.contexts[1], Source::Kind::message, 7, 1);
+    tabs.origin.post_task(tabs.contexts[0], Source::Kind::script, 0, 2);
+    CHECK(kinds(tabs.run(false)) == std::vector{Kind::task, Kind::task});
+    const auto before = tabs.origin.now_ms();
+    CHECK(kinds(tabs.run()) == std::vector{Kind::timer, Kind::timer});
+    CHECK(tabs.origin.now_ms() > before);
+    CHECK(static_cast<std::uint64_t>(tabs.origin.now_ms()) % 60'000 == 0);
+}
+
+TEST_CASE("equal seeds are equal runs, and what a run took replays it") {
+    const auto play = [](auto choose) {
+        Tabs tabs;
+        choose(tabs.origin);
+        tabs.origin.offer_faults(2);
+        for (std::uint32_t i = 1; i <= 4; ++i) {
+            tabs.origin.set_item(tabs.contexts[i % 2], 0, "k", std::to_string(i));
+            tabs.origin.request_lock(tabs.contexts[i % 2], i, {.name = "l"});
+            tabs.origin.start_timer(tabs.contexts[i % 2], i, false);
+        }
+        tabs.run();
+        return std::pair(tabs.origin.hash(), tabs.origin.taken());
+    };
+    const auto by_seed = [&](std::uint64_t seed) {
+        return play([seed](EmulatedOrigin& origin) {
+            origin.run_by_seed(seed, {.faults_max = 1, .length = 20}, true);
+        });
+    };
+    std::set<std::uint64_t> hashes;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto [hash, taken] = by_seed(seed);
+        CHECK(by_seed(seed).first == hash);
+        CHECK(play([&](EmulatedOrigin& origin) { origin.run_by(taken); }).first == hash);
+        hashes.insert(hash);
+    }
+    CHECK(hashes.size() > 10);
+}
+
+TEST_CASE("a run that is told has a line for what a tab did, and none for what nobody sees") {
+    Tabs tabs;
+    tabs.origin.tell_aloud(true);
+    tabs.origin.set_item(tabs.contexts[0], 0, "k", "v");
+    tabs.origin.tell(tabs.agents[1], Object::faults, "dies");
+    tabs.run();
+    const auto trace = tabs.origin.trace("wrong");
+    CHECK(trace.complaint == "wrong");
+    std::vector<std::string> words;
+    for (const auto& step : trace.steps) {
+        for (const auto& line : step.lines) words.push_back(line.text);
+    }
+    CHECK(words == std::vector<std::string>{"writes k = v", "dies", "its k = v goes out",
+                                            "receives k = v", "is told of k = v"});
+    CHECK(trace.steps[1].fault);
+}

@@ -1,0 +1,107 @@
+/** Exploring JavaScript scenarios: what is found, that it repeats, and how it reads under node:test. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { explore, replay } from 'tabacus/emulator';
+
+/** @typedef {import('tabacus/emulator').Scenario} Scenario */
+
+/** A Web Lock around localStorage, as every tutorial writes it. @type {Scenario} */
+const locked = async ({ window: { navigator, localStorage } }) => {
+    await navigator.locks.request('n', () => localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)));
+};
+
+/** @param {number} wanted */
+const counts = (wanted) => (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => {
+    const n = Number(origin.openTab().window.localStorage.getItem('n'));
+    return n === wanted || `${wanted - n} of ${wanted} updates are lost`;
+};
+
+describe('explore', () => {
+    it('finds the lost update of a lock around cached storage; the found run is short, and repeats', async () => {
+        const options = { invariant: counts(2) };
+        const report = await explore(locked, options);
+        assert.equal(report.verdict, 'broken');
+        assert.equal(report.complaint, '1 of 2 updates are lost');
+        const schedule = report.schedule ?? [];
+        assert.equal(schedule.filter((index) => index > 0).length, 1, 'one departure from the calm order is enough');
+        assert.match(report.trace ?? '', /tab 1 +writes n = 1[^]*tab 2 +reads n: nothing/);
+        assert.match(report.svg ?? '', /^<svg [^]*tab 2[^]*<\/svg>/);
+        const again = await replay(locked, { seed: Number(report.seed), schedule }, options);
+        assert.deepEqual([again.verdict, again.trace, again.svg], ['broken', report.trace, report.svg]);
+    });
+
+    it('finds nothing where storage is shared; a thousand seeds twice, one hash', async () => {
+        const options = { storage: /** @type {const} */ ('interleaved'), seeds: 1000, invariant: counts(2) };
+        const [first, second] = [await explore(locked, options), await explore(locked, options)];
+        assert.deepEqual([first.verdict, first.seeds], ['unbroken within the bound', 1000]);
+        assert.deepEqual(second, first);
+        const others = await explore(locked, { ...options, seeds: Array.from({ length: 1000 }, (_, at) => at + 2000) });
+        assert.notEqual(others.hash, first.hash);
+    });
+
+    it('a deadlock is who waits for ever', async () => {
+        const report = await explore(async ({ window: { navigator } }, { index }) => {
+            const [first, second] = index === 0 ? ['a', 'b'] : ['b', 'a'];
+            await navigator.locks.request(first, () => navigator.locks.request(second, () => {}));
+        });
+        assert.equal(report.complaint, 'tab 1 and tab 2 waits for ever');
+    });
+
+    it('check-then-act over messages and timers: an error in a tab is a complaint', async () => {
+        const report = await explore(async ({ window }) => {
+            window.localStorage.setItem('leader', window.localStorage.getItem('leader') ?? window.crypto.randomUUID());
+            const mine = window.localStorage.getItem('leader');
+            await new Promise((resolve) => window.setTimeout(resolve, 50));
+            if (window.localStorage.getItem('leader') !== mine) throw new Error('two leaders');
+        });
+        assert.match(report.complaint, /^tab [12]: Error: two leaders$/);
+    });
+
+    it('faults happen, each; the report tells how often', async () => {
+        const { faults: all } = await import('tabacus/emulator');
+        /** @type {Scenario} */
+        const scenario = async ({ window }) => {
+            const channel = new window.BroadcastChannel('n');
+            for (let at = 0; at < 3; ++at) {
+                try {
+                    window.localStorage.setItem('k', `${at}`);
+                } catch (error) {
+                    if (/** @type {DOMException} */ (error).name !== 'QuotaExceededError') throw error;
+                }
+                channel.postMessage(at);
+                await window.navigator.locks.request('l', () => new Promise((resolve) => window.setTimeout(resolve, 5)));
+            }
+        };
+        const report = await explore(scenario, { faults: all, faultBudget: 3, seeds: 300 });
+        assert.deepEqual([report.verdict, report.complaint], ['unbroken within the bound', '']);
+        assert.deepEqual(Object.keys(report.faults).sort(), [...all].sort());
+    });
+
+    it('a killed holder: what its successor must know is found by the fault, and not without', async () => {
+        /** @type {Scenario} */
+        const transfer = async ({ window: { navigator, localStorage, setTimeout } }) => {
+            await navigator.locks.request('accounts', async () => {
+                assert.equal(Number(localStorage.getItem('a')) + Number(localStorage.getItem('b')), 0, 'money is lost');
+                localStorage.setItem('a', String(Number(localStorage.getItem('a')) - 1));
+                await new Promise((resolve) => setTimeout(resolve, 1));
+                localStorage.setItem('b', String(Number(localStorage.getItem('b')) + 1));
+            });
+        };
+        const options = { storage: /** @type {const} */ ('mutexed'), seeds: 200 };
+        assert.equal((await explore(transfer, options)).verdict, 'unbroken within the bound');
+        const report = await explore(transfer, { ...options, faults: ['kill'] });
+        assert.match(report.complaint, /money is lost/);
+        assert.match(report.trace ?? '', /dies/);
+    });
+
+    it('a script as a scenario; what is no scenario is refused', async () => {
+        const report = await explore('navigator.locks.request("l", () => localStorage.setItem("k", 1))', { seeds: 5, tabs: 3 });
+        assert.equal(report.seeds, 5);
+        for (const [argument, options] of Object.entries({ seeds: { seeds: -1 }, tabs: { tabs: 0 }, faults: { faults: ['flood'] }, invariant: { invariant: 1 } })) {
+            await assert.rejects(explore(locked, /** @type {any} */ (options)), (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument);
+        }
+        await assert.rejects(explore(/** @type {any} */ (5)), { code: 'invalid-argument' });
+        await assert.rejects(explore(locked, { signal: AbortSignal.abort(new Error('enough')) }), /enough/);
+    });
+});

@@ -1,0 +1,86 @@
+/** tabacus itself in the tabs of an emulated origin: open({ window: tab.window }). */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { open } from 'tabacus';
+import { createOrigin } from 'tabacus/emulator';
+
+/** @param {number} seed @param {(origin: import('tabacus/emulator').Origin, ours: import('tabacus').Tab[]) => Promise<void>} play */
+async function inThreeTabs(seed, play) {
+    const origin = await createOrigin({ seed });
+    const opened = [origin.openTab(), origin.openTab(), origin.openTab()];
+    const ours = await Promise.all(opened.map((tab) => open({ build: 'single', window: tab.window })));
+    await play(origin, ours);
+    await Promise.all(ours.map((tab, at) => opened[at]?.closed || tab.close()));
+    origin.close();
+}
+
+describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
+    it('finds all that a tab has', () =>
+        inThreeTabs(1, async (_, [ours]) => {
+            const { store, exclusion, channel, mirror } = ours?.capabilities ?? {};
+            assert.deepEqual([store, exclusion, channel, mirror], ['indexeddb', 'web-locks', true, true]);
+        }));
+
+    it('replicated: every increment that was flushed is counted, whoever dies', async () => {
+        for (let seed = 1; seed <= 5; ++seed) {
+            await inThreeTabs(seed, async (origin, ours) => {
+                const counters = ours.map((tab) => tab.counter('n'));
+                for (let round = 0; round < 3; ++round) {
+                    for (const counter of counters) counter.add(1);
+                    await Promise.all(counters.map((counter) => counter.flush()));
+                }
+                origin.tabs[0]?.kill();
+                counters[1]?.add(1);
+                await counters[1]?.flush();
+                assert.equal(await counters[2]?.read(), 10);
+            });
+        }
+    });
+
+    it('transactional and optimistic: exact; naive: loses under some seed', async () => {
+        /** @param {any} strategy @param {number} seed */
+        const lost = async (strategy, seed) => {
+            let missing = 0;
+            await inThreeTabs(seed, async (origin, ours) => {
+                const counters = ours.map((tab) => tab.counter('n', { strategy }));
+                for (let at = 0; at < 3; ++at) await Promise.all(counters.map((counter) => counter.add(1)));
+                await origin.settled();
+                missing = 9 - Number(await counters[0]?.read());
+            });
+            return missing;
+        };
+        for (const strategy of ['transactional', 'optimistic']) assert.equal(await lost(strategy, 3), 0, strategy);
+        const naive = [await lost('naive', 1), await lost('naive', 2), await lost('naive', 3)];
+        assert.ok(naive.some((missing) => missing > 0), `${naive}`);
+    });
+
+    it('locks exclude, tokens rise, a dead holder’s lock is granted to the next', () =>
+        inThreeTabs(7, async (origin, ours) => {
+            let inside = 0;
+            /** @type {bigint[]} */
+            const tokens = [];
+            await Promise.all(
+                ours.map((tab) =>
+                    tab.lock('l').run(async (held) => {
+                        assert.equal(++inside, 1);
+                        tokens.push(BigInt(/** @type {any} */ (held).token));
+                        await Promise.resolve();
+                        --inside;
+                    }),
+                ),
+            );
+            assert.deepEqual(tokens, [...tokens].sort((a, b) => Number(a - b)));
+            assert.equal(new Set(tokens).size, 3);
+            await ours[0]?.lock('dead').acquire();
+            origin.tabs[0]?.kill();
+            assert.equal(await ours[1]?.lock('dead').run(() => 'mine'), 'mine');
+        }));
+
+    it('once: one tab runs, all get its result', () =>
+        inThreeTabs(9, async (_, ours) => {
+            let runs = 0;
+            const results = await Promise.all(ours.map((tab) => tab.once('refresh', async () => ++runs)));
+            assert.deepEqual(results, [1, 1, 1]);
+        }));
+});

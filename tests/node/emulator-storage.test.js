@@ -1,0 +1,349 @@
+/**
+ * The emulator's Storage against HTML §12.2 and Web IDL §3.9: what web-platform-tests' webstorage suite asserts, in
+ * words of our own, of localStorage and sessionStorage alike.
+ */
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { createOrigin } from 'tabacus/emulator';
+
+const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
+
+for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
+    describe(`${area}, one document`, () => {
+        /** @type {import('tabacus/emulator').Origin} */
+        let origin;
+        /** @type {any} */
+        let window;
+        /** @type {any} */
+        let storage;
+
+        before(async () => {
+            origin = await createOrigin({ url: 'https://example.test/page', quota_bytes: 5000 });
+        });
+        beforeEach(() => {
+            for (const tab of origin.tabs) tab.kill();
+            ({ window } = origin.openTab());
+            storage = window[area];
+            storage.clear();
+        });
+        after(() => origin.close());
+
+        it('§12.2.1 getItem: null for what is not there, "" for what is empty', () => {
+            storage.setItem('name', 'user1');
+            storage.setItem('empty', '');
+            assert.deepEqual([storage.getItem('name'), storage.getItem('empty'), storage.getItem('no')], ['user1', '', null]);
+            assert.deepEqual([storage.name, storage.empty, storage.no], ['user1', '', undefined]);
+        });
+
+        it('Web IDL §3.2.10: keys and values are DOMStrings', () => {
+            for (const value of [null, undefined, 0, 1.5, true, {}, [1, 2], () => 1]) {
+                storage.setItem(value, value);
+                assert.equal(storage.getItem(`${value}`), `${value}`);
+                storage.removeItem(value);
+                assert.equal(storage.length, 0);
+            }
+            const symbol = Symbol('no string');
+            for (const call of [() => storage.setItem('k', symbol), () => storage.setItem(symbol, 'v'), () => storage.getItem(symbol), () => (storage.k = symbol)]) {
+                assert.throws(call, TypeError);
+            }
+            assert.throws(() => storage.setItem('k', { toString: () => { throw new RangeError('mine'); } }), RangeError);
+            assert.equal(storage.length, 0);
+        });
+
+        it('Web IDL §3.7.7: arguments are counted first, converted from left to right', () => {
+            assert.throws(() => storage.setItem('only'), TypeError);
+            for (const name of ['getItem', 'removeItem', 'key']) assert.throws(() => storage[name](), TypeError);
+            /** @type {string[]} */
+            const order = [];
+            const told = (/** @type {string} */ text) => ({ toString: () => (order.push(text), text) });
+            storage.setItem(told('key'), told('value'));
+            assert.deepEqual(order, ['key', 'value']);
+            assert.deepEqual([window.Storage.prototype.setItem.length, window.Storage.prototype.key.length], [2, 1]);
+        });
+
+        it('UTF-16 with lone surrogates, U+0000 and units beyond the basic plane are kept', () => {
+            for (const text of ['\uD800', '\uDC00', '\uDC00\uD800', '\0', 'a\0b', '😀', '\uFFFF', '\uFFFE', 'é', '漢', '\uD83D x \uDE00', 'x'.repeat(2000)]) {
+                storage.setItem(text, text);
+                assert.equal(storage.getItem(text), text);
+                assert.ok(Object.keys(storage).includes(text));
+                storage.removeItem(text);
+            }
+            assert.equal(storage.length, 0);
+        });
+
+        it('§12.2.1 length and key(n): each key once; the order is kept while only values change', () => {
+            for (const key of ['name', 'age', 'a', 'b']) storage.setItem(key, key);
+            const names = Array.from({ length: storage.length }, (_, at) => storage.key(at));
+            assert.deepEqual([...names].sort(), ['a', 'age', 'b', 'name']);
+            storage.setItem('a', 'other');
+            storage.b = 'other';
+            assert.deepEqual(Array.from({ length: 4 }, (_, at) => storage.key(at)), names);
+            assert.deepEqual([storage.key(-1), storage.key(4), storage.key(2 ** 32)], [null, null, names[0]]);
+            assert.deepEqual([storage.key('1'), storage.key(NaN), storage.key(1.9)], [names[1], names[0], names[1]]);
+            assert.throws(() => storage.key(Symbol('1')), TypeError);
+            assert.throws(() => storage.key(1n), TypeError);
+            assert.deepEqual(Object.keys(storage), names);
+        });
+
+        it('§3.9.2 and §3.9.3: a property is an item; whatever it shadows, it is set', () => {
+            storage.foo = 'bar';
+            storage[7] = 7;
+            assert.deepEqual([storage.getItem('foo'), storage.getItem('7'), storage[7]], ['bar', '7', '7']);
+            storage.setItem('foo', 'other');
+            assert.equal(storage['foo'], 'other');
+            for (const name of ['getItem', 'length', 'key', 'toString', 'constructor', '__proto__']) {
+                storage[name] = 'mine';
+                assert.equal(storage.getItem(name), 'mine');
+            }
+            assert.equal(typeof storage.getItem, 'function');
+            assert.equal(storage.length, 8);
+            assert.equal(Object.getPrototypeOf(storage), window.Storage.prototype);
+        });
+
+        it('§3.9.8: what the prototypes have shadows an item, to reads, `in`, delete and enumeration', () => {
+            storage.setItem('clear', 'almost');
+            assert.equal(typeof storage.clear, 'function');
+            assert.equal(storage.getItem('clear'), 'almost');
+            assert.equal(Object.hasOwn(storage, 'clear'), false);
+            assert.equal('clear' in storage, true);
+            assert.deepEqual(Object.keys(storage), []);
+            assert.equal(delete storage.clear, true);
+            assert.equal(storage.getItem('clear'), 'almost');
+            window.Storage.prototype.late = 'of the prototype';
+            storage.setItem('late', 'of the item');
+            assert.equal(storage.late, 'of the prototype');
+            delete window.Storage.prototype.late;
+            assert.equal(storage.late, 'of the item');
+        });
+
+        it('`in`, hasOwnProperty and propertyIsEnumerable', () => {
+            storage.setItem('there', '');
+            assert.deepEqual(['there' in storage, 'not' in storage, 'getItem' in storage], [true, false, true]);
+            assert.ok(Object.hasOwn(storage, 'there') && Object.prototype.propertyIsEnumerable.call(storage, 'there'));
+            assert.ok(!Object.hasOwn(storage, 'not') && !Object.hasOwn(storage, 'length'));
+            assert.deepEqual(Object.getOwnPropertyDescriptor(storage, 'there'), { value: '', writable: true, enumerable: true, configurable: true });
+        });
+
+        it('delete removes the item, and is true for what is not there', () => {
+            storage.setItem('k', 'v');
+            assert.ok(delete storage.k);
+            assert.ok(delete storage.k);
+            assert.deepEqual([storage.k, storage.getItem('k'), storage.length], [undefined, null, 0]);
+        });
+
+        it('§3.9.3 defineProperty: a value is an item, an accessor is refused', () => {
+            Object.defineProperty(storage, 'k', { value: 'v' });
+            assert.equal(storage.getItem('k'), 'v');
+            assert.throws(() => Object.defineProperty(storage, 'k', { get: () => 'v' }), TypeError);
+            assert.ok(Reflect.defineProperty(storage, 'n', { value: 5, enumerable: false }));
+            assert.deepEqual(Object.getOwnPropertyDescriptor(storage, 'n'), { value: '5', writable: true, enumerable: true, configurable: true });
+        });
+
+        it('§3.9.5: it is always extensible', () => {
+            assert.equal(Reflect.preventExtensions(storage), false);
+            assert.throws(() => Object.freeze(storage), TypeError);
+            assert.ok(Object.isExtensible(storage));
+        });
+
+        it('symbols are properties and no items', () => {
+            const symbol = Symbol('s');
+            storage[symbol] = { any: 'thing' };
+            assert.deepEqual(storage[symbol], { any: 'thing' });
+            assert.equal(storage.length, 0);
+            Object.defineProperty(storage, Symbol.for('d'), { value: 1, configurable: true });
+            assert.deepEqual(Object.getOwnPropertySymbols(storage), [symbol, Symbol.for('d')]);
+            assert.ok(delete storage[symbol] && !(symbol in storage));
+        });
+
+        it('enumeration tells items, and then what the prototype has', () => {
+            storage.setItem('foo', '1');
+            storage.bar = '2';
+            /** @type {string[][]} */
+            const [own, all] = [[], []];
+            for (const key in storage) (Object.hasOwn(storage, key) ? own : all)?.push(key);
+            assert.deepEqual(own?.sort(), ['bar', 'foo']);
+            assert.deepEqual(all?.sort(), ['clear', 'getItem', 'key', 'length', 'removeItem', 'setItem']);
+            assert.deepEqual({ ...storage }, { bar: '2', foo: '1' });
+            assert.equal(JSON.stringify(storage).length, JSON.stringify({ bar: '2', foo: '1' }).length);
+        });
+
+        it('an object that inherits from it is ordinary', () => {
+            const child = Object.create(storage);
+            child.foo = 'own';
+            assert.deepEqual([storage.getItem('foo'), child.foo, Object.hasOwn(child, 'foo')], [null, 'own', true]);
+            assert.throws(() => child.getItem('foo'), TypeError);
+        });
+
+        it('the interface: no constructor, a class string, methods that want a Storage', () => {
+            assert.throws(() => new window.Storage(), TypeError);
+            assert.ok(storage instanceof window.Storage);
+            assert.equal(Object.prototype.toString.call(storage), '[object Storage]');
+            assert.throws(() => window.Storage.prototype.getItem.call({}, 'k'), TypeError);
+            assert.throws(() => window.Storage.prototype.length, TypeError);
+            assert.equal(window.Storage.prototype.getItem.call(storage, 'k'), null);
+            assert.equal(window[area], storage);
+        });
+
+        it('a full storage: QuotaExceededError, and the old value is kept', () => {
+            storage.setItem('k', 'old');
+            const big = 'x'.repeat(5000);
+            for (const write of [() => storage.setItem('k', big), () => (storage.k = big), () => storage.setItem(big, ''), () => Object.defineProperty(storage, 'k', { value: big })]) {
+                assert.throws(write, isDom('QuotaExceededError'));
+            }
+            assert.deepEqual([storage.getItem('k'), storage.length], ['old', 1]);
+            storage.setItem('k', 'x'.repeat(4999));
+            assert.throws(() => storage.setItem('l', 'y'), (/** @type {any} */ error) => error.code === 22);
+            storage.setItem('k', 'y'.repeat(4999));
+            storage.removeItem('k');
+            storage.setItem('l', 'fits');
+        });
+
+        it('clear() empties it, many items', () => {
+            for (let at = 0; at < 200; ++at) storage.setItem(`key ${at}`, `${at}`);
+            assert.equal(storage.length, 200);
+            assert.deepEqual(Array.from({ length: 200 }, (_, at) => storage.getItem(`key ${at}`)), Array.from({ length: 200 }, (_, at) => `${at}`));
+            storage.clear();
+            assert.deepEqual([storage.length, storage.key(0), Object.keys(storage)], [0, null, []]);
+        });
+    });
+}
+
+describe('storage events', () => {
+    for (const model of /** @type {const} */ (['cached', 'interleaved', 'mutexed'])) {
+        it(`§12.2.1 ${model}: in every other document, never in the writer's, in the order of the writes`, async () => {
+            const origin = await createOrigin({ url: 'https://example.test/', storage: model });
+            const [writer, ...others] = [origin.openTab({ url: 'writer' }), origin.openTab(), origin.openTab()];
+            const frame = writer?.openFrame();
+            /** @type {any[][]} */
+            const heard = [];
+            const windows = [writer?.window, ...others.map((tab) => tab.window), frame?.window];
+            for (const [at, window] of windows.entries()) {
+                heard[at] = [];
+                window.addEventListener('storage', (/** @type {any} */ event) => {
+                    assert.ok(event instanceof window.StorageEvent && event.target === window);
+                    assert.equal(event.storageArea, window.localStorage);
+                    assert.equal(event.url, 'https://example.test/writer');
+                    assert.deepEqual([event.bubbles, event.cancelable], [false, false]);
+                    heard[at]?.push([event.key, event.oldValue, event.newValue]);
+                });
+            }
+            const { localStorage } = writer?.window ?? {};
+            localStorage.setItem('k', '1');
+            localStorage.setItem('k', '1');
+            localStorage.k = '2';
+            localStorage.removeItem('none');
+            delete localStorage.k;
+            localStorage.setItem('\uD800', '');
+            localStorage.clear();
+            localStorage.clear();
+            assert.deepEqual(heard.flat(), [], 'never within the writer’s turn');
+            await origin.settled();
+            const expected = [['k', null, '1'], ['k', '1', '2'], ['k', '2', null], ['\uD800', null, ''], [null, null, null]];
+            assert.deepEqual(heard, [[], expected, expected, expected]);
+            origin.close();
+        });
+    }
+
+    it('sessionStorage: a tab of its own; its frames hear, an opened tab starts with a copy (§12.2.2)', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const frame = tab.openFrame();
+        tab.window.sessionStorage.setItem('k', '1');
+        await origin.settled();
+        const [opened, stranger] = [origin.openTab({ opener: tab }), origin.openTab()];
+        assert.deepEqual([frame, opened, stranger].map(({ window }) => window.sessionStorage.getItem('k')), ['1', '1', null]);
+        /** @type {string[]} */
+        const heard = [];
+        for (const [name, { window }] of Object.entries({ tab, frame, opened, stranger })) {
+            window.onstorage = (/** @type {any} */ event) => heard.push(`${name} ${event.key} ${event.storageArea === window.sessionStorage}`);
+        }
+        tab.window.sessionStorage.setItem('k', '2');
+        await origin.settled();
+        assert.deepEqual(heard, ['frame k true']);
+        assert.equal(opened.window.sessionStorage.getItem('k'), '1');
+        origin.close();
+    });
+
+    it('StorageEvent: its dictionary, its defaults, initStorageEvent() (§12.2.4)', async () => {
+        const origin = await createOrigin();
+        const { StorageEvent, localStorage } = origin.openTab().window;
+        const plain = new StorageEvent('storage');
+        assert.deepEqual([plain.key, plain.oldValue, plain.newValue, plain.url, plain.storageArea, plain.bubbles], [null, null, null, '', null, false]);
+        const full = new StorageEvent('t', { bubbles: true, key: 1, oldValue: undefined, newValue: 'n', url: 'u', storageArea: localStorage });
+        assert.deepEqual([full.type, full.bubbles, full.key, full.oldValue, full.newValue, full.url], ['t', true, '1', null, 'n', 'u']);
+        assert.equal(full.storageArea, localStorage);
+        assert.throws(() => new StorageEvent(), TypeError);
+        assert.throws(() => new StorageEvent('t', { storageArea: {} }), TypeError);
+        assert.throws(() => { full.key = 'other'; }, TypeError);
+        plain.initStorageEvent('type', true, true, 'key', 'old', 'new', 'url', localStorage);
+        assert.deepEqual([plain.type, plain.bubbles, plain.cancelable, plain.key, plain.oldValue, plain.newValue, plain.url], ['type', true, true, 'key', 'old', 'new', 'url']);
+        assert.ok(plain instanceof Event);
+        origin.close();
+    });
+
+    it('onstorage: what is no object is null, a handler keeps its place', async () => {
+        const origin = await createOrigin();
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        /** @type {string[]} */
+        const order = [];
+        assert.equal(b.window.onstorage, null);
+        b.window.onstorage = 'no object';
+        assert.equal(b.window.onstorage, null);
+        b.window.onstorage = () => order.push('first');
+        b.window.addEventListener('storage', () => order.push('listener'));
+        b.window.onstorage = () => order.push('second');
+        a.window.localStorage.setItem('k', 'v');
+        await origin.settled();
+        assert.deepEqual(order, ['second', 'listener']);
+        origin.close();
+    });
+});
+
+describe('who sees what when', () => {
+    it('cached: a process reads its copy until a write reaches it; a frame and an opened tab share their process', async () => {
+        const origin = await createOrigin({ storage: 'cached' });
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        const near = [a.openFrame(), origin.openTab({ opener: a })];
+        a.window.localStorage.setItem('k', 'v');
+        assert.deepEqual([a, ...near, b].map(({ window }) => window.localStorage.getItem('k')), ['v', 'v', 'v', null]);
+        await origin.settled();
+        assert.equal(b.window.localStorage.getItem('k'), 'v');
+        origin.close();
+    });
+
+    it('interleaved and mutexed: at once', async () => {
+        for (const storage of /** @type {const} */ (['interleaved', 'mutexed'])) {
+            const origin = await createOrigin({ storage });
+            const [a, b] = [origin.openTab(), origin.openTab()];
+            a.window.localStorage.setItem('k', 'v');
+            assert.equal(b.window.localStorage.getItem('k'), 'v');
+            origin.close();
+        }
+    });
+
+    it('a Web Lock around a cached localStorage loses updates under some seed, and none where storage is shared', async () => {
+        /** @param {'cached' | 'interleaved'} storage @param {number} seed */
+        const lost = async (storage, seed) => {
+            const origin = await createOrigin({ storage, seed });
+            const tabs = [origin.openTab(), origin.openTab()];
+            await Promise.all(
+                tabs.map(async ({ window: { navigator, localStorage } }) => {
+                    for (let at = 0; at < 5; ++at) {
+                        await navigator.locks.request('count', () => localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)));
+                    }
+                }),
+            );
+            await origin.settled();
+            const { localStorage } = origin.openTab().window;
+            const missing = 10 - Number(localStorage.getItem('n'));
+            origin.close();
+            return missing;
+        };
+        const seeds = Array.from({ length: 20 }, (_, seed) => seed);
+        const cached = await Promise.all(seeds.map((seed) => lost('cached', seed)));
+        const shared = await Promise.all(seeds.map((seed) => lost('interleaved', seed)));
+        assert.ok(cached.some((missing) => missing > 0), `${cached}`);
+        assert.deepEqual(shared, seeds.map(() => 0));
+    });
+});

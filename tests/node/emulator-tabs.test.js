@@ -1,0 +1,358 @@
+/** The emulator's channels, clock, scripts, lifecycle and databases. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createOrigin } from 'tabacus/emulator';
+
+const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
+
+describe('BroadcastChannel (HTML §9.5)', () => {
+    it('messages reach every other object of the name, in order, cloned; never the sender', async () => {
+        const origin = await createOrigin({ url: 'https://example.test/' });
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        const worker = a.openWorker();
+        const hearers = [a.window, a.window, b.window, worker.scope, a.openFrame().window].map((scope) => new scope.BroadcastChannel('news'));
+        const stranger = new b.window.BroadcastChannel('other');
+        stranger.onmessage = () => assert.fail('another name');
+        /** @type {any[][]} */
+        const heard = hearers.map(() => []);
+        hearers.forEach((channel, at) => channel.addEventListener('message', (/** @type {any} */ event) => {
+            assert.deepEqual([event.origin, event.target, event.ports.length], ['https://example.test', channel, 0]);
+            heard[at]?.push(event.data);
+        }));
+        const message = { at: new Date(1), map: new Map([[1, 2]]), text: '\uD800' };
+        hearers[0].postMessage(message);
+        message.text = 'changed after it was posted';
+        hearers[0].postMessage(2);
+        assert.deepEqual(heard.flat(), []);
+        await origin.settled();
+        assert.deepEqual(heard[0], []);
+        for (const one of heard.slice(1)) assert.deepEqual(one, [{ at: new Date(1), map: new Map([[1, 2]]), text: '\uD800' }, 2]);
+        assert.notEqual(heard[1]?.[0], heard[2]?.[0]);
+        origin.close();
+    });
+
+    it('objects of one agent hear in the order of their making; two channels of one sender in the order of the posts', async () => {
+        const origin = await createOrigin({ seed: 3 });
+        const { BroadcastChannel } = origin.openTab().window;
+        const [first, second, third] = ['n', 'n', 'n'].map((name) => new BroadcastChannel(name));
+        /** @type {string[]} */
+        const order = [];
+        for (const [name, channel] of Object.entries({ first, second, third })) channel.onmessage = (/** @type {any} */ event) => order.push(`${name} ${event.data}`);
+        first.postMessage('from first');
+        third.postMessage('from third');
+        await origin.settled();
+        assert.deepEqual(order, ['second from first', 'third from first', 'first from third', 'second from third']);
+        origin.close();
+    });
+
+    it('closing: InvalidStateError to post; nothing that was on its way is heard', async () => {
+        const origin = await createOrigin();
+        const [a, b] = [origin.openTab().window, origin.openTab().window];
+        const [sender, hearer] = [new a.BroadcastChannel('n'), new b.BroadcastChannel('n')];
+        hearer.onmessage = () => assert.fail('it is closed');
+        sender.postMessage(1);
+        hearer.close();
+        hearer.close();
+        await origin.settled();
+        assert.throws(() => hearer.postMessage(1), isDom('InvalidStateError'));
+        let again = 0;
+        new b.BroadcastChannel('n').onmessage = () => ++again;
+        sender.postMessage(2);
+        await origin.settled();
+        assert.equal(again, 1);
+        origin.close();
+    });
+
+    it('arguments: a name is required and a string; what cannot be cloned is a DataCloneError at once', async () => {
+        const origin = await createOrigin();
+        const { BroadcastChannel } = origin.openTab().window;
+        assert.throws(() => new BroadcastChannel(), TypeError);
+        assert.throws(() => BroadcastChannel('n'), TypeError);
+        assert.deepEqual([null, undefined, 1].map((name) => new BroadcastChannel(name).name), ['null', 'undefined', '1']);
+        const channel = new BroadcastChannel('n');
+        assert.throws(() => channel.postMessage(), TypeError);
+        assert.throws(() => channel.postMessage(Symbol('s')), isDom('DataCloneError'));
+        assert.throws(() => channel.postMessage(() => {}), isDom('DataCloneError'));
+        assert.deepEqual([channel.onmessage, channel.onmessageerror], [null, null]);
+        assert.ok(channel instanceof EventTarget);
+        origin.close();
+    });
+
+    it('a frozen tab hears later, a page in the back/forward cache never', async () => {
+        const origin = await createOrigin();
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        /** @type {number[]} */
+        const heard = [];
+        const channel = new b.window.BroadcastChannel('n');
+        channel.onmessage = (/** @type {any} */ event) => heard.push(event.data);
+        const sender = new a.window.BroadcastChannel('n');
+        b.freeze();
+        sender.postMessage(1);
+        await origin.settled();
+        assert.deepEqual(heard, []);
+        b.thaw();
+        await origin.settled();
+        assert.deepEqual(heard, [1]);
+        assert.equal(await b.bfcache(), true);
+        sender.postMessage(2);
+        await origin.settled();
+        b.thaw();
+        sender.postMessage(3);
+        await origin.settled();
+        assert.deepEqual(heard, [1, 3]);
+        origin.close();
+    });
+});
+
+describe('the clock', () => {
+    it('virtual: hours pass at once, in the order of the timers (HTML §8.6)', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const begin = window.Date.now();
+        /** @type {any[]} */
+        const order = [];
+        const done = new Promise((resolve) => window.setTimeout(resolve, 7_200_000));
+        window.setTimeout((/** @type {any} */ ...given) => order.push(['b', ...given]), 20, 1, 2);
+        window.setTimeout(() => order.push('a'), 10);
+        window.setTimeout(() => order.push('a too'), 10);
+        window.clearTimeout(window.setTimeout(() => assert.fail('cleared'), 5));
+        const every = window.setInterval(() => order.push(window.performance.now()) === 7 && window.clearInterval(every), 30);
+        await done;
+        assert.deepEqual(order, ['a', 'a too', ['b', 1, 2], 30, 60, 90, 120]);
+        assert.equal(window.Date.now() - begin, 7_200_000);
+        assert.equal(new window.Date().getTime(), window.Date.now());
+        assert.ok(new window.Date() instanceof Date && new window.Date(5).getTime() === 5);
+        origin.setClock(1_000);
+        assert.equal(window.Date.now(), 1_000);
+        origin.close();
+    });
+
+    it('nested timers are clamped to 4 ms, hidden ones to a minute; a program that waits in a loop gets on', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const nested = () => new Promise((resolve) => {
+            let deep = 0;
+            const next = () => (++deep === 10 ? resolve(window.performance.now()) : window.setTimeout(next, 0));
+            next();
+        });
+        assert.equal(await nested(), 16);
+        const tab = origin.openTab();
+        tab.throttle();
+        assert.equal(tab.window.document.visibilityState, 'hidden');
+        await new Promise((resolve) => tab.window.setTimeout(resolve, 1));
+        assert.equal(tab.window.Date.now() % 60_000, 0);
+        const until = window.Date.now() + 50;
+        while (window.Date.now() < until);
+        origin.close();
+    });
+
+    it('real: the machine’s', async () => {
+        const origin = await createOrigin({ clock: 'real' });
+        const { window } = origin.openTab();
+        const begin = Date.now();
+        await new Promise((resolve) => window.setTimeout(resolve, 20));
+        assert.ok(Date.now() - begin >= 19 && Math.abs(window.Date.now() - Date.now()) < 1000);
+        origin.close();
+    });
+
+    it('chance is the seed’s', async () => {
+        const draw = async (/** @type {number} */ seed) => {
+            const origin = await createOrigin({ seed });
+            const { window } = origin.openTab();
+            const drawn = [window.Math.random(), window.crypto.randomUUID(), ...window.crypto.getRandomValues(new Uint8Array(4))];
+            origin.close();
+            return drawn;
+        };
+        assert.deepEqual(await draw(1), await draw(1));
+        assert.notDeepEqual(await draw(1), await draw(2));
+        assert.match(String((await draw(5))[1]), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    });
+});
+
+describe('tab.run', () => {
+    it('scripts and functions find the tab’s own globals, and not the host’s', async () => {
+        const origin = await createOrigin();
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        assert.equal(await a.run('var shared = 5; function twice(n) { return 2 * n }\nlocalStorage.setItem("k", shared); shared'), 5);
+        assert.equal(await a.run('twice(shared)'), 10);
+        assert.equal(a.window.shared, 5);
+        assert.equal(await b.run('typeof shared + typeof process + typeof require'), 'undefinedundefinedundefined');
+        assert.equal(await a.run(() => localStorage.getItem('k')), '5');
+        assert.equal(await a.run((/** @type {string} */ key) => window.localStorage.getItem(key), 'k'), '5');
+        const own = 'k';
+        assert.equal(await a.run((/** @type {any} */ { localStorage }) => localStorage.getItem(own)), '5');
+        assert.equal(await a.run(async function () { await navigator.locks.request('l', () => {}); return self === window; }), true);
+        assert.ok((await a.run('[]')) instanceof Array);
+        await assert.rejects(a.run('nonsense('), SyntaxError);
+        await assert.rejects(a.run('throw new TypeError("t")'), TypeError);
+        const { answer, default: it } = await a.run('const n = 42;\nexport { n as answer };\nexport default localStorage.length;');
+        assert.deepEqual([answer, it], [42, 1]);
+        assert.equal(/** @type {any} */ (globalThis).shared, undefined);
+        origin.close();
+    });
+});
+
+describe('lifecycle', () => {
+    it('events in their order, at the document and the window', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const { window } = tab;
+        /** @type {string[]} */
+        const order = [];
+        for (const type of ['visibilitychange', 'freeze', 'resume']) window.document.addEventListener(type, () => order.push(`${type} ${window.document.visibilityState}`));
+        for (const type of ['pagehide', 'pageshow']) window.addEventListener(type, (/** @type {any} */ event) => order.push(`${type} ${event.persisted}`));
+        tab.hide();
+        tab.freeze();
+        tab.thaw();
+        tab.show();
+        assert.equal(await tab.bfcache(), true);
+        tab.thaw();
+        await tab.close();
+        assert.deepEqual(order, [
+            'visibilitychange hidden', 'freeze hidden', 'resume hidden', 'visibilitychange visible',
+            'pagehide true', 'visibilitychange hidden', 'visibilitychange visible', 'pageshow true',
+            'pagehide false', 'visibilitychange hidden',
+        ]);
+        assert.equal(window.closed, true);
+        origin.close();
+    });
+
+    it('a page that holds a lock is not kept in the back/forward cache; one that lets go in pagehide is', async () => {
+        for (const letsGo of [true, false]) {
+            const origin = await createOrigin();
+            const tab = origin.openTab();
+            await tab.run((/** @type {any} */ window) => new Promise((held) => {
+                void window.navigator.locks.request('l', () => new Promise((resolve) => {
+                    held(undefined);
+                    if (letsGo) window.addEventListener('pagehide', resolve);
+                }));
+            }));
+            assert.equal(await tab.bfcache(), letsGo);
+            assert.equal(tab.closed, !letsGo);
+            origin.close();
+        }
+    });
+
+    it('a killed tab runs nothing more, and what it wrote last may be lost', async () => {
+        const outcomes = new Set();
+        for (let seed = 0; seed < 20; ++seed) {
+            const origin = await createOrigin({ seed });
+            const [a, b] = [origin.openTab(), origin.openTab()];
+            a.window.setTimeout(() => assert.fail('it is dead'), 1);
+            a.window.localStorage.setItem('k', 'v');
+            a.kill();
+            await origin.settled();
+            outcomes.add(b.window.localStorage.getItem('k'));
+            await new Promise((resolve) => b.window.setTimeout(resolve, 10));
+            origin.close();
+        }
+        assert.deepEqual(outcomes, new Set(['v', null]));
+    });
+
+    it('clearSiteData, corrupt, setQuota', async () => {
+        const origin = await createOrigin();
+        const { localStorage } = origin.openTab().window;
+        localStorage.setItem('k', 'v');
+        origin.corrupt('k');
+        assert.notEqual(localStorage.getItem('k'), 'v');
+        origin.corrupt({ key: 'k', value: 'x' });
+        assert.equal(localStorage.getItem('k'), 'x');
+        origin.clearSiteData();
+        assert.equal(localStorage.length, 0);
+        origin.setQuota(3);
+        assert.throws(() => localStorage.setItem('long', 'value'), isDom('QuotaExceededError'));
+        origin.close();
+    });
+});
+
+/** @param {any} request @returns {Promise<any>} */
+const settled = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+});
+
+/** @param {any} window @returns {Promise<any>} */
+function opened(window) {
+    const request = window.indexedDB.open('d', 1);
+    request.onupgradeneeded = () => request.result.createObjectStore('s');
+    return settled(request);
+}
+
+describe('indexedDB (fake-indexeddb)', () => {
+    it('is the origin’s: what one tab commits, the others read; transactions are serialised', async () => {
+        const origin = await createOrigin({ seed: 4 });
+        const windows = [origin.openTab().window, origin.openTab().window];
+        assert.ok(windows[0].indexedDB instanceof windows[0].IDBFactory);
+        const [a, b] = await Promise.all(windows.map(opened));
+        const add = async (/** @type {any} */ connection) => {
+            for (let at = 0; at < 10; ++at) {
+                const store = connection.transaction('s', 'readwrite').objectStore('s');
+                const n = (await settled(store.get('n'))) ?? 0;
+                await settled(store.put(n + 1, 'n'));
+            }
+        };
+        await Promise.all([add(a), add(b)]);
+        assert.equal(await settled(b.transaction('s').objectStore('s').get('n')), 20);
+        origin.close();
+    });
+
+    it('a killed tab’s transaction never happened, and those behind it go on; a lost database closes connections', async () => {
+        const origin = await createOrigin();
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        const [mine, other] = [await opened(a.window), await opened(b.window)];
+        mine.transaction('s', 'readwrite').objectStore('s').put(1, 'k');
+        a.kill();
+        assert.equal(await settled(other.transaction('s', 'readwrite').objectStore('s').get('k')), undefined);
+        const closed = new Promise((resolve) => (other.onclose = resolve));
+        origin.loseDatabase();
+        await closed;
+        assert.deepEqual(await b.window.indexedDB.databases(), []);
+        origin.close();
+    });
+});
+
+describe('createOrigin', () => {
+    it('refuses what it does not know, by name', async () => {
+        for (const [argument, options] of Object.entries({
+            url: { url: 'nowhere' },
+            storage: { storage: 'shared' },
+            seed: { seed: -1 },
+            clock: { clock: 'sundial' },
+            quota_bytes: { quota_bytes: 'much' },
+            quirks: { quirks: ['unheard of'] },
+            'options.colour': { colour: 'red' },
+        })) {
+            await assert.rejects(createOrigin(/** @type {any} */ (options)), (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument);
+        }
+    });
+
+    it('equal seeds, equal runs; others differ', async () => {
+        const run = async (/** @type {number} */ seed) => {
+            const origin = await createOrigin({ seed });
+            const tabs = [origin.openTab(), origin.openTab(), origin.openTab()];
+            for (const { window } of tabs) {
+                new window.BroadcastChannel('n').onmessage = () => window.localStorage.setItem('k', String(window.Math.random()));
+                void window.navigator.locks.request('l', () => new window.BroadcastChannel('n').postMessage(1));
+            }
+            await origin.settled();
+            const { hash } = origin;
+            origin.close();
+            return hash;
+        };
+        const hashes = [await run(1), await run(1), await run(2), await run(3)];
+        assert.equal(hashes[0], hashes[1]);
+        assert.equal(new Set(hashes).size, 3);
+    });
+
+    it('a thousand tabs open and close', async () => {
+        const origin = await createOrigin();
+        const tabs = Array.from({ length: 1000 }, () => origin.openTab());
+        tabs[0]?.window.localStorage.setItem('k', 'v');
+        await origin.settled();
+        assert.equal(tabs[999]?.window.localStorage.getItem('k'), 'v');
+        await Promise.all(tabs.map((tab) => tab.close()));
+        assert.equal(origin.tabs.length, 0);
+        origin.close();
+    });
+});

@@ -1,0 +1,144 @@
+/** The gallery: other people's recipes and unmodified packages, run as tabs of an emulated origin (docs/gallery.md). */
+
+import { fileURLToPath } from 'node:url';
+
+/** @typedef {import('tabacus/emulator').Tab} Tab */
+/** @typedef {import('tabacus/emulator').Scenario} Scenario */
+
+/**
+ * @typedef {object} Entry
+ * @property {string} name
+ * @property {string} claim what it must not do, in the words of the complaint
+ * @property {string} [orElse] another way in which it fails
+ * @property {string} [bundle] what a page would import, as one script
+ * @property {Scenario} scenario
+ * @property {import('tabacus/emulator').ExploreOptions} [options]
+ * @property {{ cached: 'broken' | 'unbroken', interleaved: 'broken' | 'unbroken' }} verdicts within its seeds
+ */
+
+/**
+ * A page's script, as its bundler makes it.
+ * @param {string} contents
+ */
+export async function bundled(contents) {
+    const { build } = await import('esbuild');
+    const resolveDir = fileURLToPath(new URL('../..', import.meta.url));
+    const { outputFiles } = await build({
+        stdin: { contents, resolveDir },
+        bundle: true,
+        write: false,
+        format: 'iife',
+        globalName: 'Bundle',
+        platform: 'browser',
+        logLevel: 'silent',
+    });
+    return outputFiles[0]?.text ?? '';
+}
+
+/** @type {WeakMap<object, { holders: Set<Tab> }>} */
+const judges = new WeakMap();
+
+/** What a person outside would see of all tabs of a run. @param {object} origin */
+function judgeOf(origin) {
+    const judge = judges.get(origin) ?? { holders: new Set() };
+    judges.set(origin, judge);
+    return judge;
+}
+
+/** A critical section of a millisecond. @param {Tab} tab @param {object} origin */
+async function enter(tab, origin) {
+    const { holders } = judgeOf(origin);
+    holders.add(tab);
+    if ([...holders].filter((one) => !one.closed).length > 1) throw new Error('two tabs are in the critical section');
+    await new Promise((resolve) => tab.window.setTimeout(resolve, 1));
+    holders.delete(tab);
+}
+
+/** @param {Tab} tab as a browser without Web Locks */
+const withoutLocks = (tab) => Object.defineProperty(tab.window.navigator, 'locks', { value: undefined, configurable: true });
+
+/** @param {Tab} tab @param {string} script */
+const load = (tab, script) => tab.run(script);
+
+/** @type {(scripts: Map<string, string>) => Entry[]} */
+export const galleryOf = (scripts) => [
+    {
+        name: 'a Web Lock around localStorage',
+        claim: 'an update is lost',
+        scenario: async ({ window: { navigator, localStorage } }) => {
+            await navigator.locks.request('n', () => localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)));
+        },
+        options: { invariant: ({ origin }) => origin.openTab().window.localStorage.getItem('n') === '2' || 'an update is lost' },
+        verdicts: { cached: 'broken', interleaved: 'unbroken' },
+    },
+    {
+        name: 'check, then act: the single executor',
+        claim: 'two tabs run the job',
+        scenario: async (tab, { origin }) => {
+            const { localStorage, setTimeout, Math } = tab.window;
+            const me = String(Math.random());
+            if (localStorage.getItem('executor')) return;
+            localStorage.setItem('executor', me);
+            await new Promise((resolve) => setTimeout(resolve, 10));
+            if (localStorage.getItem('executor') !== me) return;
+            const { holders } = judgeOf(origin);
+            holders.add(tab);
+            if (holders.size > 1) throw new Error('two tabs run the job');
+        },
+        verdicts: { cached: 'broken', interleaved: 'unbroken' },
+    },
+    {
+        name: 'browser-tabs-lock 1.3.0',
+        claim: 'two tabs are in the critical section',
+        scenario: async (tab, { origin }) => {
+            await load(tab, scripts.get('browser-tabs-lock') ?? '');
+            const lock = new tab.window.Bundle.default();
+            if (!(await lock.acquireLock('k', 5000))) return;
+            await enter(tab, origin);
+            await lock.releaseLock('k');
+        },
+        verdicts: { cached: 'broken', interleaved: 'broken' },
+    },
+    {
+        name: 'navigator.locks 0.9.1, a polyfill',
+        claim: 'two tabs are in the critical section',
+        orElse: 'it does not come to rest within 3000 steps',
+        scenario: async (tab, { origin }) => {
+            withoutLocks(tab);
+            tab.window.console = { ...console, log() {}, info() {}, error() {}, warn() {} };
+            await load(tab, scripts.get('navigator.locks') ?? '');
+            await tab.window.navigator.locks.request('k', () => enter(tab, origin));
+        },
+        options: { steps: 3000 },
+        verdicts: { cached: 'broken', interleaved: 'broken' },
+    },
+    ...[true, false].map((native) => ({
+        name: `broadcast-channel 7.4.0, leader election ${native ? 'with' : 'without'} Web Locks`,
+        claim: 'two tabs lead',
+        scenario: /** @type {Scenario} */ (async (tab, { origin }) => {
+            if (!native) withoutLocks(tab);
+            await load(tab, scripts.get('broadcast-channel') ?? '');
+            const { BroadcastChannel, createLeaderElection } = tab.window.Bundle;
+            const elector = createLeaderElection(new BroadcastChannel('c'));
+            const leads = elector.awaitLeadership().then(() => {
+                const { holders } = judgeOf(origin);
+                holders.add(tab);
+                if (holders.size > 1) throw new Error('two tabs lead');
+            });
+            await Promise.race([leads, new Promise((resolve) => tab.window.setTimeout(resolve, 10_000))]);
+        }),
+        verdicts: /** @type {Entry['verdicts']} */ (native ? { cached: 'unbroken', interleaved: 'unbroken' } : { cached: 'broken', interleaved: 'broken' }),
+    })),
+];
+
+/** What pages would import, by package. */
+export const IMPORTS = {
+    'browser-tabs-lock': "export { default } from 'browser-tabs-lock'",
+    'navigator.locks': "import 'navigator.locks'",
+    'broadcast-channel': "export { BroadcastChannel, createLeaderElection } from 'broadcast-channel'",
+};
+
+export async function gallery() {
+    const scripts = await Promise.all(Object.entries(IMPORTS).map(async ([name, contents]) => /** @type {const} */ ([name, await bundled(contents)])));
+    return galleryOf(new Map(scripts));
+}

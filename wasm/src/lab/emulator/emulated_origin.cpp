@@ -1,0 +1,438 @@
+#include "emulated_origin.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tabacus::lab {
+namespace {
+
+constexpr RequestId request_id(ContextId context, std::uint32_t number) {
+    return std::uint64_t{context} << 32U | number;
+}
+constexpr ContextId context_of(RequestId id) { return static_cast<ContextId>(id >> 32U); }
+constexpr double number_of(RequestId id) { return static_cast<std::uint32_t>(id); }
+
+constexpr Source clock_source{Source::Kind::clock, 0, 0};
+
+std::string describe_change(const StorageChange& change) {
+    if (!change.key) return "clear()";
+    return *change.key + " = " + change.new_value.value_or("nothing");
+}
+
+}  // namespace
+
+EmulatedOrigin::EmulatedOrigin(Options options)
+    : scheduler_(notes_),
+      clock_(notes_),
+      options_(options),
+      local_(options.storage, notes_, options.equal_writes),
+      locks_(*this, notes_),
+      channels_(notes_) {
+    local_.keep_unsettled(false);
+    locks_.wake_after_abort(options.wake_after_abort);
+}
+
+// --- Who there is --------------------------------------------------------------------------------
+
+ProcessId EmulatedOrigin::open_process() {
+    local_.start(++last_process_);
+    return last_process_;
+}
+
+TabId EmulatedOrigin::open_agent(ProcessId process) {
+    agents_.push_back({.process = process});
+    return static_cast<TabId>(agents_.size());
+}
+
+ContextId EmulatedOrigin::open_context(TabId agent, AreaId session) {
+    contexts_.push_back({.agent = agent, .session = session});
+    return static_cast<ContextId>(contexts_.size());
+}
+
+AreaId EmulatedOrigin::open_session(AreaId copied) {
+    auto& made =
+        *sessions_.emplace_back(std::make_unique<StorageArea>(StorageModel::mutexed, notes_));
+    made.keep_unsettled(false);
+    made.set_quota(quota_bytes_);
+    if (copied != 0) {
+        for (const auto& [key, value] : sessions_[copied - 1]->values()) made.overwrite(key, value);
+    }
+    return static_cast<AreaId>(sessions_.size());
+}
+
+/// What it still says to the lock manager is said before it is gone (Web Locks §2.6).
+void EmulatedOrigin::close_context(ContextId context) {
+    auto& closed = contexts_.at(context - 1);
+    if (!closed.alive) return;
+    closed.alive = false;
+    channels_.end(context);
+    to_manager(context, [this, context] { locks_.end(context); });
+}
+
+std::size_t EmulatedOrigin::writes_under_way(TabId agent) const {
+    return scheduler_.pending({Source::Kind::outgoing, agents_.at(agent - 1).process, 0});
+}
+
+void EmulatedOrigin::kill(TabId agent, std::size_t writes_kept) {
+    auto& killed = agents_.at(agent - 1);
+    if (!killed.alive) return;
+    begin_step();
+    killed.alive = false;
+    for (std::size_t i = 0; i < contexts_.size(); ++i) {
+        if (contexts_[i].agent == agent) close_context(static_cast<ContextId>(i + 1));
+    }
+    scheduler_.drop(agent);
+    clock_.drop(agent);
+    const bool shared = std::any_of(agents_.begin(), agents_.end(), [&](const Agent& other) {
+        return other.alive && other.process == killed.process;
+    });
+    if (shared) return;
+    scheduler_.truncate({Source::Kind::outgoing, killed.process, 0}, writes_kept);
+    local_.end(killed.process);
+}
+
+bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
+    auto& moved = agents_.at(agent - 1);
+    if (cached) {
+        // The tab's words to the lock manager are on their way before it is looked at.
+        const Source requests{Source::Kind::request, moved.process, 0};
+        while (scheduler_.has(requests)) scheduler_.take(requests).event();
+        for (std::size_t i = 0; i < contexts_.size(); ++i) {
+            if (contexts_[i].agent != agent) continue;
+            if (locks_.holds_any(static_cast<ContextId>(i + 1))) return false;
+        }
+    }
+    moved.cached = cached;
+    return true;
+}
+
+// --- Storage
+// ---------------------------------------------------------------------------------------
+
+const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area) const {
+    return area == 0 ? local_.seen_by(process(context)) : sessions_[area - 1]->values();
+}
+
+void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key,
+                              std::optional<std::string_view> value) {
+    notes_.tell(agent_of(context), Object::item, [&] {
+        return value ? "writes " + std::string(key) + " = " + std::string(*value)
+                     : "removes " + std::string(key);
+    });
+    auto write = area(id).set(process(context), context, key, value);
+    const auto words = object_id(Object::item, key, object_id(Object::item, value.value_or("")));
+    hash_ = SeededRandom(hash_ ^ words).bits();
+    if (write) pass_on(id, std::move(*write));
+}
+
+void EmulatedOrigin::clear(ContextId context, AreaId id) {
+    notes_.tell(agent_of(context), Object::item, [] { return std::string("clears everything"); });
+    pass_on(id, area(id).clear(process(context), context));
+}
+
+void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
+    quota_bytes_ = bytes;
+    local_.set_quota(bytes);
+    for (const auto& session : sessions_) session->set_quota(bytes);
+}
+
+void EmulatedOrigin::wipe() {
+    ++version_;
+    local_.wipe();
+    for (const auto& session : sessions_) session->wipe();
+}
+
+void EmulatedOrigin::overwrite(const std::string& key, std::optional<std::string> value) {
+    ++version_;
+    local_.overwrite(key, std::move(value));
+}
+
+void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
+    ++version_;
+    begin_step();
+    if (area(id).model() != StorageModel::cached) return send(id, std::move(write));
+    const Source outgoing{Source::Kind::outgoing, write.process, 0};
+    scheduler_.post(outgoing, [this, id, sent = std::move(write)] { send(id, sent); });
+}
+
+/// Where all see one area there is nothing to receive but the news.
+void EmulatedOrigin::send(AreaId id, StorageArea::Write write) {
+    const auto sender = agent_of(write.writer);
+    write = area(id).send(std::move(write));
+    if (area(id).model() != StorageModel::cached) return tell_contexts(id, 0, write);
+    notes_.tell(sender, Object::area,
+                [&] { return "its " + describe_change(write.change) + " goes out"; });
+    for (const auto process : local_.processes()) {
+        scheduler_.post({Source::Kind::incoming, process, 0}, [this, process, write] {
+            ++version_;
+            local_.receive(process, write);
+            tell_contexts(0, process, write);
+        });
+    }
+}
+
+/// HTML §12.2.1 "broadcast": every other Storage object of the area, in the process (0: in all).
+void EmulatedOrigin::tell_contexts(AreaId id, ProcessId process, const StorageArea::Write& write) {
+    bool told = false;
+    for (std::size_t i = 0; i < contexts_.size(); ++i) {
+        const auto context = static_cast<ContextId>(i + 1);
+        const auto& hearer = contexts_[i];
+        if (!hearer.alive || hearer.session == 0 || context == write.writer) continue;
+        if (id != 0 && hearer.session != id) continue;
+        if (process != 0 && agents_[hearer.agent - 1].process != process) continue;
+        if (process != 0 && !told) {
+            told = true;
+            notes_.tell(hearer.agent, Object::copy,
+                        [&] { return "receives " + describe_change(write.change); });
+        }
+        if (!write.changes) continue;
+        post_in({Source::Kind::change, hearer.agent, 0}, context,
+                [this, context, id, from = write.writer, change = write.change] {
+                    happening_.kind = Happening::Kind::changed;
+                    happening_.context = context;
+                    happening_.from = from;
+                    happening_.area = id;
+                    happening_.change = change;
+                    notes_.tell(agent_of(context), Object::turn,
+                                [&] { return "is told of " + describe_change(change); });
+                });
+    }
+}
+
+// --- Locks
+// -----------------------------------------------------------------------------------------
+
+/// §2.2's lock task queue, as far as one process speaks to it: in order.
+void EmulatedOrigin::to_manager(ContextId context, Action words) {
+    begin_step();
+    scheduler_.post({Source::Kind::request, process(context), 0}, std::move(words));
+}
+
+void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
+                                  LockManager::Request request) {
+    request.id = request_id(context, number);
+    request.client = context;
+    to_manager(context, [this, asked = std::move(request)] { locks_.request(asked); });
+}
+
+/// §4.2: the released promise is resolved once the lock is released.
+void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
+    to_manager(context, [this, context, number] {
+        locks_.release(request_id(context, number));
+        to_context(Source::Kind::grant, context, Happening::Kind::released, number);
+    });
+}
+
+void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
+    to_manager(context, [this, context, number] { locks_.abort(request_id(context, number)); });
+}
+
+void EmulatedOrigin::query_locks(ContextId context, std::uint32_t number) {
+    to_manager(context, [this, context, number] {
+        post_in({Source::Kind::grant, agent_of(context), 0}, context,
+                [this, context, number, state = locks_.snapshot()] {
+                    happening_.kind = Happening::Kind::snapshot;
+                    happening_.context = context;
+                    happening_.number = number;
+                    happening_.locks = state;
+                });
+    });
+}
+
+void EmulatedOrigin::granted(RequestId id) {
+    to_context(Source::Kind::grant, context_of(id), Happening::Kind::granted, number_of(id));
+}
+void EmulatedOrigin::not_available(RequestId id) {
+    to_context(Source::Kind::grant, context_of(id), Happening::Kind::unavailable, number_of(id));
+}
+void EmulatedOrigin::stolen(RequestId id) {
+    to_context(Source::Kind::grant, context_of(id), Happening::Kind::stolen, number_of(id));
+}
+
+// --- Channels, time, tasks
+// ---------------------------------------------------------------------------
+
+ChannelHub::EndpointId EmulatedOrigin::open_channel(ContextId context, std::string_view name) {
+    return channels_.open(context, name);
+}
+
+/// HTML §9.5 postMessage(): a page in the back/forward cache is not eligible for messaging, and
+/// never hears what was posted meanwhile; a frozen one hears it later.
+std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpoint,
+                                 double message) {
+    begin_step();
+    std::size_t heard = 0;
+    for (const auto& [receiver, id] : channels_.receivers(channels_.name_of(endpoint), endpoint)) {
+        if (agent(receiver).cached) continue;
+        ++heard;
+        const Source source{Source::Kind::message, agent_of(receiver), process(context)};
+        post_in(source, receiver, [this, receiver = receiver, id = id, context, message] {
+            happening_.kind = Happening::Kind::message;
+            happening_.context = receiver;
+            happening_.from = context;
+            happening_.number = message;
+            happening_.endpoint = static_cast<double>(id);
+        });
+    }
+    return heard;
+}
+
+std::uint64_t EmulatedOrigin::start_timer(ContextId context, double delay_ms, bool throttled) {
+    begin_step();
+    const auto tab = agent_of(context);
+    // The number is known only when the timer is there.
+    const auto number = std::make_shared<std::uint64_t>();
+    auto due = [this, context, number] {
+        to_context(Source::Kind::timer, context, Happening::Kind::timer,
+                   static_cast<double>(*number));
+    };
+    *number = throttled ? clock_.start_throttled(tab, delay_ms, std::move(due))
+                        : clock_.start(tab, delay_ms, std::move(due));
+    return *number;
+}
+
+void EmulatedOrigin::post_task(ContextId context, Source::Kind kind, std::uint64_t peer,
+                               double number) {
+    begin_step();
+    post_in({kind, agent_of(context), peer}, context, [this, context, number] {
+        happening_.kind = Happening::Kind::task;
+        happening_.context = context;
+        happening_.number = number;
+    });
+}
+
+void EmulatedOrigin::to_context(Source::Kind kind, ContextId context, Happening::Kind what,
+                                double number) {
+    post_in({kind, agent_of(context), 0}, context, [this, context, what, number] {
+        happening_.kind = what;
+        happening_.context = context;
+        happening_.number = number;
+    });
+}
+
+void EmulatedOrigin::post_in(const Source& source, ContextId context, Action event) {
+    const auto& receiver = contexts_[context - 1];
+    if (receiver.alive && agents_[receiver.agent - 1].alive) {
+        scheduler_.post(source, std::move(event));
+    }
+}
+
+// --- The schedule
+// ------------------------------------------------------------------------------------
+
+void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored) {
+    schedule_.reset();
+    chance_.emplace(seed, sampling);
+    explored_ = explored;
+}
+
+void EmulatedOrigin::run_by(Schedule schedule) {
+    chance_.reset();
+    schedule_ = std::move(schedule);
+    explored_ = true;
+}
+
+/// What is posted from here on is younger than all that was posted before.
+void EmulatedOrigin::begin_step() {
+    scheduler_.begin_step(++steps_);
+    clock_.begin_step(steps_);
+}
+
+/// The oldest first; then time; then faults.
+void EmulatedOrigin::find_choices(bool may_wait) {
+    possible_.clear();
+    choices_.clear();
+    for (const auto& source : scheduler_.sources()) {
+        if (runs_in_tab(source.kind)) {
+            const auto& runner = agents_[source.tab - 1];
+            if (!runner.active || runner.cached) continue;
+        }
+        possible_.push_back({source, scheduler_.cause(source)});
+    }
+    std::stable_sort(possible_.begin(), possible_.end(),
+                     [](const Possible& a, const Possible& b) { return a.cause < b.cause; });
+    const bool idle = possible_.empty();
+    if (may_wait && clock_.waiting() && (idle || explored_)) possible_.push_back({clock_source, 0});
+    if (!chance_ && !schedule_) return;
+    for (const auto& one : possible_) choices_.push_back({.process = key_of(one.source)});
+    if (possible_.empty()) return;
+    for (std::uint32_t fault = 0; fault < faults_; ++fault) {
+        choices_.push_back({.process = fault, .fault = true});
+    }
+}
+
+std::size_t EmulatedOrigin::choose() {
+    const auto made = choices_made_++;
+    if (schedule_) {
+        const auto wanted = made < schedule_->size() ? (*schedule_)[made] : 0;
+        return wanted < choices_.size() ? wanted : 0;
+    }
+    if (!chance_) return 0;
+    const auto chosen = chance_->choose(choices_, made);
+    return chosen < choices_.size() ? chosen : 0;
+}
+
+const Happening& EmulatedOrigin::step(bool may_wait) {
+    happening_ = {};
+    find_choices(may_wait);
+    if (possible_.empty()) return happening_;
+    const auto index = choose();
+    begin_step();
+    if (explored_) taken_.push_back(static_cast<std::uint32_t>(index));
+    if (index >= possible_.size()) {
+        happening_.kind = Happening::Kind::fault;
+        happening_.number = static_cast<double>(index - possible_.size());
+        hash_ = SeededRandom(hash_ ^ ~index).bits();
+        return happening_;
+    }
+    happen(Source(possible_[index].source));
+    return happening_;
+}
+
+void EmulatedOrigin::happen(const Source& source) {
+    happening_.kind = Happening::Kind::unseen;
+    if (aloud_) {
+        collect_lines();
+        told_.push_back({.process = key_of(source), .lines = {}});
+    }
+    if (source.kind == Source::Kind::clock) {
+        auto timer = clock_.take_next();
+        notes_.tell(timer.tab, Object::now, [] { return std::string("its timer is due"); });
+        timer.callback();
+    } else {
+        scheduler_.take(source).event();
+    }
+    const auto words = key_of(source) ^ static_cast<std::uint64_t>(happening_.number) << 8U ^
+                       std::uint64_t{happening_.context} << 32U;
+    hash_ = SeededRandom(hash_ ^ words).bits();
+}
+
+// --- For people
+// --------------------------------------------------------------------------------------
+
+void EmulatedOrigin::tell(TabId agent, Object where, std::string text) {
+    if (!aloud_) return;
+    if (where == Object::faults) {
+        collect_lines();
+        told_.push_back({.process = 0, .fault = true, .lines = {}});
+    }
+    lines_.push_back({agent, where, std::move(text)});
+}
+
+void EmulatedOrigin::collect_lines() {
+    if (lines_.empty()) return;
+    if (told_.empty()) told_.push_back({});
+    auto& lines = told_.back().lines;
+    std::move(lines_.begin(), lines_.end(), std::back_inserter(lines));
+    lines_.clear();
+}
+
+/// Steps that told nothing are left out: a grant's way back, a timer that was cancelled.
+Trace EmulatedOrigin::trace(std::string complaint) {
+    collect_lines();
+    Trace told{.steps = told_, .complaint = std::move(complaint)};
+    std::erase_if(told.steps, [](const Step& step) { return step.lines.empty(); });
+    return told;
+}
+
+}  // namespace tabacus::lab
