@@ -14,8 +14,26 @@ if(TABACUS_SANITIZE)
     # Nobody works in these builds: several files a unit are built in half the time. The debug build
     # keeps them apart, so that each is seen to include what it needs.
     set(CMAKE_UNITY_BUILD ON)
-    set(CMAKE_UNITY_BUILD_BATCH_SIZE 7)
+    set(CMAKE_UNITY_BUILD_MODE GROUP)
 endif()
+
+# tabacus_units(<source>...): at most seven files of a folder a unit, and of tests only those that
+# begin with the same word.
+function(tabacus_units)
+    foreach(source IN LISTS ARGN)
+        get_filename_component(folder ${source} DIRECTORY)
+        get_filename_component(word ${source} NAME_WE)
+        if(folder MATCHES "/tests/")
+            string(REGEX REPLACE "_.*" "" word ${word})
+        else()
+            set(word "")
+        endif()
+        string(MAKE_C_IDENTIFIER "${folder} ${word}" group)
+        math(EXPR count_${group} "${count_${group}} + 1")
+        math(EXPR unit "${count_${group}} / 7")
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${group}_${unit}")
+    endforeach()
+endfunction()
 
 tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab wasm/src/lab/explore
     wasm/src/lab/threads wasm/src/lab/emulator)
@@ -26,6 +44,8 @@ if(TABACUS_SANITIZE MATCHES "thread")
     list(FILTER test_sources INCLUDE REGEX "/sync_[a-z_]+[.]cpp$")
 endif()
 tabacus_sources(bench_sources bench/native)
+
+tabacus_units(${library_sources} ${test_sources})
 
 # A library without a source file is an INTERFACE one: headers alone are a library too.
 if(library_sources)

@@ -18,6 +18,9 @@ import { whenStale } from './stamp.js';
 const FOLDER = join(buildFolder, 'tidy');
 const BATCH_FILES_MAX = 14;
 
+/** Of tests, those that begin with the same word: others use names of their own. @param {string} file */
+const wordOf = (file) => (file.includes('/tests/') ? basename(file).replace(/_.*/, '') : '');
+
 /** @typedef {{ directory: string, command: string, file: string }} CompileCommand */
 /** @typedef {{ name: string, files: CompileCommand[], wasm: boolean }} Batch */
 
@@ -75,7 +78,7 @@ function batches(databases) {
         for (const one of compiled(database)) {
             if (seen.has(one.file)) continue;
             seen.add(one.file);
-            const key = `${database} ${dirname(one.file)} ${flags(one)}`;
+            const key = `${database} ${dirname(one.file)} ${wordOf(one.file)} ${flags(one)}`;
             const group = groups.get(key) ?? [];
             groups.set(key, group);
             const open = group.at(-1);

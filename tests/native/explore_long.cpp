@@ -16,7 +16,7 @@
 namespace tabacus::lab::test {
 namespace {
 
-constexpr std::uint64_t seeds = 100'000;
+constexpr std::uint64_t long_seeds = 100'000;
 constexpr std::uint64_t twice_seeds = 1'000;
 constexpr std::uint64_t fired_min = 1'000;
 constexpr std::uint32_t faults_max = 4;
@@ -56,7 +56,7 @@ void run_some(std::atomic<std::uint64_t>& next, Sum& sum) {
     std::uint64_t steps = 0;
     for (;;) {
         const auto seed = next.fetch_add(1);
-        if (seed >= seeds) break;
+        if (seed >= long_seeds) break;
         const auto outcome = run_seed(seed, faults);
         steps += outcome.steps;
         if (outcome.complaint.empty() && !outcome.cut) continue;

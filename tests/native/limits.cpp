@@ -11,7 +11,7 @@
 namespace tabacus::test {
 namespace {
 
-constexpr std::uint64_t seeds = 200;
+constexpr std::uint64_t limit_seeds = 200;
 constexpr double year_ms = 365.0 * 24 * 3'600'000;
 
 /// What all tabs together were told.
@@ -207,7 +207,7 @@ struct LimitScene {
 }  // namespace
 
 TEST_CASE("limits: a sequence gives no number twice, and in each tab they rise") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         for (int i = 0; i < 3; ++i) scene.open();
@@ -227,7 +227,7 @@ TEST_CASE("limits: a sequence gives no number twice, and in each tab they rise")
 }
 
 TEST_CASE("limits: a gapless sequence leaves out no number while nobody dies") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         for (int i = 0; i < 3; ++i) scene.open();
@@ -242,7 +242,7 @@ TEST_CASE("limits: a gapless sequence leaves out no number while nobody dies") {
 }
 
 TEST_CASE("limits: a sequence outlives its database, as long as localStorage or a tab does") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         for (int i = 0; i < 2; ++i) scene.open();
@@ -264,7 +264,7 @@ TEST_CASE("limits: a sequence outlives its database, as long as localStorage or 
 
 TEST_CASE("limits: a budget is never overspent, whatever happens to tabs") {
     int spent = 0;
-    for (std::uint64_t seed = 0; seed < seeds / 2; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 2; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         scene.judge.limit = 40 + static_cast<std::int64_t>(seed % 3) * 400;
@@ -282,11 +282,11 @@ TEST_CASE("limits: a budget is never overspent, whatever happens to tabs") {
         scene.settle();
         spent += static_cast<int>(scene.judge.spent);
     }
-    CHECK(spent > static_cast<int>(seeds) * 10);
+    CHECK(spent > static_cast<int>(limit_seeds) * 10);
 }
 
 TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, and of the dead") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
         scene.judge.limit = 1000;
@@ -314,7 +314,7 @@ TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, an
 }
 
 TEST_CASE("limits: of a budget that vanished nothing can be spent, but what is given back") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         scene.judge.limit = 50;
@@ -339,7 +339,7 @@ TEST_CASE("limits: of a budget that vanished nothing can be spent, but what is g
 
 TEST_CASE("limits: no window holds more than the limit, whatever tabs and their clocks do") {
     int granted = 0;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         scene.judge.limit = 3;
@@ -373,11 +373,11 @@ TEST_CASE("limits: no window holds more than the limit, whatever tabs and their 
         scene.settle();
         granted += scene.judge.granted;
     }
-    CHECK(granted > static_cast<int>(seeds) * 12);
+    CHECK(granted > static_cast<int>(limit_seeds) * 12);
 }
 
 TEST_CASE("limits: a wall clock that goes back while nobody is there opens no gate") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
         scene.judge.limit = 2;

@@ -7,7 +7,7 @@
 namespace tabacus::test {
 namespace {
 
-constexpr std::uint64_t seeds = 12;
+constexpr std::uint64_t queue_seeds = 12;
 using Names = std::vector<std::string>;
 
 std::string name(int number) { return "job" + std::to_string(number); }
@@ -59,7 +59,7 @@ void finish(QueueScene& scene) {
 }  // namespace
 
 TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.lifo = seed % 2 == 1});
         for (int i = 0; i < 3; ++i) scene.open();
@@ -68,8 +68,8 @@ TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told")
         for (int number = 0; number < 9; ++number) {
             auto& page = *scene.members[static_cast<std::size_t>(number % 3)].page;
             const bool first = number % 4 == 0;
-            const auto asked = page.enqueue(
-                {.payload = {name(number), false}, .priority = first ? 1 : 0});
+            const auto asked =
+                page.enqueue({.payload = {name(number), false}, .priority = first ? 1 : 0});
             scene.until([&] { return asked->ended; });
             CHECK_FALSE(asked->error);
             CHECK(page.queue().count() == number + 1);
@@ -90,7 +90,7 @@ TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told")
 }
 
 TEST_CASE("queue: killed tabs lose no job, and none is settled twice") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         const QueueOptions options{.concurrency = seed % 2 == 0 ? 1 : 2};
         QueueScene scene(seed, options, {.longest_ms = seed % 3 == 0 ? 0.0 : 20.0});
@@ -102,7 +102,7 @@ TEST_CASE("queue: killed tabs lose no job, and none is settled twice") {
 }
 
 TEST_CASE("queue: frozen and cached tabs give their jobs back, and settle nothing late") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.concurrency = seed % 2 == 0 ? 1 : 2}, {.longest_ms = 20});
         work_through(scene, 3, [&](int round) {
@@ -119,7 +119,7 @@ TEST_CASE("queue: frozen and cached tabs give their jobs back, and settle nothin
 
 TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
     int dead = 0;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.concurrency = seed % 2 == 0 ? 1 : 2}, {.longest_ms = 20});
         work_through(
@@ -136,15 +136,14 @@ TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
 }
 
 TEST_CASE("queue: what fails is tried again, later, and at last a dead letter") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         const int failures = static_cast<int>(seed % 4);
         QueueScene scene(seed, {.attempts = 3}, {.longest_ms = 0, .failures = failures});
         const auto member = scene.open();
         member.page->work();
         member.page->enqueue("a");
-        const auto optional =
-            member.page->enqueue({.payload = {"b", false}, .optional = true});
+        const auto optional = member.page->enqueue({.payload = {"b", false}, .optional = true});
         scene.until([&] { return optional->ended && scene.all_settled(); });
         CHECK(scene.judge.begun["a"] == std::min(failures + 1, 3));
         CHECK(scene.judge.begun["b"] == 1);

@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t history_max = 512;
 
-std::string describe_change(const StorageChange& change) {
-    if (!change.key) return "clear()";
-    return *change.key + " = " + change.new_value.value_or("nothing");
-}
-
 }  // namespace
 
 std::size_t SeededChooser::choose(const std::vector<Source>& choices) {

@@ -21,6 +21,11 @@ void apply_change(StorageArea::Values& values, const StorageChange& change) {
 
 }  // namespace
 
+std::string describe_change(const StorageChange& change) {
+    if (!change.key) return "clear()";
+    return *change.key + " = " + change.new_value.value_or("nothing");
+}
+
 /// What the process sees under a key.
 void StorageArea::note(ProcessId process, std::string_view key, Touch touch) const {
     if (model_ == StorageModel::cached) {

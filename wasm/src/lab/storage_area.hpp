@@ -36,6 +36,9 @@ enum class EqualWrites : std::uint8_t {
 
 using ProcessId = std::uint32_t;
 
+/// For traces.
+std::string describe_change(const StorageChange& change);
+
 class StorageArea {
   public:
     using Values = std::map<std::string, std::string, std::less<>>;

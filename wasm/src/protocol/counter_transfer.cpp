@@ -14,15 +14,6 @@ Async<Unit> there(World& world) {
     return fail(ErrorCode::unavailable, "there is no IndexedDB here, in which totals are kept");
 }
 
-/// As Replica's heal(): true when `record` says more than `known`, which it then replaces.
-bool outgrows(TotalsRecord& known, TotalsRecord record) {
-    if (record.epoch < known.epoch) return false;
-    if (record.epoch == known.epoch) record.totals = larger(known.totals, record.totals);
-    if (record == known) return false;
-    known = record;
-    return true;
-}
-
 }  // namespace
 
 Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {

@@ -7,15 +7,13 @@
 namespace tabacus {
 namespace {
 
-constexpr char separator = ';';
-constexpr std::string_view version = "1";
 constexpr std::size_t rate_head = 5;  // fields before the grants
 
 std::vector<std::string_view> fields_of(std::string_view text) {
     constexpr std::size_t fields_max = rate_head + 2 * rate_grants_max + 1;
     std::vector<std::string_view> fields;
     while (fields.size() < fields_max) {
-        const auto end = text.find(separator);
+        const auto end = text.find(record_separator);
         fields.push_back(text.substr(0, end));
         if (end == std::string_view::npos) break;
         text.remove_prefix(end + 1);
@@ -23,55 +21,56 @@ std::vector<std::string_view> fields_of(std::string_view text) {
     return fields;
 }
 
-std::optional<std::int64_t> parse_amount(std::string_view text) {
+std::optional<std::int64_t> parse_limit(std::string_view text) {
     return parse_decimal(text, 0, value_max);
 }
 
 }  // namespace
 
 std::string format_sequence(const SequenceRow& row) {
-    return concat({version, ";", format_decimal(row.last), ";", row.grant});
+    return concat({record_version, ";", format_decimal(row.last), ";", row.grant});
 }
 
 std::optional<SequenceRow> parse_sequence(std::string_view text) {
     const auto fields = fields_of(text);
-    if (fields.size() != 3 || fields[0] != version || !is_identifier(fields[2])) return {};
-    const auto last = parse_amount(fields[1]);
+    if (fields.size() != 3 || fields[0] != record_version || !is_identifier(fields[2])) return {};
+    const auto last = parse_limit(fields[1]);
     if (!last) return std::nullopt;
     return SequenceRow{*last, std::string(fields[2])};
 }
 
 std::string format_budget(const BudgetRow& row) {
-    return concat({version, ";", format_decimal(row.used)});
+    return concat({record_version, ";", format_decimal(row.used)});
 }
 
 std::optional<BudgetRow> parse_budget(std::string_view text) {
     const auto fields = fields_of(text);
-    if (fields.size() != 2 || fields[0] != version) return std::nullopt;
-    const auto used = parse_amount(fields[1]);
+    if (fields.size() != 2 || fields[0] != record_version) return std::nullopt;
+    const auto used = parse_limit(fields[1]);
     if (!used) return std::nullopt;
     return BudgetRow{*used};
 }
 
 std::string format_holding(const HoldingRow& row) {
     const std::string state(1, static_cast<char>(row.state));
-    return concat(
-        {version, ";", state, ";", format_decimal(row.amount), ";", format_decimal(row.serial)});
+    return concat({record_version, ";", state, ";", format_decimal(row.amount), ";",
+                   format_decimal(row.serial)});
 }
 
 std::optional<HoldingRow> parse_holding(std::string_view text) {
     const auto fields = fields_of(text);
-    if (fields.size() != 4 || fields[0] != version) return std::nullopt;
+    if (fields.size() != 4 || fields[0] != record_version) return std::nullopt;
     if (fields[1] != "o" && fields[1] != "g") return std::nullopt;
-    const auto amount = parse_amount(fields[2]);
-    const auto serial = parse_amount(fields[3]);
+    const auto amount = parse_limit(fields[2]);
+    const auto serial = parse_limit(fields[3]);
     if (!amount || !serial) return std::nullopt;
     return HoldingRow{static_cast<HoldingRow::State>(fields[1][0]), *amount, *serial};
 }
 
 std::string format_rate(const RateRow& row) {
-    auto text = concat({version, ";", format_decimal(row.serial), ";", format_decimal(row.now), ";",
-                        format_decimal(row.ahead), ";", format_decimal(row.wall)});
+    auto text =
+        concat({record_version, ";", format_decimal(row.serial), ";", format_decimal(row.now), ";",
+                format_decimal(row.ahead), ";", format_decimal(row.wall)});
     for (const auto& grants : row.grants) {
         text += concat({";", format_decimal(grants.until), ";", format_decimal(grants.count)});
     }
@@ -81,13 +80,13 @@ std::string format_rate(const RateRow& row) {
 std::optional<RateRow> parse_rate(std::string_view text) {
     const auto fields = fields_of(text);
     if (fields.size() < rate_head || fields.size() > rate_head + 2 * rate_grants_max ||
-        (fields.size() - rate_head) % 2 != 0 || fields[0] != version) {
+        (fields.size() - rate_head) % 2 != 0 || fields[0] != record_version) {
         return std::nullopt;
     }
-    const auto serial = parse_amount(fields[1]);
-    const auto now = parse_amount(fields[2]);
-    const auto ahead = parse_amount(fields[3]);
-    const auto wall = parse_amount(fields[4]);
+    const auto serial = parse_limit(fields[1]);
+    const auto now = parse_limit(fields[2]);
+    const auto ahead = parse_limit(fields[3]);
+    const auto wall = parse_limit(fields[4]);
     if (!serial || !now || !ahead || !wall) return std::nullopt;
     RateRow row{*serial, *now, *ahead, *wall, {}};
     std::int64_t before = 0;
@@ -103,15 +102,17 @@ std::optional<RateRow> parse_rate(std::string_view text) {
 
 std::string format_limit_message(const LimitMessage& message) {
     const std::string kind(1, static_cast<char>(message.kind));
-    return concat({version, ";", kind, ";", message.key, ";", format_decimal(message.detail)});
+    return concat(
+        {record_version, ";", kind, ";", message.key, ";", format_decimal(message.detail)});
 }
 
 std::optional<LimitMessage> parse_limit_message(std::string_view text) {
     constexpr std::string_view kinds = "crq";
     const auto fields = fields_of(text);
-    if (fields.size() != 4 || fields[0] != version || fields[1].size() != 1) return std::nullopt;
+    if (fields.size() != 4 || fields[0] != record_version || fields[1].size() != 1)
+        return std::nullopt;
     if (kinds.find(fields[1][0]) == std::string_view::npos) return std::nullopt;
-    const auto detail = parse_amount(fields[3]);
+    const auto detail = parse_limit(fields[3]);
     if (!detail) return std::nullopt;
     return LimitMessage{static_cast<LimitMessage::Kind>(fields[1][0]), std::string(fields[2]),
                         *detail};

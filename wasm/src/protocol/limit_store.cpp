@@ -18,12 +18,14 @@ class MemoryTransaction final : public Transaction {
         if (found == rows_.end()) return std::optional<Row>();
         return std::optional(Row{found->first, found->second, false});
     }
-    Async<std::vector<Row>> list(Store /*store*/, std::string_view prefix) override {
-        std::vector<Row> all;
+    Async<std::vector<Row>> list(Store /*store*/, std::string_view prefix,
+                                 std::uint32_t limit) override {
+        std::vector<Row> found;
         for (const auto& [key, value] : rows_) {
-            if (key.starts_with(prefix)) all.push_back({key, value, false});
+            if (found.size() < limit && key.starts_with(prefix))
+                found.push_back({key, value, false});
         }
-        return all;
+        return found;
     }
     void put(Store store, std::string_view key, std::string_view value) override {
         if (store == Store::limits) writes_[std::string(key)] = value;

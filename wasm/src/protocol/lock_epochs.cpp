@@ -9,7 +9,7 @@ namespace tabacus {
 namespace {
 
 /// A transaction that aborted for a passing reason (a dropped connection) is tried again.
-constexpr int attempts_max = 4;
+constexpr int raise_attempts_max = 4;
 
 bool passing(const Error& error) {
     return error.code() == ErrorCode::store_failed || error.code() == ErrorCode::unknown_commit;
@@ -36,7 +36,7 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
         if (raised) co_return std::move(raised.value());
         // An unknown commit only wasted tokens.
         const Error error = raised.error();
-        if (!passing(error) || tried == attempts_max) co_await fail(error);
+        if (!passing(error) || tried == raise_attempts_max) co_await fail(error);
     }
 }
 

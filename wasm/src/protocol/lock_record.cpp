@@ -10,16 +10,13 @@
 namespace tabacus {
 namespace {
 
-constexpr char separator = ';';
-constexpr std::string_view version = "1";
-
 /// More than any message of ours has: a stranger's is not worth the memory.
 constexpr std::size_t fields_max = 4096;
 
 std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> fields;
     while (fields.size() <= fields_max) {
-        const auto end = text.find(separator);
+        const auto end = text.find(record_separator);
         fields.push_back(text.substr(0, end));
         if (end == std::string_view::npos) break;
         text.remove_prefix(end + 1);
@@ -28,8 +25,8 @@ std::vector<std::string_view> split(std::string_view text) {
 }
 
 std::string joined(const std::vector<std::string>& fields) {
-    std::string text(version);
-    for (const auto& field : fields) (text += separator) += field;
+    std::string text(record_version);
+    for (const auto& field : fields) (text += record_separator) += field;
     return text;
 }
 
@@ -42,14 +39,14 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }  // namespace
 
 std::string format_lock_row(const LockRow& row) {
-    return joined({std::to_string(row.last), std::to_string(row.fence), row.born, row.grant, row.tab, std::to_string(row.since_ms),
-                   std::to_string(row.max_hold_ms), std::to_string(row.lease_ms),
-                   std::to_string(row.beat), escaped(row.label)});
+    return joined({std::to_string(row.last), std::to_string(row.fence), row.born, row.grant,
+                   row.tab, std::to_string(row.since_ms), std::to_string(row.max_hold_ms),
+                   std::to_string(row.lease_ms), std::to_string(row.beat), escaped(row.label)});
 }
 
 std::optional<LockRow> parse_lock_row(std::string_view text) {
     const auto fields = split(text);
-    if (fields.size() != 11 || fields[0] != version) return std::nullopt;
+    if (fields.size() != 11 || fields[0] != record_version) return std::nullopt;
     std::array<std::int64_t, 6> numbers{};
     constexpr std::array<std::size_t, 6> where{1, 2, 6, 7, 8, 9};
     for (std::size_t i = 0; i < where.size(); ++i) {
@@ -80,7 +77,7 @@ std::string format_rescue_row(const RescueRow& row) {
 
 std::optional<RescueRow> parse_rescue_row(std::string_view text) {
     const auto fields = split(text);
-    if (fields.size() != 4 || fields[0] != version) return std::nullopt;
+    if (fields.size() != 4 || fields[0] != record_version) return std::nullopt;
     const auto attempt = parse_count(fields[1]);
     if (!attempt || !is_identifier(fields[2]) || !is_identifier(fields[3])) return std::nullopt;
     return RescueRow{*attempt, std::string(fields[2]), std::string(fields[3])};
@@ -96,7 +93,7 @@ std::string format_lock_message(const LockMessage& message) {
 std::optional<LockMessage> parse_lock_message(std::string_view text) {
     constexpr std::string_view kinds = "wtbrqipvh";
     const auto fields = split(text);
-    if (fields.size() < 4 || fields.size() > fields_max || fields[0] != version) {
+    if (fields.size() < 4 || fields.size() > fields_max || fields[0] != record_version) {
         return std::nullopt;
     }
     if (fields[1].size() != 1 || kinds.find(fields[1][0]) == std::string_view::npos) {

@@ -13,10 +13,8 @@ namespace {
 constexpr std::size_t batch_max = 2048;
 /// Outcomes fetched by one transaction.
 constexpr std::uint32_t collected_max = 256;
-/// A transaction that aborted for a passing reason (a dropped connection) is tried again.
-constexpr int attempts_max = 4;
 
-Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
+Error queue_closed() { return {ErrorCode::closed, "the tab was closed"}; }
 
 }  // namespace
 
@@ -85,8 +83,7 @@ void Queues::close() {
 
 // --- Queue --------------------------------------------------------------------------------------
 
-Queue::Queue(Queues::Parts& parts, std::string name, QueueOptions options,
-             QueueCallbacks callbacks)
+Queue::Queue(Queues::Parts& parts, std::string name, QueueOptions options, QueueCallbacks callbacks)
     : parts_(parts),
       name_(std::move(name)),
       key_(escaped(name_)),
@@ -97,7 +94,7 @@ Queue::Queue(Queues::Parts& parts, std::string name, QueueOptions options,
 Queue::~Queue() = default;
 
 Task<JobReceipt> Queue::enqueue(JobSpec spec) {
-    if (closed_) co_await fail(closed_error());
+    if (closed_) co_await fail(queue_closed());
     const auto request = std::make_shared<Request>();
     request->spec = std::move(spec);
     requests_.push_back(request);
@@ -123,7 +120,7 @@ Task<void> Queue::flush() {
 
 Task<void> Queue::commit(std::vector<std::shared_ptr<Request>> batch) {
     std::optional<Error> failure;
-    for (int tried = 1; tried <= attempts_max; ++tried) {
+    for (int tried = 1; tried <= queue_attempts_max; ++tried) {
         const auto written = co_await attempt(write(batch));
         failure = written ? std::nullopt : std::optional<Error>(written.error());
         if (!failure || failure->code() != ErrorCode::store_failed || closed_) break;
@@ -151,8 +148,8 @@ Task<void> Queue::write(const std::vector<std::shared_ptr<Request>>& batch) {
         request->refusal.reset();
         requests.push_back(request.get());
     }
-    const auto transaction = co_await parts_.transactions.begin(std::move(scope), Access::write,
-                                                                options_.durability);
+    const auto transaction =
+        co_await parts_.transactions.begin(std::move(scope), Access::write, options_.durability);
     QueueRows rows{*transaction, parts_.context, key_, options_, changes};
     co_await rows.read_head();
     co_await rows.enqueue(std::move(requests));
@@ -247,8 +244,8 @@ Task<void> Queue::look() {
         const auto transaction =
             co_await parts_.transactions.begin(scope, Access::read, Durability::relaxed);
         auto head_read = transaction->get(Store::jobs, concat({key_, "/h"}));
-        auto outcomes_read = transaction->list(
-            Store::jobs, concat({key_, "/o/", parts_.context.tab, "/"}), 1);
+        auto outcomes_read =
+            transaction->list(Store::jobs, concat({key_, "/o/", parts_.context.tab, "/"}), 1);
         const auto row = co_await std::move(head_read);
         if (row) head = parse_queue_head(row->value);
         outcomes = !(co_await std::move(outcomes_read)).empty();
@@ -347,7 +344,7 @@ void Queue::wake_up() {
 void Queue::close() {
     if (std::exchange(closed_, true)) return;
     for (const auto& request : std::exchange(requests_, {})) {
-        request->failure = closed_error();
+        request->failure = queue_closed();
         request->decided.complete({});
     }
     stop();

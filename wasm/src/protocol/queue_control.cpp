@@ -9,9 +9,6 @@
 namespace tabacus {
 namespace {
 
-/// A transaction that aborted for a passing reason (a dropped connection) is tried again.
-constexpr int attempts_max = 4;
-
 JobInfo info_of(const Job& job, JobInfo::State state) {
     JobInfo info;
     info.id = job.id;
@@ -57,8 +54,8 @@ Task<std::int64_t> set_paused(QueueRows& rows, QueueHead::Paused how,
 }
 
 Task<std::int64_t> cancel_key(QueueRows& rows, std::string key) {
-    const auto index = co_await rows.transaction.get(
-        Store::jobs, rows.key(concat({"k/", escaped(key)})));
+    const auto index =
+        co_await rows.transaction.get(Store::jobs, rows.key(concat({"k/", escaped(key)})));
     if (!index) co_return 0;
     const auto row = co_await rows.transaction.get(Store::jobs, rows.key(index->value));
     const auto job = row ? rows.job_of(*row) : std::nullopt;
@@ -102,8 +99,7 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
     }
     if (!again || there || !rows.admit_kind(job->kind)) {
         if (job->payload.by_value) {
-            rows.transaction.remove(Store::data,
-                                    queue_value_key(rows.queue, concat({"p/", id})));
+            rows.transaction.remove(Store::data, queue_value_key(rows.queue, concat({"p/", id})));
         }
         co_return 1;
     }
@@ -126,7 +122,7 @@ Task<std::int64_t> Queue::change(Change apply) {
         auto outcome = co_await attempt(change_once(apply));
         if (outcome) co_return outcome.value();
         const Error error = outcome.error();
-        if (error.code() != ErrorCode::store_failed || tried == attempts_max || closed_) {
+        if (error.code() != ErrorCode::store_failed || tried == queue_attempts_max || closed_) {
             co_await fail(error);
         }
     }
@@ -154,15 +150,13 @@ Task<std::int64_t> Queue::change_once(const Change& apply) {
 
 Task<void> Queue::pause() {
     paused_ = true;
-    co_await change([](QueueRows& rows) {
-        return set_paused(rows, QueueHead::Paused::by_user, std::nullopt);
-    });
+    co_await change(
+        [](QueueRows& rows) { return set_paused(rows, QueueHead::Paused::by_user, std::nullopt); });
 }
 
 Task<void> Queue::resume() {
-    co_await change([](QueueRows& rows) {
-        return set_paused(rows, QueueHead::Paused::no, std::nullopt);
-    });
+    co_await change(
+        [](QueueRows& rows) { return set_paused(rows, QueueHead::Paused::no, std::nullopt); });
 }
 
 void Queue::online() {

@@ -9,11 +9,8 @@
 namespace tabacus {
 namespace {
 
-constexpr char separator = ';';
-constexpr std::string_view version = "1";
-
 /// More than any record of ours has: a stranger's is not worth the memory.
-constexpr std::size_t fields_max = 8192;
+constexpr std::size_t queue_fields_max = 8192;
 
 /// Digits that every number of a key has, so that their order is the numbers'.
 constexpr std::size_t key_digits = 16;
@@ -27,9 +24,9 @@ std::string padded(std::int64_t number, std::size_t digits) {
 }
 
 /// Takes fields off the front of a text, and remembers whether one was wrong.
-class Fields {
+class QueueFields {
   public:
-    explicit Fields(std::string_view text) : rest_(text) { good_ = next() == version; }
+    explicit QueueFields(std::string_view text) : rest_(text) { good_ = next() == record_version; }
 
     [[nodiscard]] bool good() const { return good_; }
     [[nodiscard]] bool ended() const { return ended_; }
@@ -40,7 +37,7 @@ class Fields {
             good_ = false;
             return {};
         }
-        const auto end = rest_.find(separator);
+        const auto end = rest_.find(record_separator);
         const auto field = rest_.substr(0, end);
         ended_ = end == std::string_view::npos;
         rest_.remove_prefix(ended_ ? rest_.size() : end + 1);
@@ -69,7 +66,7 @@ class Fields {
     }
     std::vector<std::string> texts() {
         std::vector<std::string> all;
-        while (!ended_ && good_ && all.size() < fields_max) all.push_back(text());
+        while (!ended_ && good_ && all.size() < queue_fields_max) all.push_back(text());
         return all;
     }
 
@@ -82,7 +79,7 @@ class Fields {
 class Format {
   public:
     Format& raw(std::string_view field) {
-        (text_ += separator) += field;
+        (text_ += record_separator) += field;
         return *this;
     }
     Format& text(std::string_view field) { return raw(escaped(field)); }
@@ -91,7 +88,7 @@ class Format {
     std::string take() { return std::move(text_); }
 
   private:
-    std::string text_ = std::string(version);
+    std::string text_ = std::string(record_version);
 };
 
 std::string joined_tabs(const std::vector<std::string>& tabs) {
@@ -133,7 +130,11 @@ std::string Job::place() const {
 
 std::string format_queue_head(const QueueHead& head) {
     Format format;
-    format.raw(head.born).number(head.version).number(head.serial).number(head.front).number(head.back);
+    format.raw(head.born)
+        .number(head.version)
+        .number(head.serial)
+        .number(head.front)
+        .number(head.back);
     format.number(head.count).number(head.delayed).number(head.edits);
     format.letter(static_cast<char>(head.paused));
     for (const auto& kind : head.kinds) format.text(kind);
@@ -141,7 +142,7 @@ std::string format_queue_head(const QueueHead& head) {
 }
 
 std::optional<QueueHead> parse_queue_head(std::string_view text) {
-    Fields fields(text);
+    QueueFields fields(text);
     QueueHead head;
     head.born = fields.identifier();
     head.version = fields.count();
@@ -158,8 +159,8 @@ std::optional<QueueHead> parse_queue_head(std::string_view text) {
 }
 
 std::string format_job(const Job& job) {
-    const int flags = (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) |
-                      (job.payload.by_value ? 4 : 0);
+    const int flags =
+        (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) | (job.payload.by_value ? 4 : 0);
     Format format;
     format.raw(job.id).text(job.key).text(job.kind).number(job.priority).number(job.rank);
     format.number(flags).number(job.attempts).number(job.lost_workers).number(job.due_ms);
@@ -169,7 +170,7 @@ std::string format_job(const Job& job) {
 }
 
 std::optional<Job> parse_job(std::string_view text) {
-    Fields fields(text);
+    QueueFields fields(text);
     Job job;
     job.id = fields.next();
     job.key = fields.text();
@@ -201,11 +202,11 @@ std::string format_slot_row(const SlotRow& row) {
 }
 
 std::optional<SlotRow> parse_slot_row(std::string_view text) {
-    Fields fields(text);
+    QueueFields fields(text);
     SlotRow row;
     row.turn = fields.identifier();
     row.tab = fields.identifier();
-    while (fields.good() && !fields.ended() && row.entries.size() < fields_max) {
+    while (fields.good() && !fields.ended() && row.entries.size() < queue_fields_max) {
         SlotRow::Entry entry{std::string(fields.next()), std::string(fields.next())};
         if (!fields.good() || !is_job_id(entry.id)) return std::nullopt;
         row.entries.push_back(std::move(entry));
@@ -222,7 +223,7 @@ std::string format_outcome_row(const OutcomeRow& row) {
 }
 
 std::optional<OutcomeRow> parse_outcome_row(std::string_view text) {
-    Fields fields(text);
+    QueueFields fields(text);
     OutcomeRow row;
     row.settled_ms = fields.count();
     row.kind = static_cast<JobOutcome::Kind>(fields.letter("sfx"));
@@ -241,7 +242,7 @@ std::string format_queue_event(const std::string& queue, const QueueEvent& event
 }
 
 std::optional<QueueMessage> parse_queue_event(std::string_view text) {
-    Fields fields(text);
+    QueueFields fields(text);
     QueueMessage message;
     message.queue = fields.next();
     message.event.kind = static_cast<QueueEvent::Kind>(fields.letter("qrpdfbxzcm"));

@@ -10,8 +10,6 @@
 namespace tabacus {
 namespace {
 
-/// A transaction that aborted for a passing reason (a dropped connection) is tried again.
-constexpr int attempts_max = 4;
 /// Claims ahead grow so while jobs are short.
 constexpr std::size_t ahead_growth = 4;
 /// How long an outcome is kept for a tab that does not fetch it, and how many a sweep looks at.
@@ -188,7 +186,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
             const bool unknown = error.code() == ErrorCode::unknown_commit;
             const bool passing = unknown || error.code() == ErrorCode::store_failed;
             if (error.code() == ErrorCode::quota_exceeded && !claim.finished.empty() &&
-                tried < attempts_max) {
+                tried < queue_attempts_max) {
                 // What it gives and what follows it do not fit: that is how it failed.
                 for (auto& finished : claim.finished) {
                     if (finished.outcome.kind != JobOutcome::Kind::done) continue;
@@ -196,7 +194,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
                 }
                 continue;
             }
-            if (!passing || tried == attempts_max || !claim.held.held()) co_await fail(error);
+            if (!passing || tried == queue_attempts_max || !claim.held.held()) co_await fail(error);
             if (!unknown || !co_await was_committed(claim, turn.id)) continue;
         }
         claim.fresh = false;
@@ -222,8 +220,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
 
 Task<bool> Queue::was_committed(Claim& claim, std::string turn) {
     auto fenced = co_await claim.held.begin({Store::jobs}, Durability::relaxed);
-    const auto row =
-        co_await fenced.transaction().get(Store::jobs, slot_key(key_, claim.slot));
+    const auto row = co_await fenced.transaction().get(Store::jobs, slot_key(key_, claim.slot));
     const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
     co_return slot && slot->turn == turn;
 }
@@ -258,8 +255,7 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
 
 /// What the former holder had claimed, and did not settle.
 Task<void> Queue::recover(QueueRows& rows, const Claim& claim) {
-    const auto row =
-        co_await rows.transaction.get(Store::jobs, slot_key(rows.queue, claim.slot));
+    const auto row = co_await rows.transaction.get(Store::jobs, slot_key(rows.queue, claim.slot));
     const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
     if (!slot) co_return;
     for (const auto& entry : slot->entries) {
@@ -323,8 +319,8 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
     std::set<std::string> busy;
     for (const auto& row : slots) {
         const auto slot = parse_slot_row(row.value);
-        const auto number = parse_decimal(
-            std::string_view(row.key).substr(rows.key("s/").size()), 0, INT32_MAX);
+        const auto number =
+            parse_decimal(std::string_view(row.key).substr(rows.key("s/").size()), 0, INT32_MAX);
         if (!slot || !number || *number == claim.slot || slot->entries.empty()) continue;
         for (const auto& entry : slot->entries) busy.insert(entry.id);
         if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
@@ -379,9 +375,8 @@ std::shared_ptr<Queue::Run> Queue::begin(const Job& job) {
 void Queue::end(const std::shared_ptr<Run>& run) { std::erase(runs_, run); }
 
 void Queue::finish(int number, JobOutcome outcome) {
-    const auto found = std::find_if(runs_.begin(), runs_.end(), [number](const auto& run) {
-        return run->number == number;
-    });
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [number](const auto& run) { return run->number == number; });
     if (found == runs_.end() || (*found)->ended) return;
     const auto run = *found;
     run->ended = true;
@@ -390,9 +385,8 @@ void Queue::finish(int number, JobOutcome outcome) {
 }
 
 void Queue::progress(int number, double fraction, std::string_view note) {
-    const auto found = std::find_if(runs_.begin(), runs_.end(), [number](const auto& run) {
-        return run->number == number;
-    });
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [number](const auto& run) { return run->number == number; });
     if (found == runs_.end()) return;
     const auto thousandths =
         static_cast<std::int64_t>(std::clamp(fraction, 0.0, 1.0) * 1'000'000.0 + 0.5);

@@ -8,8 +8,6 @@
 namespace tabacus {
 namespace {
 
-constexpr char separator = ';';
-constexpr std::string_view version = "1";
 constexpr std::size_t identifier_length_max = 32;
 
 // <charconv> would be a page of tables for the sake of speed.
@@ -30,7 +28,7 @@ class Fields {
 
     std::string_view next() {
         if (!rest_) return {};
-        const auto end = rest_->find(separator);
+        const auto end = rest_->find(record_separator);
         const auto field = rest_->substr(0, end);
         if (end == std::string_view::npos) {
             rest_ = std::nullopt;
@@ -46,9 +44,9 @@ class Fields {
 };
 
 std::string joined(std::initializer_list<std::string_view> parts) {
-    std::string text(version);
+    std::string text(record_version);
     for (const auto part : parts) {
-        text += separator;
+        text += record_separator;
         text += part;
     }
     return text;
@@ -101,6 +99,15 @@ bool is_row_id(std::string_view text) {
            is_identifier(text.substr(slash + 1));
 }
 
+bool outgrows(TotalsRecord& known, TotalsRecord record) {
+    auto merged = record;
+    if (record.epoch < known.epoch) return false;
+    if (record.epoch == known.epoch) merged.totals = larger(known.totals, record.totals);
+    if (merged == known) return false;
+    known = merged;
+    return true;
+}
+
 std::string format_totals(TotalsRecord record) {
     return joined({format_decimal(record.epoch), format_decimal(record.totals.plus),
                    format_decimal(record.totals.minus)});
@@ -108,7 +115,7 @@ std::string format_totals(TotalsRecord record) {
 
 std::optional<TotalsRecord> parse_totals(std::string_view text) {
     Fields fields(text);
-    if (fields.next() != version) return std::nullopt;
+    if (fields.next() != record_version) return std::nullopt;
     return next_totals(fields);
 }
 
@@ -124,7 +131,7 @@ std::string format_holder(const HolderRecord& record) {
 
 std::optional<HolderRecord> parse_holder(std::string_view text) {
     Fields fields(text);
-    if (fields.next() != version) return std::nullopt;
+    if (fields.next() != record_version) return std::nullopt;
     const auto generation = fields.next();
     const auto slot = fields.next();
     const auto epoch = parse_decimal(fields.next(), 0, epoch_max);
@@ -154,7 +161,7 @@ std::string format_message(const Message& message) {
 
 std::optional<Message> parse_message(std::string_view text) {
     Fields fields(text);
-    if (fields.next() != version) return std::nullopt;
+    if (fields.next() != record_version) return std::nullopt;
     const auto kind = fields.next();
     if (kind == "h") {
         if (!fields.finished()) return std::nullopt;

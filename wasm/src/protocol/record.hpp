@@ -19,6 +19,10 @@ namespace tabacus {
 /// and the sum of two totals cannot overflow.
 constexpr std::int64_t total_max = (std::int64_t{1} << 62) - 1;
 
+/// What every text in a store or on a channel begins with, and what stands between its fields.
+constexpr std::string_view record_version = "1";
+constexpr char record_separator = ';';
+
 /// Epochs count the adoptions of a slot.
 constexpr std::int64_t epoch_max = value_max;
 
@@ -45,6 +49,8 @@ struct TotalsRecord {
     Totals totals;
     friend bool operator==(TotalsRecord, TotalsRecord) = default;
 };
+/// True when `record` says more than `known`, which it then replaces.
+bool outgrows(TotalsRecord& known, TotalsRecord record);
 std::string format_totals(TotalsRecord record);
 std::optional<TotalsRecord> parse_totals(std::string_view text);
 

@@ -23,7 +23,7 @@ constexpr double news_first_ms = 1;
 /// A fenced, cut-off or failed commit is tried again under a new epoch this many times before those
 /// who wait for it are told. Each cause (slot stolen, connection dropped, database gone) is mended
 /// by one adoption; three causes in a row are a broken platform.
-constexpr int attempts_max = 4;
+constexpr int commit_attempts_max = 4;
 
 /// A full store does not empty itself because we ask again.
 bool heals_at_once(ErrorCode code) {
@@ -63,7 +63,7 @@ Task<void> Replica::commit_loop() {
         const Error& failure = outcome.error();
         if (heals_at_once(failure.code())) {
             lose_slot();
-            if (++attempts < attempts_max) continue;
+            if (++attempts < commit_attempts_max) continue;
         }
         attempts = 0;
         fail_waiters(failure);

@@ -12,16 +12,6 @@ namespace {
 
 constexpr std::string_view generation_key = "generation";
 
-/// True when `record` says more than `known`, which it then replaces.
-bool outgrows(TotalsRecord& known, TotalsRecord record) {
-    auto merged = record;
-    if (record.epoch < known.epoch) return false;
-    if (record.epoch == known.epoch) merged.totals = larger(known.totals, record.totals);
-    if (merged == known) return false;
-    known = merged;
-    return true;
-}
-
 void add_saved(std::list<Mirror::Entry>& saved, Mirror::Entry entry) {
     const auto same = std::find_if(saved.begin(), saved.end(),
                                    [&](const auto& other) { return other.row == entry.row; });

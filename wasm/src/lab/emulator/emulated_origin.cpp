@@ -10,14 +10,9 @@ constexpr RequestId request_id(ContextId context, std::uint32_t number) {
     return std::uint64_t{context} << 32U | number;
 }
 constexpr ContextId context_of(RequestId id) { return static_cast<ContextId>(id >> 32U); }
-constexpr double number_of(RequestId id) { return static_cast<std::uint32_t>(id); }
+constexpr double number_of_request(RequestId id) { return static_cast<std::uint32_t>(id); }
 
 constexpr Source clock_source{Source::Kind::clock, 0, 0};
-
-std::string describe_change(const StorageChange& change) {
-    if (!change.key) return "clear()";
-    return *change.key + " = " + change.new_value.value_or("nothing");
-}
 
 }  // namespace
 
@@ -240,13 +235,15 @@ void EmulatedOrigin::query_locks(ContextId context, std::uint32_t number) {
 }
 
 void EmulatedOrigin::granted(RequestId id) {
-    to_context(Source::Kind::grant, context_of(id), Happening::Kind::granted, number_of(id));
+    to_context(Source::Kind::grant, context_of(id), Happening::Kind::granted,
+               number_of_request(id));
 }
 void EmulatedOrigin::not_available(RequestId id) {
-    to_context(Source::Kind::grant, context_of(id), Happening::Kind::unavailable, number_of(id));
+    to_context(Source::Kind::grant, context_of(id), Happening::Kind::unavailable,
+               number_of_request(id));
 }
 void EmulatedOrigin::stolen(RequestId id) {
-    to_context(Source::Kind::grant, context_of(id), Happening::Kind::stolen, number_of(id));
+    to_context(Source::Kind::grant, context_of(id), Happening::Kind::stolen, number_of_request(id));
 }
 
 // --- Channels, time, tasks

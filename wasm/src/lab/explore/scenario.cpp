@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, fault_count> names = {
     "quota", "clear-storage", "corrupt",  "browser-crash"};
 
 /// What a fault, or its end, does: beside the kinds of Source, in the same keys.
-enum class Happening : std::uint8_t {
+enum class ScenarioAction : std::uint8_t {
     kill = 32,  // its peer: writes kept · 2 + commits kept
     freeze,
     throttle,
@@ -30,29 +30,29 @@ enum class Happening : std::uint8_t {
     browser_crash,  // its peer: writes kept · 2 + commits kept
 };
 
-std::uint64_t key_of_action(Happening action, TabId tab, std::uint64_t peer = 0) {
+std::uint64_t key_of_action(ScenarioAction action, TabId tab, std::uint64_t peer = 0) {
     return key_of({static_cast<Source::Kind>(action), tab, peer});
 }
 
-Fault fault_of(Happening action) {
+Fault fault_of(ScenarioAction action) {
     switch (action) {
-        case Happening::kill:
+        case ScenarioAction::kill:
             return Fault::kill;
-        case Happening::freeze:
+        case ScenarioAction::freeze:
             return Fault::freeze;
-        case Happening::throttle:
+        case ScenarioAction::throttle:
             return Fault::throttle;
-        case Happening::bfcache:
+        case ScenarioAction::bfcache:
             return Fault::bfcache;
-        case Happening::close_connection:
+        case ScenarioAction::close_connection:
             return Fault::close_connection;
-        case Happening::lose_database:
+        case ScenarioAction::lose_database:
             return Fault::lose_database;
-        case Happening::quota:
+        case ScenarioAction::quota:
             return Fault::quota;
-        case Happening::clear_storage:
+        case ScenarioAction::clear_storage:
             return Fault::clear_storage;
-        case Happening::browser_crash:
+        case ScenarioAction::browser_crash:
             return Fault::browser_crash;
         default:
             return Fault::corrupt;
@@ -123,13 +123,13 @@ class OriginRun final : public Run {
     void add(std::uint64_t process, TabId tab) {
         choices_.push_back({process, stays_, false, turn_after(tab)});
     }
-    void add_fault(Happening action, TabId tab, std::uint64_t peer = 0) {
+    void add_fault(ScenarioAction action, TabId tab, std::uint64_t peer = 0) {
         choices_.push_back({key_of_action(action, tab, peer), false, true, last_});
     }
     [[nodiscard]] bool offers(Fault fault) const { return scenario_.faults.contains(fault); }
     void happen(const Source& what);
-    void happen_to(LabTab& tab, Happening action, std::uint64_t peer);
-    void happen_to_all(Happening action, std::uint64_t peer);
+    void happen_to(LabTab& tab, ScenarioAction action, std::uint64_t peer);
+    void happen_to_all(ScenarioAction action, std::uint64_t peer);
     void corrupt(std::uint64_t number);
 
     const Scenario& scenario_;
@@ -193,11 +193,11 @@ void OriginRun::add_ends() {
     for (TabId id = 1; id <= tabs_; ++id) {
         const auto& state = states_[id];
         if (!origin_.tab(id).alive()) continue;
-        if (state.frozen) add(key_of_action(Happening::thaw, id), id);
-        if (state.hidden) add(key_of_action(Happening::show, id), id);
-        if (state.cached) add(key_of_action(Happening::page_show, id), id);
+        if (state.frozen) add(key_of_action(ScenarioAction::thaw, id), id);
+        if (state.hidden) add(key_of_action(ScenarioAction::show, id), id);
+        if (state.cached) add(key_of_action(ScenarioAction::page_show, id), id);
     }
-    if (quota_) add(key_of_action(Happening::quota_lifted, 0), 0);
+    if (quota_) add(key_of_action(ScenarioAction::quota_lifted, 0), 0);
 }
 
 void OriginRun::add_faults() {
@@ -212,32 +212,32 @@ void OriginRun::add_faults_of(TabId id) {
         const bool commits = origin_.commits_under_way(tab);
         const auto writes = origin_.writes_under_way(tab);
         for (std::size_t kept = 0; kept <= writes; ++kept) {
-            add_fault(Happening::kill, id, kept * 2);
-            if (commits) add_fault(Happening::kill, id, kept * 2 + 1);
+            add_fault(ScenarioAction::kill, id, kept * 2);
+            if (commits) add_fault(ScenarioAction::kill, id, kept * 2 + 1);
         }
     }
-    if (tab.active() && offers(Fault::freeze)) add_fault(Happening::freeze, id);
+    if (tab.active() && offers(Fault::freeze)) add_fault(ScenarioAction::freeze, id);
     if (tab.active() && !states_[id].hidden && offers(Fault::throttle)) {
-        add_fault(Happening::throttle, id);
+        add_fault(ScenarioAction::throttle, id);
     }
-    if (tab.active() && offers(Fault::bfcache)) add_fault(Happening::bfcache, id);
+    if (tab.active() && offers(Fault::bfcache)) add_fault(ScenarioAction::bfcache, id);
     if (offers(Fault::close_connection) && origin_.connected(tab)) {
-        add_fault(Happening::close_connection, id);
+        add_fault(ScenarioAction::close_connection, id);
     }
 }
 
 void OriginRun::add_shared_faults() {
-    if (offers(Fault::lose_database)) add_fault(Happening::lose_database, 0);
-    if (offers(Fault::quota) && !quota_) add_fault(Happening::quota, 0);
-    if (offers(Fault::clear_storage)) add_fault(Happening::clear_storage, 0);
+    if (offers(Fault::lose_database)) add_fault(ScenarioAction::lose_database, 0);
+    if (offers(Fault::quota) && !quota_) add_fault(ScenarioAction::quota, 0);
+    if (offers(Fault::clear_storage)) add_fault(ScenarioAction::clear_storage, 0);
     if (offers(Fault::browser_crash) && origin_.anybody_alive()) {
         for (std::uint64_t kept = 0; kept < 4; ++kept) {
-            add_fault(Happening::browser_crash, 0, kept);
+            add_fault(ScenarioAction::browser_crash, 0, kept);
         }
     }
     if (!offers(Fault::corrupt)) return;
     for_each_record(origin_, [this](std::size_t place, const std::string& key) {
-        add_fault(Happening::corrupt, 0, number_of_record(place, key));
+        add_fault(ScenarioAction::corrupt, 0, number_of_record(place, key));
     });
 }
 
@@ -246,7 +246,7 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
     const auto source = source_of(choice.process);
     const auto noting = origin_.notes().noting_in(footprint);
     Taken taken;
-    if (static_cast<std::uint8_t>(source.kind) < static_cast<std::uint8_t>(Happening::kill)) {
+    if (static_cast<std::uint8_t>(source.kind) < static_cast<std::uint8_t>(ScenarioAction::kill)) {
         const auto cause = origin_.take(source);
         taken.cause = cause > first_step_ ? static_cast<std::uint32_t>(cause - first_step_) : 0;
     } else {
@@ -259,10 +259,10 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
 }
 
 void OriginRun::happen(const Source& what) {
-    const auto action = static_cast<Happening>(what.kind);
+    const auto action = static_cast<ScenarioAction>(what.kind);
     auto& notes = origin_.notes();
     notes.note(Object::faults, 0, Touch::write);
-    if (action < Happening::thaw || action == Happening::browser_crash) {
+    if (action < ScenarioAction::thaw || action == ScenarioAction::browser_crash) {
         ++faults_;
         if (scenario_.tally != nullptr) {
             ++(*scenario_.tally)[static_cast<std::size_t>(fault_of(action))];
@@ -275,29 +275,29 @@ void OriginRun::happen(const Source& what) {
     }
 }
 
-void OriginRun::happen_to(LabTab& tab, Happening action, std::uint64_t peer) {
+void OriginRun::happen_to(LabTab& tab, ScenarioAction action, std::uint64_t peer) {
     auto& state = states_[tab.id()];
     switch (action) {
-        case Happening::kill:
+        case ScenarioAction::kill:
             return origin_.kill(tab, static_cast<std::size_t>(peer / 2), peer % 2 != 0);
-        case Happening::freeze:
+        case ScenarioAction::freeze:
             state.frozen = true;
             return origin_.freeze(tab);
-        case Happening::throttle:
+        case ScenarioAction::throttle:
             state.hidden = true;
             return origin_.hide(tab);
-        case Happening::bfcache:
+        case ScenarioAction::bfcache:
             state.cached = origin_.page_hide(tab);
             return;
-        case Happening::close_connection:
+        case ScenarioAction::close_connection:
             return origin_.close_connection(tab, commits_happen);
-        case Happening::thaw:
+        case ScenarioAction::thaw:
             state.frozen = false;
             return origin_.thaw(tab);
-        case Happening::show:
+        case ScenarioAction::show:
             state.hidden = false;
             return origin_.show(tab);
-        case Happening::page_show:
+        case ScenarioAction::page_show:
             state.cached = false;
             return origin_.page_show(tab);
         default:
@@ -305,26 +305,26 @@ void OriginRun::happen_to(LabTab& tab, Happening action, std::uint64_t peer) {
     }
 }
 
-void OriginRun::happen_to_all(Happening action, std::uint64_t peer) {
+void OriginRun::happen_to_all(ScenarioAction action, std::uint64_t peer) {
     const auto say = [&](const char* text) {
         origin_.notes().tell(0, Object::faults, [&] { return std::string(text); });
     };
     switch (action) {
-        case Happening::lose_database:
+        case ScenarioAction::lose_database:
             return origin_.lose_database(commits_happen);
-        case Happening::quota:
+        case ScenarioAction::quota:
             quota_ = true;
             say("the quota is used up");
             origin_.database().set_quota(0);
             return origin_.storage().set_quota(0);
-        case Happening::clear_storage:
+        case ScenarioAction::clear_storage:
             say("the site's data is cleared");
             return origin_.clear_site_data(commits_happen);
-        case Happening::corrupt:
+        case ScenarioAction::corrupt:
             return corrupt(peer);
-        case Happening::browser_crash:
+        case ScenarioAction::browser_crash:
             return origin_.crash({.commits = peer % 2 != 0, .writes = peer / 2 != 0});
-        case Happening::quota_lifted:
+        case ScenarioAction::quota_lifted:
             quota_ = false;
             say("there is room again");
             origin_.database().set_quota(std::nullopt);
@@ -388,9 +388,9 @@ std::string describe_process(std::uint64_t process) {
                                                           "the browser dies"};
     const auto source = source_of(process);
     const auto kind = static_cast<std::size_t>(source.kind);
-    if (kind < static_cast<std::size_t>(Happening::kill)) return describe(source);
+    if (kind < static_cast<std::size_t>(ScenarioAction::kill)) return describe(source);
     const std::string who = source.tab == 0 ? "" : "tab " + std::to_string(source.tab) + " ";
-    return who + std::string(actions.at(kind - static_cast<std::size_t>(Happening::kill)));
+    return who + std::string(actions.at(kind - static_cast<std::size_t>(ScenarioAction::kill)));
 }
 
 }  // namespace tabacus::lab
