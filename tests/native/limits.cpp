@@ -292,6 +292,7 @@ TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, an
         scene.judge.limit = 1000;
         auto& first = scene.open();
         scene.open();
+        if (seed % 4 == 0) scene.origin.hide(*first.tab);
         for (int i = 0; i < 100; ++i) {
             first.page->spend(1);
             scene.steps(scene.random.below(10));
