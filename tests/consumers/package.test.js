@@ -65,7 +65,7 @@ describe('The installed package', () => {
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'catalogue', 'locks', 'attach'].map((name) => `dist/node/${name}.wasm`),
+            wasm: ['single', 'threads', 'catalogue', 'locks', 'limits', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
     });
