@@ -10,6 +10,7 @@ const WARMUPS = 3;
 export async function limits({ openTab }) {
     const tab = await openTab('limits.html');
     await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+    await call(tab, 'start');
     /** @param {string} name @param {string} ours @param {string} peer @param {[number, number]} times */
     const inTurns = async (name, ours, peer, times) => {
         /** @type {{ ours: number[], peer: number[] }} */

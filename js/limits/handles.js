@@ -3,8 +3,8 @@
  * loads (limits.js), and afterwards on that.
  */
 
-import { invalid } from '../errors.js';
 import { checkInteger, checkOptions } from '../shared/check.js';
+import { checkBoolean } from '../tab/options.js';
 
 /** The longest that every engine's timers count. */
 const intervalMsMax = 2 ** 31 - 1;
@@ -59,8 +59,7 @@ export class Sequence extends Handle {
      */
     constructor(name, options, load) {
         const { block = 1000, gapless = false } = checkOptions(options, ['block', 'gapless']);
-        if (typeof gapless !== 'boolean') throw invalid('gapless', gapless, 'true or false');
-        super(load, name, 'sequence', checkInteger('block', block, 1, 1e9), Number(gapless));
+        super(load, name, 'sequence', checkInteger('block', block, 1, 1e9), Number(checkBoolean('gapless', gapless)));
     }
 
     /**

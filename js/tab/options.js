@@ -60,7 +60,7 @@ function checkWord(argument, value, allowed) {
  * @param {string} argument
  * @param {unknown} value
  */
-function checkBoolean(argument, value) {
+export function checkBoolean(argument, value) {
     if (typeof value !== 'boolean') throw invalid(argument, value, 'true or false');
     return value;
 }

@@ -15,7 +15,7 @@ const PUBLISHED = [
     /^README\.md$/,
     /^LICENSE$/,
     /^bin\/tabacus\.js$/,
-    /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|queue)\.(js|wasm)$/,
+    /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|limits|queue)\.(js|wasm)$/,
     /^dist\/(web|node)\/attach\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
@@ -65,7 +65,7 @@ describe('The installed package', () => {
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'catalogue', 'locks', 'queue', 'attach'].map((name) => `dist/node/${name}.wasm`),
+            wasm: ['single', 'threads', 'catalogue', 'locks', 'limits', 'queue', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
     });

@@ -302,4 +302,40 @@ const CATALOGUE = [
     },
 ];
 
-export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE];
+/** @type {Mutant[]} */
+const LIMITS = [
+    {
+        ...of('sequence.cpp'),
+        name: 'begin-anew',
+        fault: 'a sequence whose row vanished begins at 1 again',
+        find: 'if (found.vanished) base = co_await floor();',
+        replace: '',
+        test: 'limits: a sequence outlives its database, as long as localStorage or a tab does',
+    },
+    {
+        ...of('budget.cpp'),
+        name: 'spend-what-went-back',
+        fault: 'rights that are on their way back into a budget can still be spent',
+        find: 'const auto amount = std::exchange(left_, 0);\n    if (amount == 0)',
+        replace: 'const auto amount = left_;\n    if (amount == 0)',
+        test: 'limits: a budget is never overspent, whatever happens to tabs',
+    },
+    {
+        ...of('rate_limit.cpp'),
+        name: 'believe-the-wall',
+        fault: 'a tab that comes anew believes its wall clock although others have watched the time',
+        find: 'if (!alone) co_return false;',
+        replace: '',
+        test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
+    },
+    {
+        ...of('rate_limit.cpp'),
+        name: 'tell-late',
+        fault: 'a grant is told however long its commit took',
+        find: '(round.life != life_ || now() > round.tell_until)',
+        replace: 'false',
+        test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
+    },
+];
+
+export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE, ...LIMITS];

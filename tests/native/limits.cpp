@@ -6,6 +6,7 @@
 #include "lab/explore/scenario.hpp"
 #include "lab/explore/search.hpp"
 #include "lock_scene.hpp"
+#include "protocol/limit_record.hpp"
 #include "tabacus/limits.hpp"
 
 namespace tabacus::test {
@@ -292,6 +293,7 @@ TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, an
         scene.judge.limit = 1000;
         auto& first = scene.open();
         scene.open();
+        if (seed % 4 == 0) scene.origin.hide(*first.tab);
         for (int i = 0; i < 100; ++i) {
             first.page->spend(1);
             scene.steps(scene.random.below(10));
@@ -308,8 +310,41 @@ TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, an
         scene.origin.run_until([&] { return second.page->running == 0; });
         // A tab that dies within a burst takes its window with it: a quarter of what it spent.
         CHECK(scene.judge.refused == 0);
+        // And they have come back once.
+        first.frozen = how == 0;
+        first.cached = how == 1;
+        scene.restore();
+        for (int i = 0; i < 60; ++i) {
+            scene.members[static_cast<std::size_t>(how == 2 || how == 3 || i % 2)].page->spend(1);
+        }
         scene.origin.run();
         CHECK(scene.judge.complaint == "");
+        CHECK(scene.judge.refused >= 30);
+    }
+}
+
+TEST_CASE("limits: connections dropped at any moment overspend no budget") {
+    for (std::uint64_t seed = 0; seed < seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed);
+        scene.judge.limit = 300;
+        scene.open();
+        scene.open();
+        for (int i = 0; i < 200; ++i) {
+            auto& member = scene.any();
+            member.page->spend(1);
+            scene.steps(scene.random.below(12));
+            if (i % 8 == 7) scene.origin.close_connection(*scene.any().tab);
+            // Also while what is left goes back.
+            for (int more = i % 40 == 39 ? 12 : 0; more > 0; --more) {
+                scene.steps(scene.random.below(10));
+                scene.origin.close_connection(*scene.any().tab);
+            }
+        }
+        scene.origin.run();
+        for (int i = 0; i < 300; ++i) scene.members[0].page->spend(1);
+        scene.settle();
+        CHECK(scene.judge.refused > 0);
     }
 }
 
@@ -360,12 +395,10 @@ TEST_CASE("limits: no window holds more than the limit, whatever tabs and their 
             if (scene.random.below(3) == 0 && scene.members.size() > 3) {
                 auto& other = scene.members[1 + scene.random.below(scene.members.size() - 1)];
                 if (!other.tab->active()) continue;
-                if (scene.random.coin()) {
-                    scene.origin.kill(*other.tab);
-                } else {
-                    scene.origin.freeze(*other.tab);
-                    other.frozen = true;
-                }
+                const auto how = scene.random.below(3);
+                if (how == 0) scene.origin.kill(*other.tab);
+                if (how == 1) scene.origin.freeze(*other.tab), other.frozen = true;
+                if (how == 2) other.cached = scene.origin.page_hide(*other.tab);
                 scene.open(skew());
             }
             if (scene.random.below(5) == 0) scene.restore();
@@ -395,6 +428,45 @@ TEST_CASE("limits: a wall clock that goes back while nobody is there opens no ga
         scene.settle();
         CHECK(scene.judge.granted == 4);
     }
+}
+
+TEST_CASE("limits: a rate limit that vanished lets nobody through for an interval") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed);
+        scene.judge.limit = 2;
+        scene.judge.interval_ms = 100'000;
+        scene.open().page->pass(2, true);
+        scene.origin.run();
+        scene.origin.lose_database();
+        scene.open().page->pass(3, seed % 2 == 0);
+        scene.settle();
+        if (seed % 2 == 0) CHECK(scene.judge.granted == 5);
+    }
+}
+
+TEST_CASE("limits: what is stored and said is read as it was written, or not at all") {
+    const RateRow rate{7, 100, 3, 1'700'000'000'000, {{90, 2}, {104, 1}}};
+    CHECK(parse_rate(format_rate(rate)) == rate);
+    CHECK(parse_sequence(format_sequence({12, "abc"})) == SequenceRow{12, "abc"});
+    CHECK(parse_budget(format_budget({12})) == BudgetRow{12});
+    const HoldingRow holding{HoldingRow::State::given, 3, 4};
+    CHECK(parse_holding(format_holding(holding)) == holding);
+    const LimitMessage message{LimitMessage::Kind::recall, "budget/b%2F", 0};
+    CHECK(parse_limit_message(format_limit_message(message)) == message);
+    for (const auto* text :
+         {"", "1", "1;", "2;1;1;1;1", "1;1;1;1;-1", "1;1;1;1;1;5", "1;1;1;1;1;5;0",
+          "1;1;1;1;1;5;1;4;1", "1;01;1;1;1", "1;1;1;1;9007199254740993"}) {
+        CAPTURE(text);
+        CHECK_FALSE(parse_rate(text));
+    }
+    for (const auto* text : {"", "1;1", "1;1;A", "1;-1;a", "1;1;a;", "2;1;a", "~"}) {
+        CHECK_FALSE(parse_sequence(text));
+    }
+    for (const auto* text : {"", "1", "1;1;", "1;+1", "1; 1"}) CHECK_FALSE(parse_budget(text));
+    for (const auto* text : {"", "1;o;1", "1;x;1;1", "1;oo;1;1"}) CHECK_FALSE(parse_holding(text));
+    for (const auto* text : {"", "1;c;k", "1;z;k;1", "1;c;k;1;1"})
+        CHECK_FALSE(parse_limit_message(text));
 }
 
 namespace {

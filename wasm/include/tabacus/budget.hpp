@@ -92,7 +92,7 @@ class Budget {
 
   private:
     struct Waiter {
-        std::int64_t n;
+        std::int64_t n = 0;
         Completer<bool> done;
     };
     /// What was asked of the store and never answered: `before` and `after` are the serials of the

@@ -108,7 +108,7 @@ class RateLimit {
     /// It is at least that late.
     void see(std::int64_t now);
     /// Into a row that is about to be written.
-    void stamp(RateRow& row) const;
+    void stamp(RateRow& row, bool vanished);
 
     RateOwner owner_;
     std::string key_;

@@ -53,7 +53,7 @@ class Sequence {
 
   private:
     struct Waiter {
-        std::int64_t count;
+        std::int64_t count = 0;
         Completer<SequenceRange> done;
     };
     Task<void> serve();

@@ -149,11 +149,8 @@ Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
     const auto found = co_await owner_.store.load(*transaction, key_, parse_rate);
     if (!time_) co_await fail(ErrorCode::store_failed, "the page stopped meanwhile");
     auto row = found.row.value_or(RateRow{});
-    see(row.now);
-    stamp(row);
+    stamp(row, found.vanished);
     const auto at = row.now;
-    // Of a row that vanished, all may have been granted just now.
-    if (found.vanished) row.grants = {{at + row.ahead, limit_}};
 
     // Any span of interval_ms that ends after `at` and has a grant told in it has it here: until
     // then it was told, and not before it was recorded.
@@ -209,11 +206,14 @@ void RateLimit::see(std::int64_t at) {
     time_->high_ms = std::max(time_->high_ms, time_->low_ms);
 }
 
-void RateLimit::stamp(RateRow& row) const {
+void RateLimit::stamp(RateRow& row, bool vanished) {
+    see(row.now);
     row.serial = row.serial == value_max ? 0 : row.serial + 1;
     row.now = now();
     row.ahead = ahead();
     row.wall = wall_of(owner_.world.clock());
+    // Of a row that vanished, all may have been granted just now.
+    if (vanished) row.grants = {{row.now + row.ahead, limit_}};
 }
 
 Task<std::optional<RateRow>> RateLimit::read_row() {
@@ -299,10 +299,9 @@ Task<void> RateLimit::testify() {
     (void)co_await attempt([](RateLimit& self) -> Task<Unit> {
         const auto transaction = co_await self.owner_.store.begin(Access::write);
         const auto found = co_await self.owner_.store.load(*transaction, self.key_, parse_rate);
-        if (!self.time_ || found.vanished) co_return Unit{};
+        if (!self.time_) co_return Unit{};
         auto row = found.row.value_or(RateRow{});
-        self.see(row.now);
-        self.stamp(row);
+        self.stamp(row, found.vanished);
         transaction->put(Store::limits, self.key_, format_rate(row));
         co_await transaction->commit();
         co_return Unit{};
