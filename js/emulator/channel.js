@@ -65,7 +65,6 @@ export const broadcastChannelInterface = (context) => {
 
         /** @param {unknown} data */
         #hear(data) {
-            if (this.#closed) return;
             context.rules.tell(context.id, 18, () => `hears ${told(data)}`);
             context.fireMessage(this, data);
         }

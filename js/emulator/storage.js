@@ -186,7 +186,7 @@ function traps(self) {
         },
         defineProperty(target, key, given) {
             if (typeof key === 'symbol' || Object.hasOwn(target, key)) return Reflect.defineProperty(target, key, given);
-            if ('get' in given || 'set' in given || !('value' in given || 'writable' in given)) return false;
+            if (!('value' in given || 'writable' in given)) return false;
             Area.set(self(), key, `${given.value}`);
             return true;
         },

@@ -19,7 +19,7 @@ export const PLANTED = [
     storage('a shadowed item is enumerated', 'Area.keys(self()).filter((key) => !(key in target))', 'Area.keys(self())'),
     storage('a full storage is silent', 'throw context.quotaExceeded();', 'return;'),
     storage('what is too big is read all the same', 'if (!context.rules.set(context.id, area, key, value)) throw context.quotaExceeded();', 'values.set(key, value); if (!context.rules.set(context.id, area, key, value)) { seen.version = context.rules.version; throw context.quotaExceeded(); }'),
-    storage('an accessor becomes an item', "if ('get' in given || 'set' in given ||", 'if ('),
+    storage('an accessor becomes an item', "if (!('value' in given || 'writable' in given)) return false;", ''),
     storage('it can be frozen', 'preventExtensions: () => false', 'preventExtensions: (target) => Reflect.preventExtensions(target)'),
     storage('an inheriting object writes through', 'if (receiver !== self() || ', 'if ('),
     storage('key() takes numbers as they are', 'const at = index >>> 0;', 'const at = Number(index);'),
@@ -56,7 +56,7 @@ export const PLANTED = [
     tab('all writes of a killed tab arrive', 'this.origin.chance.below(underWay + 1)', 'underWay'),
     script("scripts see Node's globals", 'key in target || ABSENT.has(', 'key in target || false && ABSENT.has('),
     explore('a run that hangs is no complaint', 'if (stuck.length > 0)', 'if (false)'),
-    explore('what a tab throws is no complaint', 'tab.closed || this.complain(', 'true || this.complain('),
+    explore('what a tab throws is no complaint', 'tab.closed || this.complain(', 'tab || this.complain('),
     explore('nothing is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
     explore('a replay is a random walk', 'if (run.schedule) rules.bySchedule(run.schedule);', 'if (false) ;'),
 ];

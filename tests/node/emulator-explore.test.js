@@ -36,8 +36,8 @@ describe('explore', () => {
         const [first, second] = [await explore(locked, options), await explore(locked, options)];
         assert.deepEqual([first.verdict, first.seeds], ['unbroken within the bound', 1000]);
         assert.deepEqual(second, first);
-        const others = await explore(locked, { ...options, seeds: Array.from({ length: 1000 }, (_, at) => at + 2000) });
-        assert.notEqual(others.hash, first.hash);
+        const [some, others] = [await explore(locked, { ...options, seeds: [1, 2, 3] }), await explore(locked, { ...options, seeds: [4, 5, 6] })];
+        assert.notEqual(others.hash, some.hash);
     });
 
     it('a deadlock is who waits for ever', async () => {
