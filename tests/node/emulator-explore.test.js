@@ -58,6 +58,21 @@ describe('explore', () => {
         assert.match(report.complaint, /^tab [12]: Error: two leaders$/);
     });
 
+    it('what a listener or a timer throws is a complaint; a window that handles it hears an error event', async () => {
+        /** @type {(handles: boolean) => Scenario} */
+        const throwing = (handles) => async ({ window }) => {
+            if (handles) window.addEventListener('error', (/** @type {any} */ event) => event.preventDefault());
+            const heard = new Promise((resolve) => window.addEventListener('storage', () => {
+                resolve(undefined);
+                throw new RangeError('of a listener');
+            }));
+            await Promise.race([heard, new Promise((resolve) => window.setTimeout(resolve, 10))]);
+            window.localStorage.setItem('k', window.crypto.randomUUID());
+        };
+        assert.equal((await explore(throwing(false), { seeds: 20 })).complaint, 'uncaught: RangeError: of a listener');
+        assert.equal((await explore(throwing(true), { seeds: 20 })).verdict, 'unbroken within the bound');
+    });
+
     it('faults happen, each; the report tells how often', async () => {
         const { faults: all } = await import('tabacus/emulator');
         /** @type {Scenario} */
