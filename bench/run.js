@@ -12,6 +12,7 @@ import { judge } from './lib/rows.js';
 import { table } from './lib/table.js';
 import { add } from './rows/add.js';
 import { contention } from './rows/contention.js';
+import { emulator } from './rows/emulator.js';
 import { explore } from './rows/explore.js';
 import { latency } from './rows/latency.js';
 import { limits } from './rows/limits.js';
@@ -21,7 +22,7 @@ import { payload } from './rows/payload.js';
 import { throughput } from './rows/throughput.js';
 
 /** @type {Record<string, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
-const ROWS = { add, throughput, latency, contention, locks, limits, payload, open, explore };
+const ROWS = { add, throughput, latency, contention, locks, limits, payload, open, explore, emulator };
 
 const { values: options } = parseArgs({
     options: {

@@ -126,7 +126,8 @@ foreach(pair "web;web,worker" "node;node")
             tabacus_protocols tabacus_queue)
         tabacus_module(lab ${platform} ${environments} "${lab_options}"
             tabacus_lab tabacus_lab_bindings)
-        tabacus_module(emulator ${platform} ${environments} "${lab_options}"
+        # It allocates with every call of a test's code: speed before size.
+        tabacus_module(emulator ${platform} ${environments} "${lab_options};-sMALLOC=dlmalloc"
             tabacus_lab tabacus_emulator_bindings)
     endif()
 endforeach()

@@ -31,10 +31,21 @@ async function bundle() {
         bundle: true,
         format: 'esm',
         platform: 'node',
-        external: ['./threads.js', './single.js', './locks.js', './catalogue.js', './emulator.js', 'fake-indexeddb'],
-        plugins: [{ name: 'node', setup: ({ onResolve }) => onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path.replace('.web.', '.node.')) })) }],
+        external: ['fake-indexeddb'],
+        plugins: [forNode],
     });
 }
+
+/** As scripts/lib/pack.js: the glue stays beside the bundle. @type {import('esbuild').Plugin} */
+const forNode = {
+    name: 'node',
+    setup({ onResolve }) {
+        onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path.replace('.web.', '.node.')) }));
+        onResolve({ filter: /^\.\/[a-z]+\.js$/ }, ({ importer, path }) =>
+            importer.endsWith('load.node.js') ? { path, external: true } : undefined,
+        );
+    },
+};
 
 /** @param {string} test @returns {boolean} whether it passes */
 function passes(test) {

@@ -7,6 +7,7 @@
  */
 
 import { TabacusError } from '../errors.js';
+import { polyfilled } from '../host/locks.js';
 import { checkRequest, coreName, domName, requestFrom } from './lock-idl.js';
 import { opener } from './opened.js';
 
@@ -121,6 +122,10 @@ export class LockManager {
 
     get [Symbol.toStringTag]() {
         return 'LockManager';
+    }
+
+    get [polyfilled]() {
+        return true;
     }
 
     /**

@@ -1,6 +1,7 @@
 /** BroadcastChannel (HTML §9.5) over the rules' channels. */
 
 import { defineHandlers, idlInterface, requireArguments } from './idl.js';
+import { belongsTo, ReportingTarget } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -27,7 +28,7 @@ export class Mail {
 
 /** @param {Context} context @returns {any} */
 export const broadcastChannelInterface = (context) => {
-    class BroadcastChannel extends EventTarget {
+    class BroadcastChannel extends ReportingTarget {
         #name;
         #endpoint;
         #closed = false;
@@ -36,6 +37,7 @@ export const broadcastChannelInterface = (context) => {
         constructor(name) {
             requireArguments('BroadcastChannel', arguments, 1);
             super();
+            belongsTo(this, context);
             this.#name = `${name}`;
             this.#endpoint = context.rules.channel(context.id, this.#name);
             context.channels.set(this.#endpoint, (data) => this.#hear(data));
@@ -65,7 +67,6 @@ export const broadcastChannelInterface = (context) => {
 
         /** @param {unknown} data */
         #hear(data) {
-            if (this.#closed) return;
             context.rules.tell(context.id, 18, () => `hears ${told(data)}`);
             context.fireMessage(this, data);
         }

@@ -86,9 +86,11 @@ export class Rules {
     }
 
     /** Raised whenever what anybody reads of a storage may have changed. */
-    get version() {
+    version = 1;
+
+    #versioned() {
         this.#views();
-        return this.#words[this.#version] ?? 0;
+        this.version = this.#words[this.#version] ?? 0;
     }
 
     /** @param {string} text @param {string} [more] */
@@ -178,16 +180,20 @@ export class Rules {
     /** @param {number} context @param {number} area @param {string} key @param {string} value @returns {boolean} false: it is full */
     set(context, area, key, value) {
         this.#say(key, value);
-        return this.#glue._emu_set(this.#origin, context, area, key.length) !== 0;
+        const fits = this.#glue._emu_set(this.#origin, context, area, key.length) !== 0;
+        this.#versioned();
+        return fits;
     }
     /** @param {number} context @param {number} area @param {string} key */
     remove(context, area, key) {
         this.#say(key);
         this.#glue._emu_remove(this.#origin, context, area);
+        this.#versioned();
     }
     /** @param {number} context @param {number} area */
     clear(context, area) {
         this.#glue._emu_clear(this.#origin, context, area);
+        this.#versioned();
     }
     /** @param {number} context @param {number} area @returns {string[]} */
     keys(context, area) {
@@ -200,11 +206,13 @@ export class Rules {
     }
     wipe() {
         this.#glue._emu_wipe(this.#origin);
+        this.#versioned();
     }
     /** @param {string} key @param {string | null} value */
     overwrite(key, value) {
         this.#say(key, value ?? '');
         this.#glue._emu_overwrite(this.#origin, key.length, value === null);
+        this.#versioned();
     }
 
     // --- Locks
@@ -286,7 +294,7 @@ export class Rules {
     /** @param {boolean} mayWait @returns {number} one of `happening`; what it is about is in the fields below */
     step(mayWait) {
         const kind = this.#glue._emu_step(this.#origin, mayWait);
-        this.#views();
+        this.#versioned();
         return kind;
     }
     get number() {

@@ -59,7 +59,8 @@ export const faults = Object.freeze(
 
 /** @typedef {typeof faults[number]} Fault */
 
-const turn = () => /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve())));
+/** @param {boolean} yields */
+const turn = (yields) => /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve(), yields)));
 
 /** How often a run that stands still is looked at again: what it waits for may come from outside the emulator. */
 const patience = 20;
@@ -129,7 +130,7 @@ class Play {
             } else if (!this.origin.working) {
                 ++idle;
             }
-            await turn();
+            await turn(idle > 0 || this.origin.working);
             if (this.#chosen !== undefined) await this.#fault();
         }
         return undefined;

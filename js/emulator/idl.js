@@ -84,7 +84,7 @@ function set(handlers, target, type, handler) {
     if (handler === null) return;
     const entry = { handler };
     handlers.set(target, entry);
-    EventTarget.prototype.addEventListener.call(target, type, (event) => {
+    target.addEventListener(type, (event) => {
         if (typeof entry.handler !== 'function') return;
         if (entry.handler.call(target, event) === false) event.preventDefault();
     });

@@ -14,7 +14,7 @@ import { idlInterface, internal, onlyInternal } from './idl.js';
  * @property {(value: unknown) => void} resolve
  * @property {(reason: unknown) => void} reject
  * @property {() => void} forget the signal
- * @property {Promise<unknown>} [waiting] what the callback returned
+ * @property {() => void} [settle] as the callback's promise was settled
  */
 
 /** @param {string} message */
@@ -89,9 +89,21 @@ export class LocksOf {
         }
         request.forget();
         const lock = new this.#context.window.Lock(internal, request.name, request.options.mode);
-        request.waiting = invoked(request.callback, lock);
-        const release = () => this.#release(number);
-        request.waiting.then(release, release);
+        this.#follow(number, request, invoked(request.callback, lock));
+    }
+
+    /** §4.2: once the callback's promise is settled the lock is released, and then so is the request's. @param {number} number @param {Request} request @param {Promise<unknown>} waiting */
+    #follow(number, request, waiting) {
+        waiting.then(
+            (value) => {
+                request.settle = () => request.resolve(value);
+                this.#release(number);
+            },
+            (error) => {
+                request.settle = () => request.reject(error);
+                this.#release(number);
+            },
+        );
     }
 
     /** @param {number} number */
@@ -105,7 +117,7 @@ export class LocksOf {
     released(number) {
         const request = this.#requests.get(number);
         this.#requests.delete(number);
-        if (request?.waiting) request.resolve(request.waiting);
+        request?.settle?.();
     }
 
     /** §4.1: ifAvailable, and it is not. @param {number} number */
@@ -175,8 +187,12 @@ export const lockManagerInterface = () => {
 
         // Web IDL §3.7.7: an operation that returns a promise rejects where others throw.
         /** @param {any} _name @param {any} _callback @param {any[]} _more */
-        async request(_name, _callback, ..._more) {
-            return this.#locks.request([...arguments]);
+        request(_name, _callback, ..._more) {
+            try {
+                return this.#locks.request([...arguments]);
+            } catch (error) {
+                return Promise.reject(error);
+            }
         }
 
         async query() {

@@ -1,5 +1,6 @@
 /** The Storage interface (HTML §12.2.1): a legacy platform object (Web IDL §3.9) over the rules' areas. */
 
+import { where } from './core.js';
 import { idlInterface, internal, onlyInternal, requireArguments } from './idl.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -59,7 +60,7 @@ export class Area extends Stamped {
             value = context.rules.get(context.id, area, key);
             values.set(key, value);
         }
-        context.rules.tell(context.id, 13, () => `reads ${key}: ${value ?? 'nothing'}`);
+        if (context.rules.tells) context.rules.tell(context.id, where.item, () => `reads ${key}: ${value ?? 'nothing'}`);
         return value;
     }
 
@@ -121,13 +122,13 @@ export const storageInterface = () => {
 
         /** @param {any} key */
         getItem(key) {
-            requireArguments('getItem', arguments, 1);
+            if (arguments.length < 1) requireArguments('getItem', arguments, 1);
             return Area.get(this, `${key}`);
         }
 
         /** @param {any} key @param {any} value */
         setItem(key, value) {
-            requireArguments('setItem', arguments, 2);
+            if (arguments.length < 2) requireArguments('setItem', arguments, 2);
             Area.set(this, `${key}`, `${value}`);
         }
 
@@ -151,9 +152,11 @@ export const storageInterface = () => {
  * @returns {Storage}
  */
 export function makeStorage(context, area, Storage) {
+    const target = new Storage(internal);
     /** @type {any} */
-    const storage = new Proxy(new Storage(internal), traps(() => storage));
+    const storage = new Proxy(target, traps(() => storage));
     new Area(storage, context, area);
+    new Area(target, context, area); // for what is called on it past the Proxy
     return storage;
 }
 
@@ -172,7 +175,11 @@ function traps(self) {
     /** @param {string} value */
     const descriptor = (value) => ({ value, writable: true, enumerable: true, configurable: true });
     return {
-        get: (target, key, receiver) => visible(target, key) ?? Reflect.get(target, key, receiver),
+        get(target, key, receiver) {
+            const inherited = target[key];
+            if (typeof inherited === 'function') return inherited;
+            return visible(target, key) ?? Reflect.get(target, key, receiver);
+        },
         has: (target, key) => visible(target, key) !== null || Reflect.has(target, key),
         // §3.9.2: a string goes to the setter whatever it shadows.
         set(target, key, value, receiver) {
@@ -186,7 +193,7 @@ function traps(self) {
         },
         defineProperty(target, key, given) {
             if (typeof key === 'symbol' || Object.hasOwn(target, key)) return Reflect.defineProperty(target, key, given);
-            if ('get' in given || 'set' in given || !('value' in given || 'writable' in given)) return false;
+            if (!('value' in given || 'writable' in given)) return false;
             Area.set(self(), key, `${given.value}`);
             return true;
         },

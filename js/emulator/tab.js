@@ -6,6 +6,7 @@ import { source, where } from './core.js';
 import { defineHandlers } from './idl.js';
 import { endDatabases } from './indexed-db.js';
 import { runFunction, runScript } from './script.js';
+import { belongsTo, ReportingTarget } from './target.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
 
@@ -117,7 +118,7 @@ export class Tab {
 
     /** The document. @param {Context} context @internal */
     documentOf(context) {
-        const document = Object.defineProperties(new EventTarget(), {
+        const document = Object.defineProperties(belongsTo(new ReportingTarget(), context), {
             visibilityState: { get: () => (this.hidden ? 'hidden' : 'visible'), enumerable: true },
             hidden: { get: () => this.hidden, enumerable: true },
             defaultView: { value: context.window },
@@ -279,13 +280,14 @@ const begin = (context, script) =>
     typeof script === 'string' ? runScript(context, script) : runFunction(context, script, []);
 
 /** What a page holds of a worker. */
-class WorkerHandle extends EventTarget {
+class WorkerHandle extends ReportingTarget {
     #tab;
     #context;
 
     /** @param {Tab} tab @param {Context} context */
     constructor(tab, context) {
         super();
+        belongsTo(this, tab.context);
         this.#tab = tab;
         this.#context = context;
         this.scope = context.window;

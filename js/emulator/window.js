@@ -7,6 +7,7 @@ import { databaseOf } from './indexed-db.js';
 import { defineHandlers, internal } from './idl.js';
 import { lockInterface, lockManagerInterface } from './locks.js';
 import { makeStorage, storageInterface } from './storage.js';
+import { belongsTo, ReportingTarget } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -114,7 +115,7 @@ const DATABASES = ['IDBCursor', 'IDBCursorWithValue', 'IDBDatabase', 'IDBFactory
 
 /** @param {string} name @param {readonly string[]} handlers */
 function globalInterface(name, handlers) {
-    class Global extends EventTarget {}
+    class Global extends ReportingTarget {}
     const { prototype } = Global;
     for (const hosted of HOSTED) {
         if (!(hosted in globalThis)) continue;
@@ -150,7 +151,7 @@ function globalInterfaces() {
 /** @param {Context} context */
 export function makeGlobal(context) {
     const Global = /** @type {new () => EventTarget} */ (globalInterfaces()[context.kind]);
-    return Object.defineProperty(new Global(), behind, { value: context });
+    return belongsTo(Object.defineProperty(new Global(), behind, { value: context }), context);
 }
 
 /** HTML §9.3.3: window.postMessage(), to another window of the origin or to oneself. @param {Context} context */

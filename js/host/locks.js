@@ -1,5 +1,8 @@
 import { attempt } from './failure.js';
 
+/** On a LockManager that is no browser's: a registered symbol, so that two copies of the package know each other. */
+export const polyfilled = Symbol.for('tabacus.locks');
+
 /** Web Locks (W3C Web Locks API), each known to the core by the number of its request. */
 export class LocksHost {
     #manager;
@@ -18,7 +21,9 @@ export class LocksHost {
      * @param {import('./host.js').Report} report
      */
     constructor(platform, report) {
-        this.#manager = attempt(() => platform.navigator?.locks);
+        const manager = attempt(() => platform.navigator?.locks);
+        // Our own (js/polyfill.js) are built on what they would then be built on.
+        this.#manager = manager && polyfilled in manager ? undefined : manager;
         this.#report = report;
     }
 

@@ -338,4 +338,83 @@ const LIMITS = [
     },
 ];
 
-export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE, ...LIMITS];
+/** What tabs of an emulated origin may rely on. */
+const EMULATED = { file: 'wasm/src/lab/emulator/emulated_origin.cpp' };
+
+/** @type {Mutant[]} */
+const EMULATOR = [
+    {
+        ...EMULATED,
+        name: 'emulator-tell-the-writer',
+        fault: 'a document hears of its own write',
+        find: ' || context == write.writer) continue;',
+        replace: ') continue;',
+        test: 'an event goes to every other document, once its process has the write (HTML 12.2.1)',
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-tell-of-nothing',
+        fault: 'an equal write is an event',
+        find: 'if (!write.changes) continue;',
+        replace: '',
+        test: 'an event goes to every other document, once its process has the write (HTML 12.2.1)',
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-one-session',
+        fault: 'every tab hears of a sessionStorage',
+        find: 'if (id != 0 && hearer.session != id) continue;',
+        replace: '',
+        test: "a session is its tab's and its frames', and copied once (HTML 12.2.2)",
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-hold-for-ever',
+        fault: 'who is gone keeps its locks',
+        find: 'to_manager(context, [this, context] { locks_.end(context); });',
+        replace: '',
+        test: 'who is gone holds nothing, asks for nothing and hears nothing (Web Locks 2.6)',
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-all-writes-arrive',
+        fault: 'no write of a killed process is lost',
+        find: 'scheduler_.truncate({Source::Kind::outgoing, killed.process, 0}, writes_kept);',
+        replace: '(void)writes_kept;',
+        test: "of a killed process's writes the first arrive, as many as are kept",
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-frozen-runs',
+        fault: 'a frozen tab goes on',
+        find: 'if (!runner.active || runner.cached) continue;',
+        replace: 'if (runner.cached) continue;',
+        test: 'a frozen tab hears later, a cached one never what was posted meanwhile (HTML 9.5)',
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-cached-hears',
+        fault: 'a page in the back/forward cache hears later what was posted meanwhile',
+        find: 'if (agent(receiver).cached) continue;',
+        replace: '',
+        test: 'a frozen tab hears later, a cached one never what was posted meanwhile (HTML 9.5)',
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-cache-a-holder',
+        fault: 'a page that holds a lock is kept',
+        find: 'if (locks_.holds_any(static_cast<ContextId>(i + 1))) return false;',
+        replace: '',
+        test: 'a page that holds a lock is not kept in the back/forward cache',
+    },
+    {
+        ...EMULATED,
+        name: 'emulator-youngest-first',
+        fault: 'calmly, what was begun last happens first',
+        find: '? a.cause < b.cause :',
+        replace: '? a.cause > b.cause :',
+        test: 'calmly: the oldest first, and time passes when nothing else can happen',
+    },
+];
+
+export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...EMULATOR];

@@ -175,7 +175,9 @@ TEST_CASE("calmly: the oldest first, and time passes when nothing else can happe
     tabs.origin.cancel_timer(cancelled);
     tabs.origin.post_task(tabs.contexts[1], Source::Kind::message, 7, 1);
     tabs.origin.post_task(tabs.contexts[0], Source::Kind::script, 0, 2);
-    CHECK(kinds(tabs.run(false)) == std::vector{Kind::task, Kind::task});
+    const auto tasks = tabs.run(false);
+    CHECK(kinds(tasks) == std::vector{Kind::task, Kind::task});
+    CHECK(tasks.at(0).number == 1);
     const auto before = tabs.origin.now_ms();
     CHECK(kinds(tabs.run()) == std::vector{Kind::timer, Kind::timer});
     CHECK(tabs.origin.now_ms() > before);

@@ -36,8 +36,8 @@ describe('explore', () => {
         const [first, second] = [await explore(locked, options), await explore(locked, options)];
         assert.deepEqual([first.verdict, first.seeds], ['unbroken within the bound', 1000]);
         assert.deepEqual(second, first);
-        const others = await explore(locked, { ...options, seeds: Array.from({ length: 1000 }, (_, at) => at + 2000) });
-        assert.notEqual(others.hash, first.hash);
+        const [some, others] = [await explore(locked, { ...options, seeds: [1, 2, 3] }), await explore(locked, { ...options, seeds: [4, 5, 6] })];
+        assert.notEqual(others.hash, some.hash);
     });
 
     it('a deadlock is who waits for ever', async () => {
@@ -56,6 +56,21 @@ describe('explore', () => {
             if (window.localStorage.getItem('leader') !== mine) throw new Error('two leaders');
         });
         assert.match(report.complaint, /^tab [12]: Error: two leaders$/);
+    });
+
+    it('what a listener or a timer throws is a complaint; a window that handles it hears an error event', async () => {
+        /** @type {(handles: boolean) => Scenario} */
+        const throwing = (handles) => async ({ window }) => {
+            if (handles) window.addEventListener('error', (/** @type {any} */ event) => event.preventDefault());
+            const heard = new Promise((resolve) => window.addEventListener('storage', () => {
+                resolve(undefined);
+                throw new RangeError('of a listener');
+            }));
+            await Promise.race([heard, new Promise((resolve) => window.setTimeout(resolve, 10))]);
+            window.localStorage.setItem('k', window.crypto.randomUUID());
+        };
+        assert.equal((await explore(throwing(false), { seeds: 20 })).complaint, 'uncaught: RangeError: of a listener');
+        assert.equal((await explore(throwing(true), { seeds: 20 })).verdict, 'unbroken within the bound');
     });
 
     it('faults happen, each; the report tells how often', async () => {

@@ -98,6 +98,21 @@ describe('navigator.locks', () => {
         }
     });
 
+    it('§4.4: aborted after it was granted and before its callback was called: let go, and no callback', async () => {
+        const origin = await createOrigin();
+        const { navigator, BroadcastChannel } = origin.openTab().window;
+        const controller = new AbortController();
+        const [sender, hearer] = [new BroadcastChannel('n'), new BroadcastChannel('n')];
+        hearer.onmessage = () => controller.abort('changed my mind');
+        let called = false;
+        const request = navigator.locks.request('l', { signal: controller.signal }, () => (called = true));
+        sender.postMessage('before the grant is told');
+        await assert.rejects(request, (error) => /** @type {unknown} */ (error) === 'changed my mind');
+        assert.equal(await navigator.locks.request('l', () => 'next'), 'next');
+        assert.equal(called, false);
+        origin.close();
+    });
+
     it('a frozen holder keeps its lock; thawed, it goes on', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];

@@ -127,6 +127,7 @@ export const galleryOf = (scripts) => [
             });
             await Promise.race([leads, new Promise((resolve) => tab.window.setTimeout(resolve, 10_000))]);
         }),
+        options: { seeds: 15 },
         verdicts: /** @type {Entry['verdicts']} */ (native ? { cached: 'unbroken', interleaved: 'unbroken' } : { cached: 'broken', interleaved: 'broken' }),
     })),
 ];

@@ -9,17 +9,27 @@ namespace {
 /// more than any scenario writes between two moments that it compares.
 constexpr std::size_t unsettled_max = 16;
 
-void apply_change(StorageArea::Values& values, const StorageChange& change) {
+}  // namespace
+
+void StorageArea::apply_change(Values& values, Bytes& bytes, const StorageChange& change) {
     if (!change.key) {
         values.clear();
-    } else if (change.new_value) {
-        values.insert_or_assign(*change.key, *change.new_value);
+        bytes = 0;
+        return;
+    }
+    const auto found = values.find(*change.key);
+    if (found != values.end()) {
+        if (bytes) *bytes -= found->first.size() + found->second.size();
+        if (!change.new_value) values.erase(found);
+    }
+    if (!change.new_value) return;
+    if (bytes) *bytes += change.key->size() + change.new_value->size();
+    if (found != values.end()) {
+        found->second = *change.new_value;
     } else {
-        values.erase(*change.key);
+        values.emplace(*change.key, *change.new_value);
     }
 }
-
-}  // namespace
 
 std::string describe_change(const StorageChange& change) {
     if (!change.key) return "clear()";
@@ -55,7 +65,11 @@ void StorageArea::note_everything(ProcessId process) const {
     }
 }
 
-void StorageArea::start(ProcessId process) { processes_[process].copy = values_; }
+void StorageArea::start(ProcessId process) {
+    auto& started = processes_[process];
+    started.copy = values_;
+    started.bytes = bytes_;
+}
 
 std::vector<ProcessId> StorageArea::processes() const {
     notes_->note(Object::processes, 0, Touch::read);
@@ -88,14 +102,20 @@ std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view p
     return found;
 }
 
-void StorageArea::check_quota(const Values& values, std::string_view key,
+void StorageArea::check_quota(ProcessId process, std::string_view key,
                               std::string_view value) const {
     if (!quota_bytes_) return;
-    std::size_t bytes = key.size() + value.size();
-    for (const auto& [other, text] : values) {
-        if (other != key) bytes += other.size() + text.size();
+    const auto& values = seen_by(process);
+    auto& bytes = model_ == StorageModel::cached ? processes_.at(process).bytes : bytes_;
+    if (!bytes) {
+        bytes = 0;
+        for (const auto& [other, text] : values) *bytes += other.size() + text.size();
     }
-    if (bytes > *quota_bytes_) throw Error(ErrorCode::quota_exceeded, "localStorage is full");
+    const auto found = values.find(key);
+    const auto replaced = found == values.end() ? 0 : key.size() + found->second.size();
+    if (*bytes - replaced + key.size() + value.size() > *quota_bytes_) {
+        throw Error(ErrorCode::quota_exceeded, "localStorage is full");
+    }
 }
 
 std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint32_t writer,
@@ -112,12 +132,12 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     note(process, key, Touch::write);
     if (!value || !old_value || quota_bytes_) note_keys(process, Touch::write);
     notes_->note(Object::database, 0, Touch::read);
-    if (value && !equal) check_quota(seen_by(process), key, *value);
+    if (value && !equal) check_quota(process, key, *value);
     Write write{process, writer, {std::string(key), std::move(old_value), std::nullopt}};
     if (value) write.change.new_value = std::string(*value);
     if (model_ == StorageModel::cached) {
         auto& own = processes_.at(process);
-        apply_change(own.copy, write.change);
+        apply_change(own.copy, own.bytes, write.change);
         auto& awaited = own.awaited[*write.change.key];
         ++awaited.writes;
         awaited.latest = write.change.new_value;
@@ -127,7 +147,10 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
 
 StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
     note_everything(process);
-    if (model_ == StorageModel::cached) processes_.at(process).copy.clear();
+    if (model_ == StorageModel::cached) {
+        auto& own = processes_.at(process);
+        apply_change(own.copy, own.bytes, {});
+    }
     return {process, writer, {}};
 }
 
@@ -146,7 +169,7 @@ StorageArea::Write StorageArea::send(Write write) {
     if (!write.changes) return write;
     if (keeps_unsettled_) before_.push_back(values_);
     if (before_.size() > unsettled_max) before_.pop_front();
-    apply_change(values_, write.change);
+    apply_change(values_, bytes_, write.change);
     return write;
 }
 
@@ -168,12 +191,13 @@ void StorageArea::receive(ProcessId process, const Write& write) {
 }
 
 void StorageArea::receive_from_other(Process& process, const StorageChange& change) {
-    auto& [copy, awaited] = process;
+    auto& [copy, bytes, awaited] = process;
     if (change.key) {
-        if (!awaited.contains(*change.key)) apply_change(copy, change);
+        if (!awaited.contains(*change.key)) apply_change(copy, bytes, change);
         return;
     }
     copy.clear();
+    bytes.reset();
     for (const auto& [key, own] : awaited) {
         if (own.latest) copy.insert_or_assign(key, *own.latest);
     }
@@ -184,6 +208,7 @@ void StorageArea::wipe() {
     notes_->note(Object::items, 0, Touch::write);
     for (const auto& [id, process] : processes_) note_everything(id);
     values_.clear();
+    bytes_.reset();
     before_.clear();
     for (auto& [id, process] : processes_) process = {};
 }
@@ -191,6 +216,7 @@ void StorageArea::wipe() {
 void StorageArea::forget_latest(std::size_t lost) {
     for (; lost > 0 && !before_.empty(); --lost) {
         values_ = std::move(before_.back());
+        bytes_.reset();
         before_.pop_back();
     }
     before_.clear();
@@ -201,11 +227,11 @@ void StorageArea::overwrite(const std::string& key, std::optional<std::string> v
     notes_->note(Object::area, 0, Touch::write);
     notes_->note(Object::item, key, 0, Touch::write);
     notes_->note(Object::items, 0, Touch::write);
-    apply_change(values_, change);
+    apply_change(values_, bytes_, change);
     for (auto& [id, process] : processes_) {
         note(id, key, Touch::write);
         note_keys(id, Touch::write);
-        apply_change(process.copy, change);
+        apply_change(process.copy, process.bytes, change);
     }
 }
 

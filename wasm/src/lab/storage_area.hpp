@@ -104,12 +104,16 @@ class StorageArea {
         int writes = 0;
         std::optional<std::string> latest;
     };
+    /// Of keys and values together; nothing when they were not counted since they changed at large.
+    using Bytes = std::optional<std::size_t>;
     struct Process {
         Values copy;
+        mutable Bytes bytes;
         std::map<std::string, Awaited, std::less<>> awaited;
     };
     static void receive_from_other(Process& process, const StorageChange& change);
-    void check_quota(const Values& values, std::string_view key, std::string_view value) const;
+    static void apply_change(Values& values, Bytes& bytes, const StorageChange& change);
+    void check_quota(ProcessId process, std::string_view key, std::string_view value) const;
 
     void note(ProcessId process, std::string_view key, Touch touch) const;
     void note_keys(ProcessId process, Touch touch) const;
@@ -119,6 +123,7 @@ class StorageArea {
     EqualWrites equal_writes_;
     Notes* notes_;
     Values values_;
+    mutable Bytes bytes_;
     std::map<ProcessId, Process> processes_;
     std::optional<std::size_t> quota_bytes_;
     bool keeps_unsettled_ = true;

@@ -346,8 +346,11 @@ void EmulatedOrigin::find_choices(bool may_wait) {
         }
         possible_.push_back({source, scheduler_.cause(source)});
     }
-    std::stable_sort(possible_.begin(), possible_.end(),
-                     [](const Possible& a, const Possible& b) { return a.cause < b.cause; });
+    // Sources come in a fixed order, which is that of events of one cause.
+    const auto older = [](const Possible& a, const Possible& b) {
+        return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
+    };
+    std::sort(possible_.begin(), possible_.end(), older);
     const bool idle = possible_.empty();
     if (may_wait && clock_.waiting() && (idle || explored_)) possible_.push_back({clock_source, 0});
     if (!chance_ && !schedule_) return;

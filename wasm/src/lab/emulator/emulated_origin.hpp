@@ -152,19 +152,19 @@ class EmulatedOrigin final : private LockListener {
 
   private:
     struct Agent {
-        ProcessId process;
+        ProcessId process = 0;
         bool alive = true;
         bool active = true;
         bool cached = false;
     };
     struct Context {
-        TabId agent;
-        AreaId session;
+        TabId agent = 0;
+        AreaId session = 0;
         bool alive = true;
     };
     struct Possible {
         Source source;
-        std::uint32_t cause;
+        std::uint32_t cause = 0;
     };
 
     [[nodiscard]] Agent& agent(ContextId context) { return agents_[agent_of(context) - 1]; }
