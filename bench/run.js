@@ -17,10 +17,11 @@ import { latency } from './rows/latency.js';
 import { locks } from './rows/locks.js';
 import { open } from './rows/open.js';
 import { payload } from './rows/payload.js';
+import { queue } from './rows/queue.js';
 import { throughput } from './rows/throughput.js';
 
 /** @type {Record<string, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
-const ROWS = { add, throughput, latency, contention, locks, payload, open, explore };
+const ROWS = { add, throughput, latency, contention, locks, queue, payload, open, explore };
 
 const { values: options } = parseArgs({
     options: {
