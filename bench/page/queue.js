@@ -42,25 +42,27 @@ async function enqueueStrict(count) {
     return perSecond(count, began_ms);
 }
 
-/** Jobs done a second, of a queue of so many. @param {number} queued @param {number} count */
-async function consume(queued, count) {
-    const queue = tab.queue(`consume ${++last}`);
-    for (let from = 0; from < queued; from += 2_000) {
-        const size = Math.min(2_000, queued - from);
-        await Promise.all(Array.from({ length: size }, (_, i) => queue.enqueue({ page: from + i })));
+/** So many more. @param {string} name @param {number} count */
+async function fill(name, count) {
+    const queue = tab.queue(name);
+    for (let from = 0; from < count; from += 1_000) {
+        await Promise.all(Array.from({ length: 1_000 }, (_, i) => queue.enqueue({ page: from + i })));
     }
+}
+
+/** Jobs done a second. @param {string} name @param {number} count */
+async function consume(name, count) {
     let done = 0;
     const began_ms = performance.now();
     /** @type {() => void} */
     let stop = () => {};
     await new Promise((resolve) => {
-        stop = queue.handle(() => {
+        stop = tab.queue(name).handle(() => {
             if (++done === count) resolve(undefined);
         });
     });
     const rate = perSecond(count, began_ms);
     stop();
-    await queue.clear();
     return rate;
 }
 
@@ -120,5 +122,5 @@ const ask = async (name) => void (await tab.queue(name).enqueue(name));
 const held = (subject) => taken[subject];
 
 Object.assign(globalThis, {
-    bench: { start, enqueueBatches, enqueueStrict, consume, consumeWorkbox, consumePQueue, hold, ask, held },
+    bench: { start, enqueueBatches, enqueueStrict, fill, consume, consumeWorkbox, consumePQueue, hold, ask, held },
 });

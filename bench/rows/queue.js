@@ -5,6 +5,8 @@ import { call, PEERS } from '../lib/context.js';
 
 const ROUNDS = 5;
 const DEATHS = 10;
+const JOBS = 1_000;
+const MANY = 100_000;
 
 /** @typedef {import('../lib/context.js').Tab} Tab */
 
@@ -67,10 +69,16 @@ export async function queue(context) {
     await call(tab, 'start', 'queue', true);
     const batches = await samplesOf(ROUNDS, () => call(tab, 'enqueueBatches', 5, 1_000));
     const strict = await samplesOf(ROUNDS, () => call(tab, 'enqueueStrict', 200));
-    const done = await samplesOf(ROUNDS, () => call(tab, 'consume', 1_000, 1_000));
+    let last = 0;
+    const done = await samplesOf(ROUNDS, async () => {
+        const name = `few ${++last}`;
+        await call(tab, 'fill', name, JOBS);
+        return call(tab, 'consume', name, JOBS);
+    });
     const workbox = await samplesOf(ROUNDS, () => call(tab, 'consumeWorkbox', 300));
-    const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', 1_000));
-    const many = [await call(tab, 'consume', 100_000, 1_000)];
+    const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS));
+    for (let filled = 0; filled < MANY; filled += 10 * JOBS) await call(tab, 'fill', 'many', 10 * JOBS);
+    const many = await samplesOf(ROUNDS, () => call(tab, 'consume', 'many', JOBS));
     await tab.close();
     const over = { ours: await takeOver(context, 'ours'), peer: await takeOver(context, 'peer') };
     /** @param {number[]} samples */
