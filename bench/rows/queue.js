@@ -5,7 +5,7 @@ import { call, PEERS } from '../lib/context.js';
 
 const ROUNDS = 5;
 const DEATHS = 10;
-const JOBS = 1_000;
+const JOBS = 5_000;
 const MANY = 100_000;
 
 /** @typedef {import('../lib/context.js').Tab} Tab */
@@ -77,7 +77,7 @@ export async function queue(context) {
     });
     const workbox = await samplesOf(ROUNDS, () => call(tab, 'consumeWorkbox', 300));
     const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS));
-    for (let filled = 0; filled < MANY; filled += 10 * JOBS) await call(tab, 'fill', 'many', 10 * JOBS);
+    for (let filled = 0; filled < MANY; filled += 2 * JOBS) await call(tab, 'fill', 'many', 2 * JOBS);
     const many = await samplesOf(ROUNDS, () => call(tab, 'consume', 'many', JOBS));
     await tab.close();
     const over = { ours: await takeOver(context, 'ours'), peer: await takeOver(context, 'peer') };

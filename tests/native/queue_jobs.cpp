@@ -68,8 +68,8 @@ TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told")
         for (int number = 0; number < 9; ++number) {
             auto& page = *scene.members[static_cast<std::size_t>(number % 3)].page;
             const bool first = number % 4 == 0;
-            const auto asked = page.enqueue(
-                {.payload = {name(number), false}, .priority = first ? 1 : 0});
+            const auto asked =
+                page.enqueue({.payload = {name(number), false}, .priority = first ? 1 : 0});
             scene.until([&] { return asked->ended; });
             CHECK_FALSE(asked->error);
             CHECK(page.queue().count() == number + 1);
@@ -143,8 +143,7 @@ TEST_CASE("queue: what fails is tried again, later, and at last a dead letter") 
         const auto member = scene.open();
         member.page->work();
         member.page->enqueue("a");
-        const auto optional =
-            member.page->enqueue({.payload = {"b", false}, .optional = true});
+        const auto optional = member.page->enqueue({.payload = {"b", false}, .optional = true});
         scene.until([&] { return optional->ended && scene.all_settled(); });
         CHECK(scene.judge.begun["a"] == std::min(failures + 1, 3));
         CHECK(scene.judge.begun["b"] == 1);

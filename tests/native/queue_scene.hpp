@@ -39,9 +39,8 @@ struct QueueJudge {
         order.push_back(job.payload.text);
     }
     void end(const void* page, int run) {
-        std::erase_if(running, [&](const Running& other) {
-            return other.page == page && other.run == run;
-        });
+        std::erase_if(running,
+                      [&](const Running& other) { return other.page == page && other.run == run; });
     }
     void end_all(const void* page) {
         std::erase_if(running, [&](const Running& other) { return other.page == page; });
@@ -65,13 +64,12 @@ class QueuePage {
           judge_(judge),
           work_(work),
           queues_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
-          queue_(queues_.queue("q", options,
-                               {[this](int run, const JobInfo& job) { begin(run, job); },
-                                [this](int run, std::string_view) { judge_.end(this, run); },
-                                [this](const std::string& id, const JobOutcome& outcome) {
-                                    settled(id, outcome);
-                                },
-                                [this](const QueueEvent& event) { events.push_back(event); }})) {}
+          queue_(queues_.queue(
+              "q", options,
+              {[this](int run, const JobInfo& job) { begin(run, job); },
+               [this](int run, std::string_view) { judge_.end(this, run); },
+               [this](const std::string& id, const JobOutcome& outcome) { settled(id, outcome); },
+               [this](const QueueEvent& event) { events.push_back(event); }})) {}
     QueuePage(const QueuePage&) = delete;
     QueuePage& operator=(const QueuePage&) = delete;
     QueuePage(QueuePage&&) = delete;
@@ -120,8 +118,8 @@ class QueuePage {
     }
     Task<void> do_job(int run, JobInfo job) {
         if (work_.longest_ms > 0) {
-            co_await world_.clock().sleep(
-                static_cast<double>(world_.random().bits() % 1000) * work_.longest_ms / 1000);
+            co_await world_.clock().sleep(static_cast<double>(world_.random().bits() % 1000) *
+                                          work_.longest_ms / 1000);
         } else {
             co_await world_.clock().end_of_turn();
         }
@@ -132,8 +130,7 @@ class QueuePage {
             outcome.value.text = "failed " + job.payload.text;
         } else {
             outcome.value.text = "did " + job.payload.text;
-            outcome.next.push_back(
-                {.payload = job.payload, .kind = std::string(effect_kind)});
+            outcome.next.push_back({.payload = job.payload, .kind = std::string(effect_kind)});
         }
         queue_.finish(run, std::move(outcome));
     }

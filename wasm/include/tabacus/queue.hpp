@@ -116,9 +116,9 @@ struct QueueEvent {
         changed = 'm',  // anything else
     };
     Kind kind = Kind::changed;
-    std::string tab;         // whose doing
-    std::int64_t version = 0;  // rises with every change of the queue
-    std::int64_t count = 0;    // jobs in the queue then
+    std::string tab;                       // whose doing
+    std::int64_t version = 0;              // rises with every change of the queue
+    std::int64_t count = 0;                // jobs in the queue then
     std::vector<std::string> fields = {};  // NOLINT(readability-redundant-member-init)
 };
 

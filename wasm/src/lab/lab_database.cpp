@@ -139,8 +139,9 @@ Async<std::optional<Row>> LabTab::LabTransaction::get(Store store, std::string_v
 Async<std::vector<Row>> LabTab::LabTransaction::list(Store store, std::string_view prefix,
                                                      std::uint32_t limit) {
     check(store, Access::read);
-    return ask<std::vector<Row>>({Operation::Kind::list, store, std::string(prefix), "", nullptr, limit},
-                                 [](const Operation::Reply& reply) { return reply.rows; });
+    return ask<std::vector<Row>>(
+        {Operation::Kind::list, store, std::string(prefix), "", nullptr, limit},
+        [](const Operation::Reply& reply) { return reply.rows; });
 }
 
 void LabTab::LabTransaction::put(Store store, std::string_view key, std::string_view value) {

@@ -167,8 +167,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> steal(WaiterPtr waiter);
     Task<void> take_by_force(WaiterPtr waiter);
     Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
-                                                   std::vector<Store> scope,
-                                                   Durability durability);
+                                                   std::vector<Store> scope, Durability durability);
     std::shared_ptr<Grant> outer_of(const LockOptions& options);
     std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
 

@@ -85,8 +85,7 @@ void Queues::close() {
 
 // --- Queue --------------------------------------------------------------------------------------
 
-Queue::Queue(Queues::Parts& parts, std::string name, QueueOptions options,
-             QueueCallbacks callbacks)
+Queue::Queue(Queues::Parts& parts, std::string name, QueueOptions options, QueueCallbacks callbacks)
     : parts_(parts),
       name_(std::move(name)),
       key_(escaped(name_)),
@@ -151,8 +150,8 @@ Task<void> Queue::write(const std::vector<std::shared_ptr<Request>>& batch) {
         request->refusal.reset();
         requests.push_back(request.get());
     }
-    const auto transaction = co_await parts_.transactions.begin(std::move(scope), Access::write,
-                                                                options_.durability);
+    const auto transaction =
+        co_await parts_.transactions.begin(std::move(scope), Access::write, options_.durability);
     QueueRows rows{*transaction, parts_.context, key_, options_, changes};
     co_await rows.read_head();
     co_await rows.enqueue(std::move(requests));
@@ -247,8 +246,8 @@ Task<void> Queue::look() {
         const auto transaction =
             co_await parts_.transactions.begin(scope, Access::read, Durability::relaxed);
         auto head_read = transaction->get(Store::jobs, concat({key_, "/h"}));
-        auto outcomes_read = transaction->list(
-            Store::jobs, concat({key_, "/o/", parts_.context.tab, "/"}), 1);
+        auto outcomes_read =
+            transaction->list(Store::jobs, concat({key_, "/o/", parts_.context.tab, "/"}), 1);
         const auto row = co_await std::move(head_read);
         if (row) head = parse_queue_head(row->value);
         outcomes = !(co_await std::move(outcomes_read)).empty();

@@ -57,8 +57,8 @@ Task<std::int64_t> set_paused(QueueRows& rows, QueueHead::Paused how,
 }
 
 Task<std::int64_t> cancel_key(QueueRows& rows, std::string key) {
-    const auto index = co_await rows.transaction.get(
-        Store::jobs, rows.key(concat({"k/", escaped(key)})));
+    const auto index =
+        co_await rows.transaction.get(Store::jobs, rows.key(concat({"k/", escaped(key)})));
     if (!index) co_return 0;
     const auto row = co_await rows.transaction.get(Store::jobs, rows.key(index->value));
     const auto job = row ? rows.job_of(*row) : std::nullopt;
@@ -102,8 +102,7 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
     }
     if (!again || there || !rows.admit_kind(job->kind)) {
         if (job->payload.by_value) {
-            rows.transaction.remove(Store::data,
-                                    queue_value_key(rows.queue, concat({"p/", id})));
+            rows.transaction.remove(Store::data, queue_value_key(rows.queue, concat({"p/", id})));
         }
         co_return 1;
     }
@@ -154,15 +153,13 @@ Task<std::int64_t> Queue::change_once(const Change& apply) {
 
 Task<void> Queue::pause() {
     paused_ = true;
-    co_await change([](QueueRows& rows) {
-        return set_paused(rows, QueueHead::Paused::by_user, std::nullopt);
-    });
+    co_await change(
+        [](QueueRows& rows) { return set_paused(rows, QueueHead::Paused::by_user, std::nullopt); });
 }
 
 Task<void> Queue::resume() {
-    co_await change([](QueueRows& rows) {
-        return set_paused(rows, QueueHead::Paused::no, std::nullopt);
-    });
+    co_await change(
+        [](QueueRows& rows) { return set_paused(rows, QueueHead::Paused::no, std::nullopt); });
 }
 
 void Queue::online() {

@@ -133,7 +133,11 @@ std::string Job::place() const {
 
 std::string format_queue_head(const QueueHead& head) {
     Format format;
-    format.raw(head.born).number(head.version).number(head.serial).number(head.front).number(head.back);
+    format.raw(head.born)
+        .number(head.version)
+        .number(head.serial)
+        .number(head.front)
+        .number(head.back);
     format.number(head.count).number(head.delayed).number(head.edits);
     format.letter(static_cast<char>(head.paused));
     for (const auto& kind : head.kinds) format.text(kind);
@@ -158,8 +162,8 @@ std::optional<QueueHead> parse_queue_head(std::string_view text) {
 }
 
 std::string format_job(const Job& job) {
-    const int flags = (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) |
-                      (job.payload.by_value ? 4 : 0);
+    const int flags =
+        (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) | (job.payload.by_value ? 4 : 0);
     Format format;
     format.raw(job.id).text(job.key).text(job.kind).number(job.priority).number(job.rank);
     format.number(flags).number(job.attempts).number(job.lost_workers).number(job.due_ms);

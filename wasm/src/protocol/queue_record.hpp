@@ -25,12 +25,12 @@ namespace tabacus {
 /// "1;born;version;serial;front;back;count;delayed;edits;paused" and the kinds, each escaped.
 struct QueueHead {
     enum class Paused : char { no = 'n', by_user = 'u', by_failure = 'f' };
-    std::string born;         // an identifier: of this queue in this incarnation of the database
+    std::string born;          // an identifier: of this queue in this incarnation of the database
     std::int64_t version = 0;  // how often it was written
     std::int64_t serial = 0;   // of the newest job
-    std::int64_t front = 0;   // ranks given before all others: they fall
-    std::int64_t back = 0;    // and behind them: they rise
-    std::int64_t count = 0;   // jobs, dead letters apart
+    std::int64_t front = 0;    // ranks given before all others: they fall
+    std::int64_t back = 0;     // and behind them: they rise
+    std::int64_t count = 0;    // jobs, dead letters apart
     std::int64_t delayed = 0;
     std::int64_t edits = 0;  // how often others than its worker may have changed a claimed job
     Paused paused = Paused::no;

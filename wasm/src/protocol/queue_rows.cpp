@@ -122,8 +122,8 @@ Task<std::optional<Job>> QueueRows::read_job(std::string place, std::string id) 
 
 Task<void> QueueRows::read_value(Job& job) {
     if (!job.payload.by_value) co_return;
-    auto row = co_await transaction.get(Store::data,
-                                        queue_value_key(queue, concat({"p/", job.id})));
+    auto row =
+        co_await transaction.get(Store::data, queue_value_key(queue, concat({"p/", job.id})));
     if (row && !row->foreign) job.payload.text = std::move(row->value);
 }
 
@@ -215,8 +215,8 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
             const auto doubled = options.back_off_ms * std::exp2(std::min(job.attempts - 1, 30));
             // Half of it at random: those that failed together do not come back together.
             const auto random = static_cast<double>(context.world.random().bits() >> 11U) * 0x1p-53;
-            job.delay_ms = static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) *
-                                                     (0.5 + random / 2));
+            job.delay_ms =
+                static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
             job.due_ms = now_ms() + job.delay_ms;
         }
         move(before, job);
@@ -280,8 +280,7 @@ Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
     for (const auto* request : requests) {
         const auto& name = request->spec.key;
         if (name.empty() || !places.emplace(name, "").second) continue;
-        reads.emplace_back(name,
-                           transaction.get(Store::jobs, key(concat({"k/", escaped(name)}))));
+        reads.emplace_back(name, transaction.get(Store::jobs, key(concat({"k/", escaped(name)}))));
     }
     for (auto& [name, read] : reads) {
         auto row = co_await std::move(read);
@@ -298,8 +297,8 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
         if (joined) co_return;
     }
     if (options.limit > 0 && head.count >= options.limit) {
-        request.refusal = Error(ErrorCode::queue_full, "the queue is full: its limit is " +
-                                                           decimal(options.limit));
+        request.refusal = Error(ErrorCode::queue_full,
+                                "the queue is full: its limit is " + decimal(options.limit));
         co_return;
     }
     if (!admit_kind(spec.kind)) {

@@ -80,16 +80,16 @@ struct Queue::Claim {
     explicit Claim(int number) : slot(number) {}
     int slot;
     Held held;
-    bool fresh = true;           // what the former holder has claimed is not given back yet
-    bool strict = false;         // the next job is to begin at most once
-    std::size_t ahead = 1;       // how many to claim
-    std::int64_t edits = 0;      // QueueHead::edits when the claimed jobs were read
-    bool gapless = false;        // they were all that was there, from the first to the last
-    double taken_ms = 0;         // since when it is held
-    bool worked = false;         // a job has been run
-    bool other_kinds = false;    // there are jobs that this tab does not handle
-    bool again = false;          // nothing was claimed, and yet something is there
-    std::uint64_t stirs = 0;     // Queue::stirs_ when it claimed
+    bool fresh = true;         // what the former holder has claimed is not given back yet
+    bool strict = false;       // the next job is to begin at most once
+    std::size_t ahead = 1;     // how many to claim
+    std::int64_t edits = 0;    // QueueHead::edits when the claimed jobs were read
+    bool gapless = false;      // they were all that was there, from the first to the last
+    double taken_ms = 0;       // since when it is held
+    bool worked = false;       // a job has been run
+    bool other_kinds = false;  // there are jobs that this tab does not handle
+    bool again = false;        // nothing was claimed, and yet something is there
+    std::uint64_t stirs = 0;   // Queue::stirs_ when it claimed
     std::vector<SlotRow::Entry> recorded;  // what the slot's row has
     std::optional<Job> current;            // begun, and not ended
     std::vector<Finished> finished;        // and not settled

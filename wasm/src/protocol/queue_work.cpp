@@ -226,8 +226,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
 
 Task<bool> Queue::was_committed(Claim& claim, std::string turn) {
     auto fenced = co_await claim.held.begin({Store::jobs}, Durability::relaxed);
-    const auto row =
-        co_await fenced.transaction().get(Store::jobs, slot_key(key_, claim.slot));
+    const auto row = co_await fenced.transaction().get(Store::jobs, slot_key(key_, claim.slot));
     const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
     co_return slot && slot->turn == turn;
 }
@@ -262,8 +261,7 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
 
 /// What the former holder had claimed, and did not settle.
 Task<void> Queue::recover(QueueRows& rows, const Claim& claim) {
-    const auto row =
-        co_await rows.transaction.get(Store::jobs, slot_key(rows.queue, claim.slot));
+    const auto row = co_await rows.transaction.get(Store::jobs, slot_key(rows.queue, claim.slot));
     const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
     if (!slot) co_return;
     for (const auto& entry : slot->entries) {
@@ -347,8 +345,8 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
     std::set<std::string> busy;
     for (const auto& row : slots) {
         const auto slot = parse_slot_row(row.value);
-        const auto number = parse_decimal(
-            std::string_view(row.key).substr(rows.key("s/").size()), 0, INT32_MAX);
+        const auto number =
+            parse_decimal(std::string_view(row.key).substr(rows.key("s/").size()), 0, INT32_MAX);
         if (!slot || !number || *number == claim.slot || slot->entries.empty()) continue;
         for (const auto& entry : slot->entries) busy.insert(entry.id);
         if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
@@ -404,9 +402,8 @@ std::shared_ptr<Queue::Run> Queue::begin(const Job& job) {
 void Queue::end(const std::shared_ptr<Run>& run) { std::erase(runs_, run); }
 
 void Queue::finish(int number, JobOutcome outcome) {
-    const auto found = std::find_if(runs_.begin(), runs_.end(), [number](const auto& run) {
-        return run->number == number;
-    });
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [number](const auto& run) { return run->number == number; });
     if (found == runs_.end() || (*found)->ended) return;
     const auto run = *found;
     run->ended = true;
@@ -415,9 +412,8 @@ void Queue::finish(int number, JobOutcome outcome) {
 }
 
 void Queue::progress(int number, double fraction, std::string_view note) {
-    const auto found = std::find_if(runs_.begin(), runs_.end(), [number](const auto& run) {
-        return run->number == number;
-    });
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [number](const auto& run) { return run->number == number; });
     if (found == runs_.end()) return;
     const auto thousandths =
         static_cast<std::int64_t>(std::clamp(fraction, 0.0, 1.0) * 1'000'000.0 + 0.5);
