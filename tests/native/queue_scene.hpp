@@ -91,6 +91,12 @@ class QueuePage {
         return enqueue(JobSpec{.payload = {payload, false}});
     }
     void work() { queue_.handle({""}); }
+    void cancel(const std::string& key, std::set<std::string>& cancelled) {
+        scope_.spawn([](Queue& queue, std::string which, std::set<std::string>& done) -> Task<void> {
+            auto found = co_await attempt(queue.cancel(which));
+            if (found && found.value()) done.insert(which);
+        }(queue_, key, cancelled));
+    }
     Queue& queue() { return queue_; }
     Scope& scope() { return scope_; }
 
