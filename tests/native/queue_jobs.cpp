@@ -138,10 +138,11 @@ TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
 TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, end once each") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        QueueScene scene(
-            seed,
-            {.concurrency = 1 + static_cast<int>(seed % 2), .lifo = seed % 3 == 0, .back_off_ms = 2},
-            {.longest_ms = 0, .failures = seed % 4 == 0 ? 1 : 0});
+        QueueScene scene(seed,
+                         {.concurrency = 1 + static_cast<int>(seed % 2),
+                          .lifo = seed % 3 == 0,
+                          .back_off_ms = 2},
+                         {.longest_ms = 9, .slow_one_in = 8, .failures = seed % 4 == 0 ? 1 : 0});
         for (int i = 0; i < 2; ++i) scene.open();
         std::set<std::string> cancelled;
         for (int number = 0; number < 40; ++number) {
@@ -165,6 +166,32 @@ TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, e
             CHECK(count == (cancelled.contains(name(number)) ? 0 : 1));
         }
         CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
+    }
+}
+
+TEST_CASE("queue: what is claimed together leaves together, and nothing that runs between it") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.concurrency = 2}, {.longest_ms = 0},
+                         std::make_unique<PatientChooser>(seed));
+        const auto member = scene.open();
+        auto& page = *member.page;
+        page.enqueue({.payload = {"first", false}, .delay_ms = 5});
+        page.enqueue("slow");
+        page.work();
+        scene.until([&] { return scene.judge.begun.contains("slow"); });
+        page.pause(true);
+        for (int number = 0; number < 9; ++number) {
+            page.enqueue({.payload = {name(number), false}, .priority = number < 6 ? 1 : 0});
+        }
+        const auto began_ms = member.tab->clock().now_ms();
+        scene.until([&] {
+            return scene.judge.accepted.size() == 11 && member.tab->clock().now_ms() > began_ms + 9;
+        });
+        page.pause(false);
+        scene.until([&] { return scene.effects().size() == 10 || scene.all_settled(); });
+        scene.origin.kill(*member.tab);
+        finish(scene);
     }
 }
 
