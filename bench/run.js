@@ -19,10 +19,11 @@ import { limits } from './rows/limits.js';
 import { locks } from './rows/locks.js';
 import { open } from './rows/open.js';
 import { payload } from './rows/payload.js';
+import { queue } from './rows/queue.js';
 import { throughput } from './rows/throughput.js';
 
 /** @type {Record<string, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
-const ROWS = { add, throughput, latency, contention, locks, limits, payload, open, explore, emulator };
+const ROWS = { add, throughput, latency, contention, locks, limits, queue, payload, open, explore, emulator };
 
 const { values: options } = parseArgs({
     options: {

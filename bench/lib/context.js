@@ -12,6 +12,9 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const DIST = here('../../dist');
 const MODULES = here('../../build/wasm-threads/web');
 
+/** Where peers are that are bundled for a page. */
+export const PEERS = here('../../build/peers');
+
 /** @typedef {import('../../tests/browser/harness/chromium.js').ChromiumBrowser} ChromiumBrowser */
 /** @typedef {import('../../tests/browser/harness/chromium.js').ChromiumTab} Tab */
 
@@ -41,7 +44,7 @@ export const call = (tab, name, ...args) => tab.evaluate(callPage, name, args);
  * @returns {Promise<T>}
  */
 export async function inChromium(body) {
-    const mounts = { '/': here('../page'), '/dist': DIST, '/modules': MODULES };
+    const mounts = { '/': here('../page'), '/dist': DIST, '/modules': MODULES, '/peers': PEERS };
     const isolated = await createServer({ mounts });
     const plain = await createServer({ mounts, isolated: false });
     const browser = /** @type {ChromiumBrowser} */ (await ENGINES.chromium.launch());

@@ -50,7 +50,8 @@ export const calls = [
         host.database.transaction(object)?.holder(operation, storeOf(number), first),
     ({ host }, { object, number, first, second }) =>
         host.database.transaction(object)?.put(storeOf(number), first, second),
-    ({ host }, { object, number, first }) => host.database.transaction(object)?.remove(storeOf(number), first),
+    ({ host }, { object, number, first, second }) =>
+        host.database.transaction(object)?.remove(storeOf(number), first, second),
     ({ host }, { object, first, second }) => host.database.transaction(object)?.claim(first, second),
     ({ host }, { operation, object }) => host.database.transaction(object)?.commit(operation),
     ({ host }, { object }) => host.database.forget(object),

@@ -102,9 +102,11 @@ export class TransactionHost {
     /**
      * @param {string} store
      * @param {string} key
+     * @param {string} [last] of all from the one to the other
      */
-    remove(store, key) {
-        this.#write(() => this.#transaction.objectStore(store).delete(key));
+    remove(store, key, last) {
+        const which = last ? this.#keyRange.bound(key, last) : key;
+        this.#write(() => this.#transaction.objectStore(store).delete(which));
     }
 
     /**

@@ -417,4 +417,41 @@ const EMULATOR = [
     },
 ];
 
-export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...EMULATOR];
+
+/** @type {Mutant[]} */
+const QUEUES = [
+    {
+        ...of('queue_rows.cpp'),
+        name: 'begin-once-more',
+        fault: 'a job to run at most once is given back when its worker is lost',
+        find: 'if (job.at_most_once || job.lost_workers',
+        replace: 'if (job.lost_workers',
+        test: 'queue: at most once, no job begins twice, whoever dies',
+    },
+    {
+        ...of('queue_work.cpp'),
+        name: 'claim-what-is-claimed',
+        fault: 'a slot takes jobs that another slot runs',
+        find: 'for (const auto& entry : slot->entries) busy.insert(entry.id);',
+        replace: '',
+        test: 'queue: killed tabs lose no job, and none is settled twice',
+    },
+    {
+        ...of('queue_work.cpp'),
+        name: 'remove-what-is-between',
+        fault: 'jobs that another slot runs leave with those around them',
+        find: 'const bool ranges = claim.gapless && !edited;',
+        replace: 'const bool ranges = !edited;',
+        test: 'queue: what is claimed together leaves together, and nothing that runs between it',
+    },
+    {
+        ...of('queue_work.cpp'),
+        name: 'settle-the-cancelled',
+        fault: 'a job that was cancelled while it ran is settled all the same',
+        find: 'const bool edited = rows.head.edits != claim.edits;',
+        replace: 'const bool edited = false;',
+        test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
+    },
+];
+
+export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...EMULATOR, ...QUEUES];

@@ -135,6 +135,66 @@ TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
     CHECK(dead > 0);
 }
 
+TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, end once each") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed,
+                         {.concurrency = 1 + static_cast<int>(seed % 2),
+                          .lifo = seed % 3 == 0,
+                          .back_off_ms = 2},
+                         {.longest_ms = 9, .slow_one_in = 8, .failures = seed % 4 == 0 ? 1 : 0});
+        for (int i = 0; i < 2; ++i) scene.open();
+        std::set<std::string> cancelled;
+        for (int number = 0; number < 40; ++number) {
+            auto& page = *scene.members[scene.random.below(2)].page;
+            if (number == 10) {
+                for (const auto& member : scene.members) member.page->work();
+            }
+            page.enqueue({.payload = {name(number), false},
+                          .key = name(number),
+                          .priority = static_cast<int>(scene.random.below(2)),
+                          .delay_ms = scene.random.below(5) == 0 ? 3.0 : 0.0});
+            scene.steps(scene.random.below(12));
+            if (number % 4 == 0) page.cancel(name(number - 4), cancelled);
+        }
+        scene.until([&] { return scene.judge.accepted.size() == 40 && scene.all_settled(); });
+        const auto effects = scene.effects();
+        for (int number = 0; number < 40; ++number) {
+            CAPTURE(number);
+            const auto found = effects.find(name(number));
+            const int count = found == effects.end() ? 0 : found->second;
+            CHECK(count == (cancelled.contains(name(number)) ? 0 : 1));
+        }
+        CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
+    }
+}
+
+TEST_CASE("queue: what is claimed together leaves together, and nothing that runs between it") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.concurrency = 2}, {.longest_ms = 0},
+                         std::make_unique<PatientChooser>(seed));
+        const auto member = scene.open();
+        auto& page = *member.page;
+        page.enqueue({.payload = {"first", false}, .delay_ms = 5});
+        page.enqueue("slow");
+        page.work();
+        scene.until([&] { return scene.judge.begun.contains("slow"); });
+        page.pause(true);
+        for (int number = 0; number < 9; ++number) {
+            page.enqueue({.payload = {name(number), false}, .priority = number < 6 ? 1 : 0});
+        }
+        const auto began_ms = member.tab->clock().now_ms();
+        scene.until([&] {
+            return scene.judge.accepted.size() == 11 && member.tab->clock().now_ms() > began_ms + 9;
+        });
+        page.pause(false);
+        scene.until([&] { return scene.effects().size() == 10 || scene.all_settled(); });
+        scene.origin.kill(*member.tab);
+        finish(scene);
+    }
+}
+
 TEST_CASE("queue: what fails is tried again, later, and at last a dead letter") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);

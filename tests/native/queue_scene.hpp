@@ -12,15 +12,11 @@
 
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
+#include "lock_scene.hpp"
 #include "protocol/queue_record.hpp"
 #include "tabacus/queue.hpp"
 
 namespace tabacus::test {
-
-using lab::LabTab;
-using lab::Origin;
-using lab::Platform;
-using lab::StorageModel;
 
 /// The effect of a job that is fenced: what its settlement enqueues, which nobody handles.
 constexpr std::string_view effect_kind = "effect";
@@ -57,7 +53,8 @@ class QueuePage {
   public:
     struct Work {
         double longest_ms = 3;
-        int failures = 0;  // of each job, before it is done
+        std::uint64_t slow_one_in = 1;  // the others end at once
+        int failures = 0;               // of each job, before it is done
     };
     QueuePage(LabTab& world, QueueJudge& judge, QueueOptions options, Work work)
         : world_(world),
@@ -91,6 +88,19 @@ class QueuePage {
         return enqueue(JobSpec{.payload = {payload, false}});
     }
     void work() { queue_.handle({""}); }
+    void pause(bool paused) {
+        scope_.spawn([](Queue& queue, bool stop) -> Task<void> {
+            if (stop) co_await queue.pause();
+            if (!stop) co_await queue.resume();
+        }(queue_, paused));
+    }
+    void cancel(const std::string& key, std::set<std::string>& cancelled) {
+        scope_.spawn(
+            [](Queue& queue, std::string which, std::set<std::string>& done) -> Task<void> {
+                auto found = co_await attempt(queue.cancel(which));
+                if (found && found.value()) done.insert(which);
+            }(queue_, key, cancelled));
+    }
     Queue& queue() { return queue_; }
     Scope& scope() { return scope_; }
 
@@ -117,7 +127,9 @@ class QueuePage {
         scope_.spawn(do_job(run, job));
     }
     Task<void> do_job(int run, JobInfo job) {
-        if (work_.longest_ms > 0) {
+        if (job.payload.text == "slow") {
+            co_await world_.clock().sleep(1'000);
+        } else if (work_.longest_ms > 0 && world_.random().bits() % work_.slow_one_in == 0) {
             co_await world_.clock().sleep(static_cast<double>(world_.random().bits() % 1000) *
                                           work_.longest_ms / 1000);
         } else {
@@ -150,8 +162,9 @@ class QueuePage {
 
 class QueueScene {
   public:
-    explicit QueueScene(std::uint64_t seed, QueueOptions of = {}, QueuePage::Work how = {})
-        : origin(Origin::Options{seed, static_cast<StorageModel>(seed % 3)}),
+    explicit QueueScene(std::uint64_t seed, QueueOptions of = {}, QueuePage::Work how = {},
+                        std::unique_ptr<lab::Chooser> chooser = nullptr)
+        : origin(Origin::Options{seed, static_cast<StorageModel>(seed % 3)}, std::move(chooser)),
           random(seed * 7919 + 1),
           options(of),
           work(how) {}

@@ -266,6 +266,7 @@ class Queue {
     static Task<void> recover(QueueRows& rows, const Claim& claim);
     static Task<void> sweep(QueueRows& rows);
     static Task<void> settle(QueueRows& rows, const Claim& claim);
+    static void remove_finished(QueueRows& rows, const Claim& claim);
     Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
                       Turn& turn);
     static void note_returned(const Claim& claim, Turn& turn);

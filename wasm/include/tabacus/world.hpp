@@ -91,6 +91,8 @@ class Transaction {
     static constexpr std::uint32_t rows_max = UINT32_MAX;
     virtual void put(Store store, std::string_view key, std::string_view value) = 0;
     virtual void remove(Store store, std::string_view key) = 0;
+    /// All rows from the key `first` to the key `last`, both included.
+    virtual void remove_range(Store store, std::string_view first, std::string_view last) = 0;
 
     /// Claims: at most one holder per subject, enforced by a unique index, so that a commit can be
     /// fenced without waiting for a read (which a page that is being hidden cannot do).

@@ -48,6 +48,9 @@ class BrowserTransaction final : public Transaction {
     void remove(Store store, std::string_view key) override {
         call(Call::transaction_remove, about(store, key));
     }
+    void remove_range(Store store, std::string_view first, std::string_view last) override {
+        call(Call::transaction_remove, about(store, first, last));
+    }
     Async<std::optional<std::string>> holder(std::string_view subject) override {
         return operations_.ask<Text>(Call::transaction_holder, about(Store::claims, subject),
                                      read_text);

@@ -154,6 +154,12 @@ void LabTab::LabTransaction::remove(Store store, std::string_view key) {
     write({Operation::Kind::remove, store, std::string(key), ""});
 }
 
+void LabTab::LabTransaction::remove_range(Store store, std::string_view first,
+                                          std::string_view last) {
+    check(store, Access::write);
+    write({Operation::Kind::remove, store, std::string(first), std::string(last)});
+}
+
 Async<std::optional<std::string>> LabTab::LabTransaction::holder(std::string_view subject) {
     check(Store::claims, Access::read);
     return ask<std::optional<std::string>>(

@@ -145,6 +145,7 @@ class LabTab::LabTransaction final : public Transaction {
                                  std::uint32_t limit) override;
     void put(Store store, std::string_view key, std::string_view value) override;
     void remove(Store store, std::string_view key) override;
+    void remove_range(Store store, std::string_view first, std::string_view last) override;
     Async<std::optional<std::string>> holder(std::string_view subject) override;
     void claim(std::string_view subject, std::string_view holder) override;
     void release(std::string_view holder) override;

@@ -165,6 +165,15 @@ void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation:
             transaction.changes[key] = StoredValue{std::move(operation.value), false};
             break;
         case Kind::remove:
+            if (!operation.value.empty()) {
+                const auto rows = visible(transaction, operation.store);
+                const auto end = rows.upper_bound(operation.value);
+                for (auto row = rows.lower_bound(operation.key); row != end; ++row) {
+                    transaction.changes[{key.first, row->first}] = std::nullopt;
+                }
+                break;
+            }
+            [[fallthrough]];
         case Kind::release:
             transaction.changes[key] = std::nullopt;
             break;

@@ -72,6 +72,9 @@ class AbortableTransactions {
         void remove(Store store, std::string_view key) override {
             if (inner_) inner_->remove(store, key);
         }
+        void remove_range(Store store, std::string_view first, std::string_view last) override {
+            if (inner_) inner_->remove_range(store, first, last);
+        }
         Async<std::optional<std::string>> holder(std::string_view subject) override {
             if (!inner_) return Async<std::optional<std::string>>::failed(aborted());
             return inner_->holder(subject);

@@ -12,7 +12,7 @@ namespace {
 /// More than any record of ours has: a stranger's is not worth the memory.
 constexpr std::size_t queue_fields_max = 8192;
 
-/// Digits that every number of a key has, so that their order is the numbers'.
+/// Digits that times in keys have, so that their order is the times'.
 constexpr std::size_t key_digits = 16;
 /// Ranks are on both sides of it.
 constexpr std::int64_t rank_middle = value_max / 2;
@@ -125,7 +125,7 @@ std::string kind_prefix(std::string_view kind) { return concat({"r/", escaped(ki
 std::string Job::place() const {
     if (due_ms > 0) return concat({"w/", padded(due_ms, key_digits), "/", id});
     return concat({kind_prefix(kind), padded(priority_max - priority, 4),
-                   padded(rank_middle + rank, key_digits)});
+                   padded(rank_middle + rank, rank_digits)});
 }
 
 std::string format_queue_head(const QueueHead& head) {

@@ -40,6 +40,8 @@ struct QueueHead {
 std::string format_queue_head(const QueueHead& head);
 std::optional<QueueHead> parse_queue_head(std::string_view text);
 
+constexpr std::size_t rank_digits = 16;
+
 /// "1;id;key;kind;priority;rank;flags;attempts;lost;due;delay;enqueued;tabs;error;" and the
 /// payload, as it is. `flags`: bits for optional, at most once, by value.
 struct Job {
@@ -60,7 +62,7 @@ struct Job {
     QueueValue payload;
     friend bool operator==(const Job&, const Job&) = default;
 
-    /// The end of its row's key, after "q/".
+    /// The end of its row's key, after "q/"; the last rank_digits of one that may run are its rank.
     [[nodiscard]] std::string place() const;
 };
 std::string format_job(const Job& job);

@@ -137,7 +137,7 @@ void QueueRows::put(const Job& job) {
 }
 
 void QueueRows::remove_row(const Job& job) {
-    transaction.remove(Store::jobs, key(job.place()));
+    if (!removed) transaction.remove(Store::jobs, key(job.place()));
     touched = true;
 }
 
@@ -256,6 +256,7 @@ Task<std::optional<double>> QueueRows::promote() {
         }
         auto ready = *job;
         ready.due_ms = 0;
+        ++head.edits;  // it may come between jobs that are claimed
         move(*job, ready);
     }
     co_return std::nullopt;

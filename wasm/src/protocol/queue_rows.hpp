@@ -53,6 +53,7 @@ struct QueueRows {
     std::optional<std::set<std::string>> claimed = {};  // ids, once somebody has asked
     // NOLINTEND(readability-redundant-member-init)
     bool touched = false;  // the head, or what it counts
+    bool removed = false;  // the rows of jobs that end are removed already
 
     [[nodiscard]] std::string key(std::string_view rest) const;
     [[nodiscard]] std::int64_t now_ms() const;

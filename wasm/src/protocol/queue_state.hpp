@@ -87,6 +87,7 @@ struct Queue::Claim {
     bool strict = false;       // the next job is to begin at most once
     std::size_t ahead = 1;     // how many to claim
     std::int64_t edits = 0;    // QueueHead::edits when the claimed jobs were read
+    bool gapless = false;      // they were all that was there, from the first to the last
     double taken_ms = 0;       // since when it is held
     bool worked = false;       // a job has been run
     bool other_kinds = false;  // there are jobs that this tab does not handle
@@ -113,6 +114,7 @@ struct Queue::Turn {
     std::int64_t count = 0;
     bool other_kinds = false;
     bool strict = false;
+    bool gapless = false;
     bool paused = false;
 };
 

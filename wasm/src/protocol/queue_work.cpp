@@ -1,5 +1,6 @@
 // Workers: one for each slot, which takes the slot's lock while there is something to do.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "concat.hpp"
@@ -203,7 +204,10 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         claim.ahead_jobs = std::move(turn.claimed);
         claim.strict = claim.again = turn.strict;
         claim.other_kinds = turn.other_kinds;
-        if (!claim.current) claim.edits = turn.edits;
+        if (!claim.current) {
+            claim.edits = turn.edits;
+            claim.gapless = turn.gapless;
+        }
         paused_ = turn.paused;
         note(turn.version, turn.count);
         if (turn.next_due_ms) parts_.scope.spawn(stir_at(*turn.next_due_ms));
@@ -277,9 +281,27 @@ Task<void> Queue::sweep(QueueRows& rows) {
     }
 }
 
+/// In ranges: one by one they are most of the work. Of one kind and priority nothing comes between
+/// claimed jobs but what counts as an edit: others come before all or behind all.
+void Queue::remove_finished(QueueRows& rows, const Claim& claim) {
+    std::map<std::string, std::pair<std::string, std::string>> ranges;  // by all but the rank
+    for (const auto& finished : claim.finished) {
+        const auto place = finished.job.place();
+        auto& [first, last] = ranges[place.substr(0, place.size() - rank_digits)];
+        if (first.empty() || place < first) first = place;
+        last = std::max(last, place);
+    }
+    for (const auto& [group, range] : ranges) {
+        rows.transaction.remove_range(Store::jobs, rows.key(range.first), rows.key(range.second));
+    }
+}
+
 Task<void> Queue::settle(QueueRows& rows, const Claim& claim) {
     const bool edited = rows.head.edits != claim.edits;
+    const bool ranges = claim.gapless && !edited;
+    if (ranges) remove_finished(rows, claim);
     for (const auto& [claimed, outcome] : claim.finished) {
+        rows.removed = ranges;
         auto job = std::optional(claimed);
         if (edited) job = co_await rows.read_job(claimed.place(), claimed.id);
         if (!job) continue;  // cancelled meanwhile: nothing of it counts
@@ -288,6 +310,7 @@ Task<void> Queue::settle(QueueRows& rows, const Claim& claim) {
             continue;
         }
         rows.done(*job, outcome);
+        rows.removed = false;
         if (outcome.next.empty()) continue;
         std::vector<QueueRequest> next(outcome.next.size());
         std::vector<QueueRequest*> requests;
@@ -297,6 +320,7 @@ Task<void> Queue::settle(QueueRows& rows, const Claim& claim) {
         }
         co_await rows.enqueue(std::move(requests));
     }
+    rows.removed = false;
 }
 
 /// Claimed ahead and not begun: others may take them.
@@ -325,6 +349,7 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
         for (const auto& entry : slot->entries) busy.insert(entry.id);
         if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
     }
+    turn.gapless = busy.empty();
     std::vector<std::pair<std::string, Async<std::vector<Row>>>> reads;
     const auto limit = static_cast<std::uint32_t>(claim.ahead + busy.size());
     for (const auto& kind : rows.head.kinds) {
@@ -438,8 +463,9 @@ Task<void> Queue::run_all(Claim& claim) {
         if (failed && options_.pause_on_failure) break;  // nothing else begins
     }
     const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
-    const bool quick = !*late && spent_ms >= 0 && spent_ms < ahead_ms && begun == jobs.size();
-    claim.ahead = quick ? std::min(claim.ahead * ahead_growth, ahead_max) : 1;
+    const bool quick = !*late && spent_ms >= 0 && spent_ms < ahead_ms;
+    claim.ahead = quick ? std::min(claim.ahead * ahead_growth, ahead_max)
+                        : std::max(begun, std::size_t{2}) - 1;
 }
 
 }  // namespace tabacus

@@ -1,0 +1,126 @@
+/** Jobs enqueued and done: tab.queue(), beside workbox-background-sync's queue and p-queue over localStorage. */
+
+// @ts-ignore: served by the benchmarks' server
+import { open } from '/dist/web/tabacus.js';
+
+/** @type {import('tabacus').Tab} */
+let tab;
+
+/** @type {any} workbox-background-sync and p-queue, bundled */
+let peers;
+
+/** @param {string} namespace @param {boolean} [withPeers] */
+async function start(namespace, withPeers = false) {
+    tab = await open({ namespace });
+    await tab.queue('warm').onIdle(); // its module is loaded
+    if (!withPeers) return;
+    peers = await import(/** @type {any} */ ('/peers/queue-peers.js'));
+    // workbox looks for a service worker's registration, and does without.
+    Object.assign(globalThis, { registration: {} });
+}
+
+/** @param {number} count @param {number} began_ms */
+const perSecond = (count, began_ms) => (count * 1000) / (performance.now() - began_ms);
+
+let last = 0;
+
+/** Jobs a second, with their receipts, in batches. @param {number} batches @param {number} size */
+async function enqueueBatches(batches, size) {
+    const queue = tab.queue(`batches ${++last}`);
+    const began_ms = performance.now();
+    for (let batch = 0; batch < batches; batch++) {
+        await Promise.all(Array.from({ length: size }, (_, i) => queue.enqueue({ page: i })));
+    }
+    return perSecond(batches * size, began_ms);
+}
+
+/** The same one by one, each on the disk before the next. @param {number} count */
+async function enqueueStrict(count) {
+    const queue = tab.queue(`strict ${++last}`, { durability: 'strict' });
+    const began_ms = performance.now();
+    for (let i = 0; i < count; i++) await queue.enqueue({ page: i });
+    return perSecond(count, began_ms);
+}
+
+/** So many more. @param {string} name @param {number} count */
+async function fill(name, count) {
+    const queue = tab.queue(name);
+    for (let from = 0; from < count; from += 1_000) {
+        await Promise.all(Array.from({ length: 1_000 }, (_, i) => queue.enqueue({ page: from + i })));
+    }
+}
+
+/** Jobs done a second. @param {string} name @param {number} count */
+async function consume(name, count) {
+    let done = 0;
+    const began_ms = performance.now();
+    /** @type {() => void} */
+    let stop = () => {};
+    await new Promise((resolve) => {
+        stop = tab.queue(name).handle(() => {
+            if (++done === count) resolve(undefined);
+        });
+    });
+    const rate = perSecond(count, began_ms);
+    stop();
+    return rate;
+}
+
+/** As its documentation has it: an entry is shifted, replayed, and gone. @param {number} count */
+async function consumeWorkbox(count) {
+    const queue = new peers.Queue(`workbox ${++last}`, { onSync: async () => {}, forceSyncFallback: true });
+    for (let i = 0; i < count; i++) await queue.pushRequest({ request: new Request(`/${i}`) });
+    const began_ms = performance.now();
+    while (await queue.shiftRequest()) await Promise.resolve();
+    return perSecond(count, began_ms);
+}
+
+/** Jobs in an array in localStorage, run by a p-queue. @param {number} count */
+async function consumePQueue(count) {
+    const key = `p-queue ${++last}`;
+    /** @returns {unknown[]} */
+    const read = () => JSON.parse(localStorage.getItem(key) ?? '[]');
+    /** @param {unknown[]} jobs */
+    const write = (jobs) => localStorage.setItem(key, JSON.stringify(jobs));
+    for (let i = 0; i < count; i++) write([...read(), { page: i }]);
+    const queue = new peers.PQueue({ concurrency: 1 });
+    const began_ms = performance.now();
+    for (let i = 0; i < count; i++) {
+        void queue.add(async () => {
+            const [, ...rest] = read();
+            await Promise.resolve();
+            write(rest);
+        });
+    }
+    await queue.onIdle();
+    localStorage.removeItem(key);
+    return perSecond(count, began_ms);
+}
+
+/** Comparable with another tab's. */
+const now_ms = () => performance.timeOrigin + performance.now();
+
+/** @type {{ ours?: Promise<number>, peer?: Promise<number> }} */
+const taken = {};
+
+/** Holds, or waits to hold: a job that never ends, or a Web Lock. @param {'ours' | 'peer'} subject @param {string} name */
+function hold(subject, name) {
+    taken[subject] = new Promise((resolve) => {
+        const begin = () => {
+            resolve(now_ms());
+            return new Promise(() => {});
+        };
+        if (subject === 'ours') tab.queue(name).handle(begin);
+        else void navigator.locks.request(name, begin);
+    });
+}
+
+/** @param {string} name */
+const ask = async (name) => void (await tab.queue(name).enqueue(name));
+
+/** When it was. @param {'ours' | 'peer'} subject */
+const held = (subject) => taken[subject];
+
+Object.assign(globalThis, {
+    bench: { start, enqueueBatches, enqueueStrict, fill, consume, consumeWorkbox, consumePQueue, hold, ask, held },
+});

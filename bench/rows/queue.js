@@ -1,0 +1,94 @@
+/** tab.queue() beside what the issue asks of it, beside its peers, and beside the browser's own locks. */
+
+import { join } from 'node:path';
+import { call, PEERS } from '../lib/context.js';
+
+const ROUNDS = 5;
+const DEATHS = 10;
+const JOBS = 5_000;
+const MANY = 100_000;
+
+/** @typedef {import('../lib/context.js').Tab} Tab */
+
+/** The peers as one module that a page can import. */
+async function bundlePeers() {
+    const esbuild = await import('esbuild');
+    await esbuild.build({
+        stdin: {
+            contents: `export { Queue } from 'workbox-background-sync'; export { default as PQueue } from 'p-queue';`,
+            resolveDir: process.cwd(),
+        },
+        outfile: join(PEERS, 'queue-peers.js'),
+        bundle: true,
+        format: 'esm',
+        define: { 'process.env.NODE_ENV': '"production"' },
+    });
+}
+
+/** @param {number} rounds @param {() => Promise<number>} measure */
+async function samplesOf(rounds, measure) {
+    await measure(); // to warm up
+    const samples = [];
+    for (let round = 0; round < rounds; round++) samples.push(await measure());
+    return samples;
+}
+
+/**
+ * From the death of the tab that holds to the beginning in the tab that waits.
+ *
+ * @param {import('../lib/context.js').Context} context
+ * @param {'ours' | 'peer'} subject
+ */
+async function takeOver({ openTab }, subject) {
+    const samples = [];
+    const heir = await openTab('queue.html');
+    await call(heir, 'start', 'queue');
+    for (let death = 0; death < DEATHS; death++) {
+        const name = `${subject} ${death}`;
+        const victim = await openTab('queue.html');
+        await call(victim, 'start', 'queue');
+        await call(victim, 'hold', subject, name);
+        if (subject === 'ours') await call(victim, 'ask', name);
+        await call(victim, 'held', subject);
+        await call(heir, 'hold', subject, name);
+        await call(heir, 'start', 'queue'); // its wait has begun
+        const killed_ms = Date.now();
+        void victim.send('Page.crash').catch(() => {}); // it never answers
+        samples.push((await call(heir, 'held', subject)) - killed_ms);
+        await victim.close().catch(() => {});
+    }
+    await heir.close();
+    return samples;
+}
+
+/** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
+export async function queue(context) {
+    await bundlePeers();
+    const tab = await context.openTab('queue.html');
+    await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+    await call(tab, 'start', 'queue', true);
+    const batches = await samplesOf(ROUNDS, () => call(tab, 'enqueueBatches', 5, 1_000));
+    const strict = await samplesOf(ROUNDS, () => call(tab, 'enqueueStrict', 200));
+    let last = 0;
+    const done = await samplesOf(ROUNDS, async () => {
+        const name = `few ${++last}`;
+        await call(tab, 'fill', name, JOBS);
+        return call(tab, 'consume', name, JOBS);
+    });
+    const workbox = await samplesOf(ROUNDS, () => call(tab, 'consumeWorkbox', 300));
+    const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS));
+    for (let filled = 0; filled < MANY; filled += 2 * JOBS) await call(tab, 'fill', 'many', 2 * JOBS);
+    const many = await samplesOf(ROUNDS, () => call(tab, 'consume', 'many', JOBS));
+    await tab.close();
+    const over = { ours: await takeOver(context, 'ours'), peer: await takeOver(context, 'peer') };
+    /** @param {number[]} samples */
+    const inverse = (samples) => samples.map((rate) => 1e6 / rate);
+    return [
+        { name: 'enqueue with receipts, batches', unit: '1/s', peer: 'the target', samples: { ours: batches, peer: [5_000] }, target: { least: 1 } },
+        { name: 'enqueue with receipts, one by one, strict', unit: '1/s', peer: 'the target', samples: { ours: strict, peer: [500] }, target: { least: 1 } },
+        { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'workbox-background-sync', samples: { ours: done, peer: workbox }, target: { least: 20 } },
+        { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'p-queue on localStorage', samples: { ours: done, peer: pQueue }, target: { least: 20 } },
+        { name: 'a job with 100,000 queued', unit: 'µs', peer: 'with 1,000 queued', samples: { ours: inverse(many), peer: inverse(done) }, target: { most: 1.1 } },
+        { name: 'take-over after a killed consumer', unit: 'ms', peer: 'navigator.locks', samples: over, target: { most: 1.5 } },
+    ];
+}
