@@ -1,11 +1,13 @@
 /**
- * The package for a service worker that is a module of its own, without a bundler: HTML forbids `import()`
- * there (HostLoadImportedModule, HTML § 8.1.6.7.3), so that what pages load on first use is imported at once.
- * Memory is not shared with pages, and there are no Workers to share it with.
+ * The package for service workers: HTML forbids `import()` there (HostLoadImportedModule), so that what pages load
+ * on first use is imported at once (core/load.static.js). The build is `single`: there are no Workers in a service
+ * worker to share memory with.
  *
  * @example
- * import { open } from './node_modules/tabacus/dist/web/tabacus-service-worker.js';
- * const opened = open({ namespace: 'shop' });
+ * import { open } from 'tabacus/service-worker'; // in a worker registered with { type: 'module' }
+ * const opened = open({ namespace: 'reader' });
+ * opened.then((tab) => tab.queue('pages').handle(download));
+ * addEventListener('sync', (event) => event.waitUntil(opened.then((tab) => tab.queue('pages').onIdle())));
  */
 
 import { open as openTab } from './tab/open.js';
@@ -16,6 +18,6 @@ export { DeadlockError, TabacusError, TabacusRangeError } from './errors.js';
 /**
  * `open()` of 'tabacus'.
  *
- * @type {typeof import('./tab/open.js').open}
+ * @param {Omit<import('./tab/open.js').OpenOptions, 'build'>} [options]
  */
-export const open = (options) => openTab({ build: 'single', ...options });
+export const open = (options) => openTab({ ...options, build: 'single' });

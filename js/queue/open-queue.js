@@ -4,7 +4,6 @@ import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { checkKey } from '../lock/options.js';
 import { checkInteger, checkOptions } from '../shared/check.js';
-import { checkOneOf } from './options.js';
 import { errorFrom, errorText, packed, unpacked } from './values.js';
 import { fieldsPerJob, jobFrom } from './views.js';
 
@@ -55,6 +54,7 @@ import { fieldsPerJob, jobFrom } from './views.js';
 
 const kindUnitsMax = 128;
 const delayMsMax = 2 ** 31 - 1;
+const deliveries = /** @type {const} */ (['at-least-once', 'at-most-once']);
 
 /** @param {unknown} kind */
 function checkKind(kind) {
@@ -80,7 +80,7 @@ export class OpenQueue {
     #platform;
     #number;
     #name;
-    #atMostOnce;
+    #delivery;
 
     /** Jobs in the queue, as last heard. */
     size = 0;
@@ -111,15 +111,15 @@ export class OpenQueue {
      * @param {import('../core/border.js').Border} border
      * @param {import('../host/host.js').Platform} platform
      * @param {string} name
-     * @param {ReturnType<typeof import('./options.js').checkQueueOptions>} options
+     * @param {number[]} options checkQueueOptions()
      */
-    constructor(border, platform, name, { atMostOnce, numbers }) {
+    constructor(border, platform, name, options) {
         this.#border = border;
         this.#host = border.host;
         this.#platform = platform;
         this.#name = name;
-        this.#atMostOnce = atMostOnce;
-        this.#number = border.invoke('_queue_open', [name], ...numbers);
+        this.#delivery = (Number(options[0]) & 8) > 0 ? deliveries[1] : deliveries[0];
+        this.#number = border.invoke('_queue_open', [name], ...options);
         void this.#refresh().catch(() => {}); // heard of with the next event
     }
 
@@ -246,12 +246,13 @@ export class OpenQueue {
         if (typeof delay !== 'number' || !(delay >= 0 && delay <= delayMsMax)) {
             throw invalid('delay', delay, `a number of milliseconds from 0 to ${delayMsMax}`);
         }
-        const otherwise = this.#atMostOnce ? 'at-most-once' : 'at-least-once';
-        const delivery = checkOneOf('delivery', options.delivery ?? otherwise, ['at-least-once', 'at-most-once']);
+        const { delivery = this.#delivery } = options;
+        const once = deliveries.findIndex((word) => word === delivery);
+        if (once < 0) throw invalid('delivery', delivery, deliveries.join(' or '));
         const texts = ['', key, checkKind(kind)];
         const { text, byValue } = packed('payload', payload, this.#host.values);
         texts[0] = text;
-        const bits = (byValue ? 1 : 0) | (optional ? 2 : 0) | (delivery === 'at-most-once' ? 4 : 0);
+        const bits = (byValue ? 1 : 0) | (optional ? 2 : 0) | (once * 4);
         return { texts, numbers: [bits, level, delay], byValue };
     }
 

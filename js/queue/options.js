@@ -23,43 +23,40 @@ import { checkInteger, checkOptions } from '../shared/check.js';
  *   disk; `relaxed` unless said otherwise
  */
 
-/**
- * @param {string} argument
- * @param {unknown} value undefined: the first
- * @param {readonly string[]} words
- */
-export function checkOneOf(argument, value, words) {
-    if (value !== undefined && !(/** @type {readonly unknown[]} */ (words).includes(value))) {
-        throw invalid(argument, value, words.join(' or '));
-    }
-    return value ?? words[0];
-}
+/** Of each option, its words; the first unless said otherwise. */
+const words = {
+    order: ['fifo', 'lifo'],
+    onFailure: ['continue', 'pause'],
+    durability: ['relaxed', 'strict'],
+    delivery: ['at-least-once', 'at-most-once'],
+};
 
-/** @param {unknown} given */
+/** Of each option, the least, the most, and what it is unless said otherwise. */
+const numbers = {
+    concurrency: [1, 64, 1],
+    attempts: [1, Infinity, 3],
+    backOff: [0, 3_600_000, 1_000],
+    limit: [1, Infinity, Infinity],
+};
+
+/**
+ * The options as queue_open() in wasm/src/bindings/queue takes them; the bits are those of `words`, in order.
+ *
+ * @param {unknown} given
+ * @returns {number[]}
+ */
 export function checkQueueOptions(given) {
-    const options = checkOptions(given, [
-        'concurrency', 'order', 'attempts', 'backOff', 'onFailure', 'limit', 'delivery', 'durability',
-    ]);
-    /** @param {'attempts' | 'limit'} name @param {number} otherwise */
-    const count = (name, otherwise) => {
+    const options = checkOptions(given, [...Object.keys(words), ...Object.keys(numbers)]);
+    let bits = 0;
+    Object.entries(words).forEach(([name, [first, second]], index) => {
+        const { [name]: value = first } = options;
+        if (value === second) bits |= 1 << index;
+        else if (value !== first) throw invalid(name, value, `${first} or ${second}`);
+    });
+    const counts = Object.entries(numbers).map(([name, [least = 0, most = 0, otherwise]]) => {
         const { [name]: value = otherwise } = options;
-        return value === Infinity ? 0 : checkInteger(name, value, 1, 2 ** 31 - 1);
-    };
-    const { concurrency = 1, backOff = 1_000 } = options;
-    const bits = [
-        checkOneOf('order', options.order, ['fifo', 'lifo']) === 'lifo',
-        checkOneOf('onFailure', options.onFailure, ['continue', 'pause']) === 'pause',
-        checkOneOf('durability', options.durability, ['relaxed', 'strict']) === 'strict',
-    ];
-    return {
-        atMostOnce: checkOneOf('delivery', options.delivery, ['at-least-once', 'at-most-once']) === 'at-most-once',
-        /** As queue_open() in wasm/src/bindings/queue takes them. */
-        numbers: [
-            bits.reduce((sum, bit, index) => sum + (bit ? 1 << index : 0), 0),
-            checkInteger('concurrency', concurrency, 1, 64),
-            count('attempts', 3),
-            checkInteger('backOff', backOff, 0, 3_600_000),
-            count('limit', Infinity),
-        ],
-    };
+        if (value === Infinity && most === Infinity) return 0;
+        return checkInteger(name, value, least, Math.min(most, 2 ** 31 - 1));
+    });
+    return [bits, ...counts];
 }

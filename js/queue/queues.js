@@ -53,7 +53,7 @@ export class Queues {
 
     /**
      * @param {string} name
-     * @param {ReturnType<typeof import('./options.js').checkQueueOptions>} options
+     * @param {number[]} options checkQueueOptions()
      */
     open(name, options) {
         const queue = new OpenQueue(this.#border, this.#platform, name, options);

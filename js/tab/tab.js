@@ -269,7 +269,7 @@ export class Tab extends EventTarget {
         checkName(name);
         if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
         const known = this.#queuesByName.get(name);
-        const asked = JSON.stringify(checked);
+        const asked = String(checked);
         if (known) {
             if (options === undefined || known.options === asked) return known.queue;
             throw new TabacusError('kind-mismatch', `this tab has the queue ${name} with other options`);

@@ -54,7 +54,7 @@ EMSCRIPTEN_KEEPALIVE void queues_online(QueuesCore* core) { core->online(); }
 
 EMSCRIPTEN_KEEPALIVE void queues_close(QueuesCore* core) { core->close(); }
 
-// The text in the room: the name. Bits: lifo, pause on failure, strict.
+// The text in the room: the name. Bits: lifo, pause on failure, strict, at most once.
 EMSCRIPTEN_KEEPALIVE int queue_open(QueuesCore* core, unsigned bits, int concurrency, int attempts,
                                     double back_off_ms, double limit) {
     QueueOptions options;

@@ -1,0 +1,134 @@
+/**
+ * Jobs over tabs that are killed for real: every job is done, and what its settlement enqueues, the
+ * effect that is fenced, is there exactly once.
+ */
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { describeIn, ENGINES } from './harness/engines.js';
+import { useBrowser } from './harness/fixture.js';
+import { seeded } from './page/seeded.js';
+
+/** @typedef {import('./harness/tab.js').Tab} Tab */
+
+const SEED = 20_260_105;
+
+/** That work at a time, beside the one that asks and lives. */
+const WORKERS = 2;
+
+/**
+ * WebKit cannot be driven beyond a tab's death: there one that works is closed.
+ *
+ * @type {{ engine: import('./harness/engines.js').Engine, jobs: number, deaths: number, end: 'kill' | 'close' }[]}
+ */
+const PLANS = [
+    { engine: ENGINES.chromium, jobs: 2_000, deaths: 50, end: 'kill' },
+    { engine: ENGINES.firefox, jobs: 200, deaths: 5, end: 'kill' },
+    { engine: ENGINES.webkit, jobs: 60, deaths: 2, end: 'close' },
+];
+
+for (const { engine, jobs, deaths, end } of PLANS) {
+    describeIn([engine], 'Jobs of tabs that die', () => {
+        const browser = useBrowser(engine);
+
+        it(`${jobs} jobs, ${deaths} deaths: each done, its effect once`, { timeout: 300_000 }, async (t) => {
+            const namespace = browser.namespace();
+            const random = seeded(SEED);
+
+            const openTab = async () => {
+                const tab = await browser.openTab();
+                await tab.evaluate(async (name) => {
+                    const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
+                    const page = /** @type {any} */ (globalThis);
+                    page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', { concurrency: 2 });
+                    page.done = 0;
+                    page.results = [];
+                }, namespace);
+                return tab;
+            };
+            const openWorker = async () => {
+                const tab = await openTab();
+                if (end === 'kill') await tab.pid();
+                await tab.evaluate(() => {
+                    const page = /** @type {any} */ (globalThis);
+                    page.queue.handle('job', async (/** @type {any} */ { payload, next, lostWorkers }) => {
+                        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+                        next(payload, { kind: 'effect' });
+                        return lostWorkers;
+                    });
+                });
+                return tab;
+            };
+
+            const asker = await openTab();
+            /** @type {Tab[]} */
+            const workers = [];
+            for (let i = 0; i < WORKERS; i++) workers.push(await openWorker());
+            const share = jobs / deaths;
+            for (let death = 0; death < deaths; death++) {
+                await asker.evaluate(
+                    async (from, count, wait) => {
+                        const page = /** @type {any} */ (globalThis);
+                        const asked = Array.from({ length: count }, (_, i) => page.queue.enqueue(from + i, { kind: 'job' }));
+                        for (const { result } of await Promise.all(asked)) {
+                            page.results.push(result);
+                            void result.then(() => page.done++);
+                        }
+                        while (page.done < from + wait) await new Promise((turn) => setTimeout(turn, 1));
+                    },
+                    death * share,
+                    share,
+                    random(share),
+                );
+                const [victim] = workers.splice(random(workers.length), 1);
+                await victim?.[end]();
+                workers.push(await openWorker());
+            }
+            const [lost, payloads] = await asker.evaluate(async () => {
+                const page = /** @type {any} */ (globalThis);
+                const results = await Promise.all(page.results);
+                const effects = (await page.queue.jobs()).map((/** @type {any} */ { payload }) => payload);
+                return [results.filter((/** @type {number} */ workersLost) => workersLost > 0).length, effects];
+            });
+            payloads.sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+            assert.deepEqual(payloads, Array.from({ length: jobs }, (_, i) => i));
+            t.diagnostic(`${lost} jobs outlived a worker`);
+            if (end === 'kill') assert.ok(lost > 0, 'no worker was killed at work');
+        });
+    });
+}
+
+describeIn([ENGINES.chromium, ENGINES.firefox], 'Jobs in workers', (engine) => {
+    const browser = useBrowser(engine);
+
+    for (const kind of /** @type {const} */ (['dedicated', 'service'])) {
+        // Firefox has service workers of modules from 151 on, and not in its ESR.
+        if (kind === 'service' && engine !== ENGINES.chromium) continue;
+
+        it(`a ${kind} worker does what a page asks for`, async () => {
+            const tab = await browser.openTab();
+            const results = await tab.evaluate(
+                async (namespace, which) => {
+                    const url = `/queue-worker.js?namespace=${namespace}`;
+                    const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
+                    const queue = (await open({ namespace, build: 'single' })).queue('q');
+                    const receipts = await Promise.all([1, 2, 3].map((n) => queue.enqueue(n)));
+                    if (which === 'dedicated') {
+                        new Worker(url, { type: 'module' });
+                    } else {
+                        const registration = await navigator.serviceWorker.register(url, { type: 'module', scope: '/nowhere/' });
+                        const worker = registration.installing ?? registration.waiting ?? registration.active;
+                        while (worker?.state !== 'activated') await new Promise((turn) => setTimeout(turn, 5));
+                        worker.postMessage('work');
+                    }
+                    return Promise.all(receipts.map(({ result }) => result));
+                },
+                browser.namespace(),
+                kind,
+            );
+            assert.deepEqual(results, [2, 3, 4]);
+            await tab.close();
+        });
+    }
+});
