@@ -27,7 +27,7 @@ async function start() {
     const [books, consumer] = await Promise.all([fetchBooks(), startConsumer(queue, inTabs)]);
     const app = new Reader(queue, books, consumer, new History(tab));
     showStream(queue, consumer, books);
-    showServer(() => app.resume().catch(report), report);
+    showServer(() => app.reached().catch(report), report);
     app.listen();
     await app.ask();
 }
@@ -42,6 +42,8 @@ class Reader {
 
     /** @type {string | undefined} The book that is open here. */
     #reading;
+
+    #stopped = false;
 
     /**
      * @param {import('./downloading.js').PageQueue} queue
@@ -59,6 +61,7 @@ class Reader {
     }
 
     listen() {
+        this.#queue.subscribe(({ paused }) => (this.#stopped = paused));
         news.addEventListener('message', ({ data }) => this.#heard(data).catch(report));
         const press = (/** @type {string} */ selector, /** @type {() => Promise<unknown>} */ act) => {
             const button = /** @type {HTMLButtonElement} */ (one(selector));
@@ -82,7 +85,11 @@ class Reader {
         await this.#want(latest);
     }
 
-    /** The server may be there again. */
+    /** The server is there: nothing that stopped for it needs to wait. */
+    async reached() {
+        if (this.#stopped) await this.resume();
+    }
+
     async resume() {
         await this.#queue.resume();
         this.#consumer.wake();

@@ -16,16 +16,13 @@ const SELECTS = /** @type {const} */ (['latency_ms', 'bandwidth', 'failures']);
 const offline = /** @type {HTMLInputElement} */ (one('#offline'));
 
 /**
- * @param {() => void} back called when the server can be reached again
+ * @param {() => void} reached called whenever it was seen that the server can be reached
  * @param {(error: unknown) => void} report
  */
-export function showServer(back, report) {
-    let reachable = true;
+export function showServer(reached, report) {
     const look = async () => {
         const state = navigator.onLine ? await askServer('state').catch(() => null) : null;
-        const before = reachable;
-        reachable = state !== null && !state.settings.offline;
-        if (reachable && !before) back();
+        if (state && !state.settings.offline) reached();
         if (state) show(state);
         else say('The server does not answer.', 'lost');
     };
