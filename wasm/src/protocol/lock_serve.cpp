@@ -104,25 +104,22 @@ void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
         if (queue && robbed) queue->lose(robbed, reason);
     };
     changed();
-    context_.scope.spawn(tell_taken(possession));
-    if (possession->mode == LockMode::exclusive && context_.epochs.fenced()) {
-        context_.scope.spawn(record(possession));
-    }
+    context_.scope.spawn(make_known(possession));
 }
 
-/// After the holder has begun: who only watches can wait, and need not hear what is over.
-Task<void> LockQueue::tell_taken(std::shared_ptr<Possession> possession) {
+/// After the holder has begun: who only watches can wait, and need not hear what is over. Who holds
+/// for longer says in the lock's row who it is: it may hang before its first commit.
+Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
     const auto self = weak_from_this();
-    co_await turns(lingering_turns);
-    if (!self.expired() && !possession->lost) context_.post(LockMessage::Kind::taken, key_);
-}
-
-/// Who holds for longer says in the lock's row who it is: it may hang before its first commit.
-Task<void> LockQueue::record(std::shared_ptr<Possession> possession) {
-    const auto self = weak_from_this();
-    if (possession->tokens.recorded) co_return;
-    co_await context_.world.clock().sleep(keep_ms);
-    if (self.expired() || possession->lost || context_.asleep) co_return;
+    const auto over = [&] { return self.expired() || possession->lost || context_.asleep; };
+    auto& clock = context_.world.clock();
+    co_await soon();
+    if (over()) co_return;
+    context_.post(LockMessage::Kind::taken, key_);
+    const bool fenced = possession->mode == LockMode::exclusive && context_.epochs.fenced();
+    if (!fenced || possession->tokens.recorded) co_return;
+    co_await clock.sleep(keep_ms);
+    if (over() || possession->tokens.recorded) co_return;
     const auto recorded = co_await attempt(context_.epochs.record(key_, possession->tokens));
     if (recorded || recorded.error().code() != ErrorCode::fenced || self.expired()) co_return;
     lose(possession, "fenced");
@@ -253,6 +250,7 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
         return possession->lost || context_.asleep || context_.closed || possession->expired ||
                context_.world.lifecycle().hidden();
     };
+    if (contended_ && !may_linger(*possession)) co_return false;
     if (over() || !context_.world.locks().available()) co_return false;
     if (contended_) {
         for (int i = 0; i < lingering_turns && !front() && may_linger(*possession); ++i) {
@@ -326,17 +324,21 @@ void LockQueue::announce() {
     changed();
 }
 
-/// After the deed, which is done by a microtask.
+/// After the deed, and so that the word does not hold up the one who is let in.
 Task<void> LockQueue::tell_released() {
     const auto self = weak_from_this();
-    co_await turns(releasing_turns);
+    co_await soon();
     if (!self.expired()) context_.post(LockMessage::Kind::released, key_);
 }
 
-/// Lets `count` microtasks of others run.
-Task<void> LockQueue::turns(int count) {
+/// When what this turn began is under way. A hidden page's timers may run once a minute.
+Task<void> LockQueue::soon() {
     auto& clock = context_.world.clock();
-    for (int i = 0; i < count; ++i) co_await clock.end_of_turn();
+    if (context_.world.lifecycle().hidden()) {
+        for (int i = 0; i < releasing_turns; ++i) co_await clock.end_of_turn();
+    } else {
+        co_await clock.sleep(0);
+    }
 }
 
 /// Rings when nothing was granted for keep_ms.
