@@ -67,6 +67,7 @@ struct Possession {
     LockTokens tokens;
     std::int64_t block = 1;          // tokens reserved last
     std::unique_ptr<HeldLock> lock;  // nothing of a lease
+    std::unique_ptr<HeldLock> gate;  // let go as soon as the first holder has begun
     std::vector<std::shared_ptr<Grant>> active;
     std::uint64_t uses = 0;
     double taken_ms = 0;

@@ -13,7 +13,7 @@ constexpr std::int64_t block_max = 4096;
 /// As many microtasks as are between the end of one run() and the next, and as many again.
 constexpr int lingering_turns = 24;
 /// More than are between the end of a lock's promise and its release.
-constexpr int releasing_turns = 6;
+constexpr int releasing_turns = 4;
 /// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab uses
 /// up. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
@@ -104,7 +104,6 @@ void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
         if (queue && robbed) queue->lose(robbed, reason);
     };
     changed();
-    context_.scope.spawn(make_known(possession));
 }
 
 /// After the holder has begun: who only watches can wait, and need not hear what is over. Who holds
@@ -113,6 +112,8 @@ Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
     const auto self = weak_from_this();
     const auto over = [&] { return self.expired() || possession->lost || context_.asleep; };
     auto& clock = context_.world.clock();
+    co_await clock.end_of_turn();
+    possession->gate.reset();
     co_await soon();
     if (over()) co_return;
     context_.post(LockMessage::Kind::taken, key_);
@@ -126,6 +127,7 @@ Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
 }
 
 Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
+    if (!admissible(*possession)) possession->gate.reset();  // who asked has gone
     while (!possession->lost) {
         if (const auto waiter = admissible(*possession)) {
             const bool spent =
@@ -133,6 +135,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
             if (!spent) {
                 waiter->grant = grant(waiter->options, possession);
                 settle(waiter, std::nullopt);
+                if (possession->uses == 1) context_.scope.spawn(make_known(possession));
             } else if (!co_await reserve_tokens(possession)) {
                 break;
             }
@@ -334,11 +337,8 @@ Task<void> LockQueue::tell_released() {
 /// When what this turn began is under way. A hidden page's timers may run once a minute.
 Task<void> LockQueue::soon() {
     auto& clock = context_.world.clock();
-    if (context_.world.lifecycle().hidden()) {
-        for (int i = 0; i < releasing_turns; ++i) co_await clock.end_of_turn();
-    } else {
-        co_await clock.sleep(0);
-    }
+    for (int i = 0; i < releasing_turns; ++i) co_await clock.end_of_turn();
+    if (!context_.world.lifecycle().hidden()) co_await clock.sleep(0);
 }
 
 /// Rings when nothing was granted for keep_ms.
