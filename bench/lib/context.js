@@ -3,6 +3,8 @@
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
+import { build } from 'esbuild';
+
 import { ENGINES } from '../../tests/browser/harness/engines.js';
 import { createServer } from '../../web/server.js';
 
@@ -45,6 +47,7 @@ export const call = (tab, name, ...args) => tab.evaluate(callPage, name, args);
  */
 export async function inChromium(body) {
     const mounts = { '/': here('../page'), '/dist': DIST, '/modules': MODULES, '/peers': PEERS };
+    await bundlePeers();
     const isolated = await createServer({ mounts });
     const plain = await createServer({ mounts, isolated: false });
     const browser = /** @type {ChromiumBrowser} */ (await ENGINES.chromium.launch());
@@ -60,6 +63,16 @@ export async function inChromium(body) {
         await Promise.all([isolated.close(), plain.close()]);
     }
 }
+
+/** The packages beside which ours is measured in a page, as modules. */
+const bundlePeers = () =>
+    build({
+        entryPoints: ['async-mutex', 'browser-tabs-lock', 'p-queue'],
+        bundle: true,
+        format: 'esm',
+        minify: true,
+        outdir: PEERS,
+    });
 
 /** What the figures were measured on. @param {ChromiumBrowser} browser */
 export async function machine(browser) {

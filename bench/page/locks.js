@@ -2,6 +2,12 @@
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
+// @ts-ignore: made by bench/lib/context.js
+import { Mutex } from '/peers/async-mutex.js';
+// @ts-ignore
+import browserTabsLock from '/peers/browser-tabs-lock.js';
+// @ts-ignore
+import PQueue from '/peers/p-queue.js';
 
 /** @typedef {'ours' | 'peer'} Subject */
 
@@ -13,11 +19,58 @@ async function start() {
     await runs.ours(() => {}); // its module is loaded
 }
 
+/** As in a browser without Web Locks, beside browser-tabs-lock. */
+async function startWithout() {
+    Object.defineProperty(navigator, 'locks', { value: undefined });
+    tab = await open({ namespace: 'without' });
+    const exclusive = new (/** @type {any} */ (browserTabsLock).default)();
+    runs.peer = async (use) => {
+        await exclusive.acquireLock('contended');
+        use();
+        await exclusive.releaseLock('contended');
+    };
+    await runs.ours(() => {});
+    if (tab.capabilities.exclusion !== 'lease') throw new Error('not a lease');
+}
+
 /** @type {Record<Subject, (use: () => unknown) => Promise<unknown>>} */
 const runs = {
     ours: (use) => tab.lock('contended').run(use),
     peer: (use) => navigator.locks.request('contended', use),
 };
+
+/** A queue of one tab. @type {Record<'ours' | 'mutex' | 'queue', () => (use: () => unknown) => Promise<unknown>>} */
+const queues = {
+    ours: () => (use) => tab.lock('deep').run(use),
+    mutex: () => {
+        const mutex = new Mutex();
+        return (use) => mutex.runExclusive(use);
+    },
+    queue: () => {
+        const queue = new PQueue({ concurrency: 1 });
+        return (use) => queue.add(use);
+    },
+};
+
+/**
+ * What each of so many costs who all wait for the first one.
+ *
+ * @param {keyof typeof queues} subject @param {number} waiters
+ * @returns {Promise<number>} in microseconds
+ */
+async function deep(subject, waiters) {
+    const run = queues[subject]();
+    /** @type {(value?: unknown) => void} */
+    let begin = () => {};
+    const first = run(() => new Promise((resolve) => (begin = resolve)));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const began_ms = performance.now();
+    const all = [first];
+    for (let i = 0; i < waiters; i++) all.push(run(() => {}));
+    begin();
+    await Promise.all(all);
+    return ((performance.now() - began_ms) * 1000) / waiters;
+}
 
 /** @param {Subject} subject @param {number} duration_ms @returns {Promise<number>} acquisitions a second */
 async function repeat(subject, duration_ms) {
@@ -64,4 +117,4 @@ function release() {
     return at_ms;
 }
 
-Object.assign(globalThis, { bench: { start, repeat, hold, awaited, release } });
+Object.assign(globalThis, { bench: { start, startWithout, repeat, deep, hold, awaited, release } });

@@ -97,7 +97,7 @@ export class Locks {
      * @returns {Promise<T>}
      */
     async run(names, use, options, all) {
-        return this.use(await this.acquire(names, options), use, all);
+        return this.#acquire('_lock_acquire', [], names, checkLockOptions(options), (held) => this.use(held, use, all));
     }
 
     /**
@@ -105,17 +105,24 @@ export class Locks {
      * @param {Held[]} held none: not available
      * @param {(held: any) => T | Promise<T>} use
      * @param {boolean} all whether `use` is given an array
-     * @returns {Promise<T>}
+     * @returns {T | Promise<T>}
      */
-    async use(held, use, all) {
+    use(held, use, all) {
+        if (held.length === 0) return use(/** @type {any} */ (null));
+        const release = () => {
+            for (const one of held.toReversed?.() ?? [...held].reverse()) one.release();
+        };
+        let used;
         try {
-            if (held.length === 0) return await use(null);
-            const used = use(all ? held : held[0]);
-            // Nothing can be lost before a function that does not wait has ended.
-            return isThenable(used) ? await unlessLost(held, used) : used;
-        } finally {
-            for (const one of held.reverse()) one.release();
+            used = use(all ? held : held[0]);
+        } catch (error) {
+            release();
+            throw error;
         }
+        if (isThenable(used)) return unlessLost(held, used, release);
+        // Nothing can be lost before a function that does not wait has ended.
+        release();
+        return used;
     }
 
     /**
@@ -124,7 +131,7 @@ export class Locks {
      * @returns {Promise<Held[]>} none: not available
      */
     async acquire(names, given) {
-        return this.#acquire('_lock_acquire', [], names, checkLockOptions(given));
+        return this.#acquire('_lock_acquire', [], names, checkLockOptions(given), (held) => held);
     }
 
     /**
@@ -133,29 +140,32 @@ export class Locks {
      * @param {unknown} [given]
      * @returns {Promise<Held[]>} none: not available
      */
-    permit(name, permits, given) {
-        return this.#acquire('_semaphore_acquire', [permits], [name], checkSemaphoreOptions(given));
+    async permit(name, permits, given) {
+        return this.#acquire('_semaphore_acquire', [permits], [name], checkSemaphoreOptions(given), (held) => held);
     }
 
     /**
+     * @template T
      * @param {string} call
      * @param {number[]} numbers
      * @param {string[]} names
      * @param {ReturnType<typeof checkLockOptions>} options
-     * @returns {Promise<Held[]>}
+     * @param {(held: Held[]) => T | Promise<T>} granted called as soon as it is
+     * @returns {Promise<T>}
      */
-    async #acquire(call, numbers, names, options) {
+    #acquire(call, numbers, names, options, granted) {
         this.#assertOpen();
         const bits = (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
         const within = options.within?._id ?? 0;
         const { timeout, maxHold, label } = options;
-        const answer = await this.#wait(options.signal, (request, id) =>
-            this.#border.invoke(call, [label, ...names], ...numbers, bits, timeout, maxHold, within, request, id),
-        );
-        if (!answer) return [];
-        const taken = typeof answer === 'number' ? [answer] : answer.slice(0, -1);
-        return taken.map((/** @type {string | number} */ number, /** @type {number} */ index) =>
-            this.#hold(Number(number), { name: /** @type {string} */ (names[index]), mode: options.mode, label }),
+        /** @param {string | number} number @param {number} index */
+        const hold = (number, index) =>
+            this.#hold(Number(number), { name: /** @type {string} */ (names[index]), mode: options.mode, label });
+        return this.#wait(
+            options.signal,
+            (request, id) =>
+                this.#border.invoke(call, [label, ...names], ...numbers, bits, timeout, maxHold, within, request, id),
+            (answer) => granted(answer ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold) : []),
         );
     }
 
@@ -169,8 +179,10 @@ export class Locks {
     async once(key, make, given) {
         const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
         this.#assertOpen();
-        const [kind, text] = await this.#wait(signal, (request, id) =>
-            this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
+        const [kind, text] = await this.#wait(
+            signal,
+            (request, id) => this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
+            (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
         const held = this.#hold(Number(text), { name: key, mode: 'exclusive', label: '' });
@@ -258,8 +270,10 @@ export class Locks {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
         const limit = checkTimeout(timeout) ?? -1;
         this.#assertOpen();
-        await this.#wait(checkSignal(signal), (request, id) =>
-            this.#border.invoke('_lock_wait', [name], limit, request, id),
+        await this.#wait(
+            checkSignal(signal),
+            (request, id) => this.#border.invoke('_lock_wait', [name], limit, request, id),
+            () => {},
         );
     }
 
@@ -435,21 +449,29 @@ export class Locks {
     /**
      * A call of the core that a signal can end.
      *
+     * @template T
      * @param {AbortSignal | undefined} signal
      * @param {(request: number, promise: number) => void} start
+     * @param {(answer: any) => T | Promise<T>} answered
+     * @returns {Promise<T>}
      */
-    async #wait(signal, start) {
+    #wait(signal, start, answered) {
         signal?.throwIfAborted();
         const request = ++this.#last;
         const abort = () => this.#border.number('_lock_abort', request);
         signal?.addEventListener('abort', abort);
-        try {
-            return await this.#border.promises.make((id) => start(request, id));
-        } catch (error) {
-            throw platformError(/** @type {TabacusError} */ (error), signal);
-        } finally {
-            signal?.removeEventListener('abort', abort);
-        }
+        return this.#border.promises
+            .make((id) => start(request, id))
+            .then(
+                (answer) => {
+                    signal?.removeEventListener('abort', abort);
+                    return answered(answer);
+                },
+                (error) => {
+                    signal?.removeEventListener('abort', abort);
+                    throw platformError(error, signal);
+                },
+            );
     }
 
     #assertOpen() {

@@ -37,12 +37,21 @@ export const isThenable = (value) => typeof Object(value).then === 'function';
  * @template T
  * @param {import('./held.js').Held[]} held
  * @param {T | PromiseLike<T>} used
+ * @param {() => void} [ended] called before that is told
  * @returns {Promise<T>}
  */
-export const unlessLost = (held, used) =>
+export const unlessLost = (held, used, ended = () => {}) =>
     new Promise((resolve, reject) => {
-        for (const one of held) one._whenLost(reject);
-        Promise.resolve(used).then(resolve, reject);
+        /** @param {unknown} error */
+        const fail = (error) => {
+            ended();
+            reject(error);
+        };
+        for (const one of held) one._whenLost(fail);
+        Promise.resolve(used).then((value) => {
+            ended();
+            resolve(value);
+        }, fail);
     });
 
 /**

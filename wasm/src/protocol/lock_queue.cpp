@@ -183,6 +183,7 @@ Task<void> LockQueue::take_by_force(WaiterPtr waiter) {
     possess(possession);
     const auto tokens_left = !possession->tokens.empty();
     if (tokens_left && !possession->lost) waiter->grant = grant(asked, possession);
+    context_.scope.spawn(make_known(possession));
 }
 
 // --- Grants -------------------------------------------------------------------------------------

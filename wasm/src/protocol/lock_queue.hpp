@@ -67,6 +67,7 @@ struct Possession {
     LockTokens tokens;
     std::int64_t block = 1;          // tokens reserved last
     std::unique_ptr<HeldLock> lock;  // nothing of a lease
+    std::unique_ptr<HeldLock> gate;  // let go as soon as the first holder has begun
     std::vector<std::shared_ptr<Grant>> active;
     std::uint64_t uses = 0;
     double taken_ms = 0;
@@ -192,10 +193,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] bool must_yield(const Possession& possession) const;
     [[nodiscard]] bool may_linger(const Possession& possession) const;
     Task<bool> linger(std::shared_ptr<Possession> possession);
-    Task<void> tell_taken(std::shared_ptr<Possession> possession);
     Task<void> tell_released();
-    Task<void> turns(int count);
-    Task<void> record(std::shared_ptr<Possession> possession);
+    Task<void> soon();
+    Task<void> make_known(std::shared_ptr<Possession> possession);
     [[nodiscard]] bool must_let_go(const Possession& possession);
     [[nodiscard]] bool kept_from_sharing(const Possession& possession);
     std::shared_ptr<Grant> grant(const LockOptions& options,

@@ -13,7 +13,7 @@ constexpr std::int64_t block_max = 4096;
 /// As many microtasks as are between the end of one run() and the next, and as many again.
 constexpr int lingering_turns = 24;
 /// More than are between the end of a lock's promise and its release.
-constexpr int releasing_turns = 6;
+constexpr int releasing_turns = 4;
 /// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab
 /// uses up. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
@@ -104,31 +104,30 @@ void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
         if (queue && robbed) queue->lose(robbed, reason);
     };
     changed();
-    context_.scope.spawn(tell_taken(possession));
-    if (possession->mode == LockMode::exclusive && context_.epochs.fenced()) {
-        context_.scope.spawn(record(possession));
-    }
 }
 
-/// After the holder has begun: who only watches can wait, and need not hear what is over.
-Task<void> LockQueue::tell_taken(std::shared_ptr<Possession> possession) {
+/// After the holder has begun: who only watches can wait, and need not hear what is over. Who holds
+/// for longer says in the lock's row who it is: it may hang before its first commit.
+Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
     const auto self = weak_from_this();
-    co_await turns(lingering_turns);
-    if (!self.expired() && !possession->lost) context_.post(LockMessage::Kind::taken, key_);
-}
-
-/// Who holds for longer says in the lock's row who it is: it may hang before its first commit.
-Task<void> LockQueue::record(std::shared_ptr<Possession> possession) {
-    const auto self = weak_from_this();
-    if (possession->tokens.recorded) co_return;
-    co_await context_.world.clock().sleep(keep_ms);
-    if (self.expired() || possession->lost || context_.asleep) co_return;
+    const auto over = [&] { return self.expired() || possession->lost || context_.asleep; };
+    auto& clock = context_.world.clock();
+    co_await clock.end_of_turn();
+    possession->gate.reset();
+    co_await soon();
+    if (over()) co_return;
+    context_.post(LockMessage::Kind::taken, key_);
+    const bool fenced = possession->mode == LockMode::exclusive && context_.epochs.fenced();
+    if (!fenced || possession->tokens.recorded) co_return;
+    co_await clock.sleep(keep_ms);
+    if (over() || possession->tokens.recorded) co_return;
     const auto recorded = co_await attempt(context_.epochs.record(key_, possession->tokens));
     if (recorded || recorded.error().code() != ErrorCode::fenced || self.expired()) co_return;
     lose(possession, "fenced");
 }
 
 Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
+    if (!admissible(*possession)) possession->gate.reset();  // who asked has gone
     while (!possession->lost) {
         if (const auto waiter = admissible(*possession)) {
             const bool spent =
@@ -136,6 +135,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
             if (!spent) {
                 waiter->grant = grant(waiter->options, possession);
                 settle(waiter, std::nullopt);
+                if (possession->uses == 1) context_.scope.spawn(make_known(possession));
             } else if (!co_await reserve_tokens(possession)) {
                 break;
             }
@@ -253,6 +253,7 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
         return possession->lost || context_.asleep || context_.closed || possession->expired ||
                context_.world.lifecycle().hidden();
     };
+    if (contended_ && !may_linger(*possession)) co_return false;
     if (over() || !context_.world.locks().available()) co_return false;
     if (contended_) {
         for (int i = 0; i < lingering_turns && !front() && may_linger(*possession); ++i) {
@@ -326,17 +327,18 @@ void LockQueue::announce() {
     changed();
 }
 
-/// After the deed, which is done by a microtask.
+/// After the deed, and so that the word does not hold up the one who is let in.
 Task<void> LockQueue::tell_released() {
     const auto self = weak_from_this();
-    co_await turns(releasing_turns);
+    co_await soon();
     if (!self.expired()) context_.post(LockMessage::Kind::released, key_);
 }
 
-/// Lets `count` microtasks of others run.
-Task<void> LockQueue::turns(int count) {
+/// When what this turn began is under way. A hidden page's timers may run once a minute.
+Task<void> LockQueue::soon() {
     auto& clock = context_.world.clock();
-    for (int i = 0; i < count; ++i) co_await clock.end_of_turn();
+    for (int i = 0; i < releasing_turns; ++i) co_await clock.end_of_turn();
+    if (!context_.world.lifecycle().hidden()) co_await clock.sleep(0);
 }
 
 /// Rings when nothing was granted for keep_ms.

@@ -64,7 +64,8 @@ Task<std::shared_ptr<Possession>> WebTurnstile::pass_the_gate(Wish wish) {
         if (exclusive) co_await equip(possession, std::move(wish));
     }
     reservation_.reset();
-    gate_.reset();
+    auto gate = std::exchange(gate_, nullptr);
+    if (possession) possession->gate = std::move(gate);
     co_return possession;
 }
 

@@ -36,6 +36,7 @@ class WebTurnstile final : public Turnstile {
     void cancel() override;
     void let_go(const std::shared_ptr<Possession>& possession) override {
         possession->lock.reset();
+        possession->gate.reset();
     }
     void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
