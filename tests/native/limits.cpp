@@ -431,7 +431,7 @@ TEST_CASE("limits: a wall clock that goes back while nobody is there opens no ga
 }
 
 TEST_CASE("limits: a rate limit that vanished lets nobody through for an interval") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         scene.judge.limit = 2;

@@ -136,7 +136,7 @@ TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
 }
 
 TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, end once each") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed,
                          {.concurrency = 1 + static_cast<int>(seed % 2),
@@ -170,7 +170,7 @@ TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, e
 }
 
 TEST_CASE("queue: what is claimed together leaves together, and nothing that runs between it") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.concurrency = 2}, {.longest_ms = 0},
                          std::make_unique<PatientChooser>(seed));

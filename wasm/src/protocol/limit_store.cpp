@@ -33,6 +33,12 @@ class MemoryTransaction final : public Transaction {
     void remove(Store /*store*/, std::string_view key) override {
         writes_[std::string(key)] = std::nullopt;
     }
+    void remove_range(Store store, std::string_view first, std::string_view last) override {
+        for (auto row = rows_.lower_bound(std::string(first)); row != rows_.end(); ++row) {
+            if (row->first > last) break;
+            remove(store, row->first);
+        }
+    }
     Async<std::optional<std::string>> holder(std::string_view /*subject*/) override {
         return std::optional<std::string>();
     }
