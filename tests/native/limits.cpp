@@ -154,6 +154,27 @@ TEST_CASE("limits: connections dropped at any moment overspend no budget") {
     }
 }
 
+TEST_CASE("limits: a browser that is killed gives nothing out again") {
+    for (std::uint64_t seed = 0; seed < seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed);
+        scene.judge.limit = 60;
+        for (int life = 0; life < 3; ++life) {
+            std::array pages{scene.open().page, scene.open().page};
+            for (int i = 0; i < 20; ++i) {
+                auto* const page = pages.at(scene.random.below(2));
+                page->number({.block = 4});
+                page->spend(1);
+                scene.steps(scene.random.below(20));
+            }
+            // Nothing that was not on the disk is kept.
+            scene.origin.crash({.commits = scene.random.coin(), .writes = scene.random.coin()});
+        }
+        scene.open().page->spend(60);
+        scene.settle();
+    }
+}
+
 TEST_CASE("limits: of a budget that vanished nothing can be spent, but what is given back") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
