@@ -1,209 +1,15 @@
 // Sequences, budgets and rate limits over simulated tabs: ids are never given twice, budgets never
 // overspent, windows never exceeded, whoever dies, freezes, sleeps or sets its clock.
-#include <catch2/catch_test_macros.hpp>
-#include <deque>
+#include <array>
 
-#include "lab/explore/scenario.hpp"
-#include "lab/explore/search.hpp"
-#include "lock_scene.hpp"
+#include "limits_scene.hpp"
 #include "protocol/limit_record.hpp"
-#include "tabacus/limits.hpp"
 
 namespace tabacus::test {
 namespace {
 
 constexpr std::uint64_t limit_seeds = 200;
 constexpr double year_ms = 365.0 * 24 * 3'600'000;
-
-/// What all tabs together were told.
-struct LimitJudge {
-    std::string complaint;  // the first
-
-    void complain(const std::string& what) {
-        if (complaint.empty()) complaint = what;
-    }
-
-    // Of a sequence.
-    std::set<std::int64_t> ids;
-    void got(SequenceRange range, std::int64_t& last_of_tab) {
-        if (range.first <= last_of_tab) complain("numbers fell within a tab");
-        last_of_tab = range.last;
-        for (auto id = range.first; id <= range.last; ++id) {
-            if (!ids.insert(id).second) complain(std::to_string(id) + " was given twice");
-        }
-    }
-
-    // Of a budget.
-    std::int64_t limit = 0;
-    std::int64_t spent = 0;
-    int refused = 0;
-    void took(std::int64_t n) {
-        spent += n;
-        if (spent > limit) complain("the budget is overspent");
-    }
-
-    // Of a rate limit.
-    std::deque<double> granted_ms;
-    double interval_ms = 0;
-    int granted = 0;
-    void let_through(double at_ms) {
-        ++granted;
-        granted_ms.push_back(at_ms);
-        while (granted_ms.front() + interval_ms <= at_ms) granted_ms.pop_front();
-        if (static_cast<std::int64_t>(granted_ms.size()) > limit) {
-            complain("more than the limit in a window");
-        }
-    }
-};
-
-class LimitPage {
-  public:
-    LimitPage(LabTab& world, LimitJudge& judge)
-        : world_(world),
-          judge_(judge),
-          limits_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
-
-    void number(SequenceOptions options, std::int64_t count = 1) {
-        ++running;
-        scope_.spawn([](LimitPage& self, SequenceOptions how, std::int64_t n) -> Task<void> {
-            auto& sequence = self.limits_.sequence("s", how);
-            if (const auto now = n == 1 ? sequence.next_now() : 0) {
-                self.judge_.got({now, now}, self.last_id_);
-            } else {
-                auto got = co_await attempt(sequence.reserve(n));
-                if (got) self.judge_.got(got.value(), self.last_id_);
-            }
-            --self.running;
-        }(*this, options, count));
-    }
-    void spend(std::int64_t n) {
-        ++running;
-        scope_.spawn([](LimitPage& self, std::int64_t much) -> Task<void> {
-            auto taken = co_await attempt(self.budget().take(much));
-            if (taken && taken.value()) self.judge_.took(much);
-            if (taken && !taken.value()) ++self.judge_.refused;
-            --self.running;
-        }(*this, n));
-    }
-    void give(std::int64_t n) {
-        // Before it is asked for: from then on another may spend it.
-        judge_.spent -= n;
-        ++running;
-        scope_.spawn([](LimitPage& self, std::int64_t much) -> Task<void> {
-            (void)co_await attempt(self.budget().give(much));
-            --self.running;
-        }(*this, n));
-    }
-    /// Each after the other.
-    void pass(int times, bool waits) {
-        ++running;
-        scope_.spawn([](LimitPage& self, int count, bool patient) -> Task<void> {
-            auto& rate = self.rate();
-            for (int i = 0; i < count; ++i) {
-                bool through = patient;
-                if (patient) {
-                    auto taken = co_await attempt(rate.take(std::nullopt, std::nullopt));
-                    through = static_cast<bool>(taken);
-                } else {
-                    auto tried = co_await attempt(rate.try_take());
-                    through = tried && tried.value();
-                }
-                if (through) self.judge_.let_through(self.true_ms());
-            }
-            --self.running;
-        }(*this, times, waits));
-    }
-    void close() {
-        scope_.spawn([](LimitPage& self) -> Task<void> { co_await self.limits_.close(); }(*this));
-    }
-    Budget& budget() { return limits_.budget("b", judge_.limit); }
-    RateLimit& rate() {
-        return limits_.rate_limit("r", judge_.limit, static_cast<std::int64_t>(judge_.interval_ms));
-    }
-    [[nodiscard]] double true_ms() { return world_.clock().monotonic_ms(); }
-
-    std::vector<Notice> notices;
-    int running = 0;
-
-  private:
-    LabTab& world_;
-    LimitJudge& judge_;
-    std::int64_t last_id_ = 0;
-    Limits limits_;
-    Scope scope_;  // last: what runs in it uses all of the above
-};
-
-struct LimitScene {
-    explicit LimitScene(std::uint64_t seed, std::unique_ptr<lab::Chooser> chooser = nullptr)
-        : origin(Origin::Options{seed, model_of_seed(seed)}, std::move(chooser)),
-          random(seed * 7919 + 1) {}
-
-    struct Member {
-        LabTab* tab;
-        LimitPage* page;
-        bool frozen = false;
-        bool cached = false;
-    };
-    Member& open(double wall_ms = 0, Platform platform = {}) {
-        auto& tab = origin.open_tab(platform);
-        tab.set_wall_clock(wall_ms);
-        auto& page = tab.run<LimitPage>(tab, judge);
-        members.push_back({&tab, &page});
-        return members.back();
-    }
-    void steps(std::size_t count) {
-        for (; count > 0 && origin.step(); --count) {
-        }
-    }
-    Member& any() { return members[random.below(members.size())]; }
-
-    /// Something happens to some tab.
-    void strike() {
-        auto& member = any();
-        if (!member.tab->alive()) return;
-        switch (random.below(7)) {
-            case 0:
-                origin.kill(*member.tab);
-                open();
-                break;
-            case 1:
-                if (member.tab->active()) origin.freeze(*member.tab), member.frozen = true;
-                break;
-            case 2:
-                if (member.tab->active()) member.cached = origin.page_hide(*member.tab);
-                if (!member.tab->alive()) open();
-                break;
-            case 3:
-                origin.close_connection(*member.tab);
-                break;
-            case 4:
-                if (member.tab->active()) member.page->close(), open();
-                break;
-            default:
-                restore();
-        }
-    }
-    void restore() {
-        for (auto& member : members) {
-            if (!member.tab->alive()) continue;
-            if (std::exchange(member.frozen, false)) origin.thaw(*member.tab);
-            if (std::exchange(member.cached, false)) origin.page_show(*member.tab);
-        }
-    }
-    void settle() {
-        restore();
-        origin.run();
-        for (const auto& member : members) {
-            if (member.tab->alive()) CHECK(member.page->running == 0);
-        }
-        CHECK(judge.complaint == "");
-    }
-
-    LimitJudge judge;  // outlives the pages
-    Origin origin;
-    lab::SeededRandom random;
-    std::deque<Member> members;
-};
 
 }  // namespace
 
@@ -348,6 +154,27 @@ TEST_CASE("limits: connections dropped at any moment overspend no budget") {
     }
 }
 
+TEST_CASE("limits: a browser that is killed gives nothing out again") {
+    for (std::uint64_t seed = 0; seed < seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed);
+        scene.judge.limit = 60;
+        for (int life = 0; life < 3; ++life) {
+            std::array pages{scene.open().page, scene.open().page};
+            for (int i = 0; i < 20; ++i) {
+                auto* const page = pages.at(scene.random.below(2));
+                page->number({.block = 4});
+                page->spend(1);
+                scene.steps(scene.random.below(20));
+            }
+            // Nothing that was not on the disk is kept.
+            scene.origin.crash({.commits = scene.random.coin(), .writes = scene.random.coin()});
+        }
+        scene.open().page->spend(60);
+        scene.settle();
+    }
+}
+
 TEST_CASE("limits: of a budget that vanished nothing can be spent, but what is given back") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
@@ -467,55 +294,6 @@ TEST_CASE("limits: what is stored and said is read as it was written, or not at 
     for (const auto* text : {"", "1;o;1", "1;x;1;1", "1;oo;1;1"}) CHECK_FALSE(parse_holding(text));
     for (const auto* text : {"", "1;c;k", "1;z;k;1", "1;c;k;1;1"})
         CHECK_FALSE(parse_limit_message(text));
-}
-
-namespace {
-
-/// Three that want what two can have, under every schedule of so many switches.
-class LimitPlay final : public lab::Play {
-  public:
-    enum class What : std::uint8_t { sequence, budget };
-    explicit LimitPlay(What what) : what_(what) { judge_.limit = 2; }
-    void begin(Origin& origin) override {
-        for (int i = 0; i < 2; ++i) {
-            auto& tab = origin.open_tab();
-            auto& page = tab.run<LimitPage>(tab, judge_);
-            const int wanted = i == 0 ? 2 : 1;
-            for (int n = 0; n < wanted; ++n) {
-                tab.post([this, &page] {
-                    if (what_ == What::sequence) page.number({.block = 2});
-                    if (what_ == What::budget) page.spend(1);
-                });
-            }
-        }
-    }
-    std::string after_step() override { return judge_.complaint; }
-    std::string at_rest(Origin& /*origin*/) override { return judge_.complaint; }
-
-  private:
-    What what_;
-    LimitJudge judge_;
-};
-
-}  // namespace
-
-TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with a fault") {
-    using lab::Fault;
-    const auto explored = [](LimitPlay::What what, lab::Faults faults, lab::Bound bound) {
-        lab::Scenario scenario{
-            .origin = {}, .faults = faults, .faults_max = faults.empty() ? 0U : 1U, .play = [what] {
-                return std::make_unique<LimitPlay>(what);
-            }};
-        lab::Search search(lab::program_of(scenario), bound);
-        search.explore(UINT64_MAX);
-        CHECK(search.exhausted());
-        CHECK_FALSE(search.failure());
-    };
-    const lab::Faults faults{Fault::kill, Fault::freeze, Fault::bfcache, Fault::close_connection};
-    for (const auto what : {LimitPlay::What::sequence, LimitPlay::What::budget}) {
-        explored(what, {}, {.switches = 2});
-        explored(what, faults, {.switches = 0});
-    }
 }
 
 }  // namespace tabacus::test
