@@ -63,6 +63,8 @@ Task<void> QueueRows::read_head() {
 Task<void> QueueRows::make_head(const Row* unreadable) {
     if (unreadable) set_aside(*unreadable);
     head.born = identifier_of(context.world.random().bits());
+    // Above those of a database that is lost, which were written more slowly than that.
+    head.version = std::min(now_ms(), value_max / 4000) * 1000;
     for (const std::string_view part : {"r/", "w/"}) {
         const auto rows = co_await transaction.list(Store::jobs, key(part));
         for (const auto& row : rows) {
