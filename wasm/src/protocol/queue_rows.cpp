@@ -43,8 +43,7 @@ std::string QueueRows::key(std::string_view rest) const { return concat({queue, 
 
 std::int64_t QueueRows::now_ms() const {
     // From 1: nothing but 0 says that a job does not wait.
-    return static_cast<std::int64_t>(
-        std::clamp(context.world.clock().now_ms(), 1.0, static_cast<double>(value_max / 4)));
+    return static_cast<std::int64_t>(std::clamp(context.world.clock().now_ms(), 1.0, 0x1p51));
 }
 
 // --- The head -----------------------------------------------------------------------------------
