@@ -78,7 +78,7 @@ export async function queue(context) {
     const workbox = await samplesOf(ROUNDS, () => call(tab, 'consumeWorkbox', 300));
     const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS));
     for (let filled = 0; filled < MANY; filled += 2 * JOBS) await call(tab, 'fill', 'many', 2 * JOBS);
-    const many = await samplesOf(ROUNDS, () => call(tab, 'consume', 'many', JOBS));
+    const many = [await call(tab, 'consume', 'many', JOBS)];
     await tab.close();
     const over = { ours: await takeOver(context, 'ours'), peer: await takeOver(context, 'peer') };
     /** @param {number[]} samples */

@@ -136,7 +136,7 @@ TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
 }
 
 TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, end once each") {
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < queue_seeds / 2; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed,
                          {.concurrency = 1 + static_cast<int>(seed % 2),

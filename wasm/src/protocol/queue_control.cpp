@@ -244,6 +244,7 @@ Task<std::vector<JobInfo>> Queue::dead_letters() {
     QueueRows rows{*transaction, parts_.context, key_, options_, changes};
     std::vector<JobInfo> infos;
     const auto dead = co_await jobs_of(rows, "d/");
+    infos.reserve(dead.size());
     for (const auto& job : dead) infos.push_back(info_of(job, JobInfo::State::dead));
     std::stable_sort(infos.begin(), infos.end(),
                      [](const auto& a, const auto& b) { return a.due_ms < b.due_ms; });

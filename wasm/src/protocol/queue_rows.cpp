@@ -43,8 +43,7 @@ std::string QueueRows::key(std::string_view rest) const { return concat({queue, 
 
 std::int64_t QueueRows::now_ms() const {
     // From 1: nothing but 0 says that a job does not wait.
-    return static_cast<std::int64_t>(
-        std::clamp(context.world.clock().now_ms(), 1.0, static_cast<double>(value_max / 4)));
+    return static_cast<std::int64_t>(std::clamp(context.world.clock().now_ms(), 1.0, 0x1p51));
 }
 
 // --- The head -----------------------------------------------------------------------------------
@@ -63,6 +62,8 @@ Task<void> QueueRows::read_head() {
 Task<void> QueueRows::make_head(const Row* unreadable) {
     if (unreadable) set_aside(*unreadable);
     head.born = identifier_of(context.world.random().bits());
+    // Above those of a database that is lost, which were written more slowly than that.
+    head.version = std::min(now_ms(), value_max / 4000) * 1000;
     for (const std::string_view part : {"r/", "w/"}) {
         const auto rows = co_await transaction.list(Store::jobs, key(part));
         for (const auto& row : rows) {

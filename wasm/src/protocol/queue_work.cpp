@@ -1,5 +1,6 @@
 // Workers: one for each slot, which takes the slot's lock while there is something to do.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -403,7 +404,8 @@ void Queue::finish(int number, JobOutcome outcome) {
     const auto found = std::find_if(runs_.begin(), runs_.end(),
                                     [number](const auto& run) { return run->number == number; });
     if (found == runs_.end() || (*found)->ended) return;
-    const auto run = *found;
+    // The bell may take it off the list.
+    const auto run = *found;  // NOLINT(performance-unnecessary-copy-initialization)
     run->ended = true;
     run->outcome = std::move(outcome);
     run->ring();
@@ -413,10 +415,9 @@ void Queue::progress(int number, double fraction, std::string_view note) {
     const auto found = std::find_if(runs_.begin(), runs_.end(),
                                     [number](const auto& run) { return run->number == number; });
     if (found == runs_.end()) return;
-    const auto thousandths =
-        static_cast<std::int64_t>(std::clamp(fraction, 0.0, 1.0) * 1'000'000.0 + 0.5);
+    const auto millionths = std::llround(std::clamp(fraction, 0.0, 1.0) * 1e6);
     QueueChanges changes;
-    changes.add(QueueEvent::Kind::progress, {(*found)->id, format_decimal(thousandths), note});
+    changes.add(QueueEvent::Kind::progress, {(*found)->id, format_decimal(millionths), note});
     auto& event = changes.events.back();
     event.tab = parts_.context.tab;
     event.version = version_;
