@@ -54,14 +54,16 @@ void LocksCore::acquire_permit(const Texts& texts, int permits, LockOptions opti
                    promise);
 }
 
-Task<LocksCore::Numbers> LocksCore::take_permit(std::string name, int permits, LockOptions options) {
+Task<LocksCore::Numbers> LocksCore::take_permit(std::string name, int permits,
+                                                LockOptions options) {
     auto held = co_await semaphore_.acquire(std::move(name), permits, std::move(options));
     Numbers numbers;
     if (held) numbers.push_back(keep(std::move(held)));
     co_return numbers;
 }
 
-Task<LocksCore::Numbers> LocksCore::take(std::vector<std::string> names, LockOptions options, bool all) {
+Task<LocksCore::Numbers> LocksCore::take(std::vector<std::string> names, LockOptions options,
+                                         bool all) {
     std::vector<Held> taken;
     if (all) {
         taken = co_await table_.acquire_all(std::move(names), std::move(options));

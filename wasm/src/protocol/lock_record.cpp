@@ -42,9 +42,9 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }  // namespace
 
 std::string format_lock_row(const LockRow& row) {
-    return joined({std::to_string(row.last), std::to_string(row.fence), row.born, row.grant, row.tab, std::to_string(row.since_ms),
-                   std::to_string(row.max_hold_ms), std::to_string(row.lease_ms),
-                   std::to_string(row.beat), escaped(row.label)});
+    return joined({std::to_string(row.last), std::to_string(row.fence), row.born, row.grant,
+                   row.tab, std::to_string(row.since_ms), std::to_string(row.max_hold_ms),
+                   std::to_string(row.lease_ms), std::to_string(row.beat), escaped(row.label)});
 }
 
 std::optional<LockRow> parse_lock_row(std::string_view text) {

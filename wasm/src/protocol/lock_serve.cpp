@@ -14,8 +14,8 @@ constexpr std::int64_t block_max = 4096;
 constexpr int lingering_turns = 24;
 /// More than are between the end of a lock's promise and its release.
 constexpr int releasing_turns = 4;
-/// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab uses
-/// up. A turn takes longer than as many microseconds (LockEpochs).
+/// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab
+/// uses up. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
 
 }  // namespace
@@ -246,8 +246,8 @@ bool LockQueue::may_linger(const Possession& possession) const {
     return age_ms >= 0 && age_ms < linger_ms;
 }
 
-/// Whether a possession without a holder, which must let go, need not: its tab asks again before its
-/// turn ends, and may; or it has come of age and nobody waits.
+/// Whether a possession without a holder, which must let go, need not: its tab asks again before
+/// its turn ends, and may; or it has come of age and nobody waits.
 Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     const auto over = [&] {
         return possession->lost || context_.asleep || context_.closed || possession->expired ||

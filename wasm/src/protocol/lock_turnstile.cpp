@@ -95,8 +95,8 @@ Task<void> WebTurnstile::equip(std::shared_ptr<Possession> possession, Wish wish
         }
     }
     if (possession->tokens.empty()) {
-        auto raised = co_await attempt(context_.epochs.raise(
-            key_, wish.claim, [&possession] { return !possession->lost; }));
+        auto raised = co_await attempt(
+            context_.epochs.raise(key_, wish.claim, [&possession] { return !possession->lost; }));
         if (raised) {
             possession->tokens = std::move(raised.value());
         } else if (raised.error().code() == ErrorCode::lock_lost) {
@@ -123,8 +123,8 @@ Task<void> WebTurnstile::stay_awake(std::shared_ptr<Reservation> reservation) {
         co_await clock.sleep(look_ms);
         const bool in_time = awake(*reservation);
         reservation->seen_ms = clock.now_ms();
-        reservation->trusted = reservation->trusted && in_time &&
-                               reservation->seen_ms - began_ms < awake_for_ms;
+        reservation->trusted =
+            reservation->trusted && in_time && reservation->seen_ms - began_ms < awake_for_ms;
     }
 }
 

@@ -15,11 +15,11 @@
 //
 // Tokens. A writer at the gate is the one that comes next, so that it reserves its tokens while it
 // waits: between the release of one tab and the grant of another there is no transaction. What it
-// reserved is the newest when its turn comes, because whoever raises the epoch out of turn (a thief,
-// a rescuer) takes the gate from it first, and the browser tells a tab of its locks in order: who is
-// granted the lock after that has heard that the gate is lost, and begins anew. A tab that hung may
-// have been granted the lock, and robbed of it, long ago: who finds its timers late reserves anew
-// under the lock.
+// reserved is the newest when its turn comes, because whoever raises the epoch out of turn (a
+// thief, a rescuer) takes the gate from it first, and the browser tells a tab of its locks in
+// order: who is granted the lock after that has heard that the gate is lost, and begins anew. A tab
+// that hung may have been granted the lock, and robbed of it, long ago: who finds its timers late
+// reserves anew under the lock.
 #pragma once
 
 #include <memory>
