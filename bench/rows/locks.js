@@ -13,7 +13,7 @@ const HAND_OVERS = 100;
 const LEASES = 3;
 const LEASES_MS = 1_000;
 const WAITERS = 50_000;
-const FEWER_WAITERS = 5_000;
+const FEWER_WAITERS = 25_000;
 const DEEP_ROUNDS = 3;
 
 /** @typedef {import('../lib/context.js').Tab} Tab */

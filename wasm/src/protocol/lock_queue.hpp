@@ -256,6 +256,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     bool looking_ = false;               // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;
+    std::uint64_t wants_ = 0;
     bool busy_heard_ = false;
     Completer<Unit> answer_bell_;
 

@@ -50,9 +50,9 @@ inline std::string note_key(std::string_view escaped_name) {
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
 struct LockMessage {
     enum class Kind : char {
-        want = 'w',      // the tab begins to wait: keepers let go
+        want = 'w',      // the tab begins to wait: keepers let go; detail: its number
         taken = 't',     // the tab holds it
-        busy = 'b',      // the answer to want: it is in use, not merely kept
+        busy = 'b',      // the answer to want: it is in use, not merely kept; detail: whose, number
         released = 'r',  // the tab let it go
         ask = 'q',       // tell me of your requests; detail: a nonce
         tell = 'i',      // the answer: detail is the nonce, then one entry for each request

@@ -43,7 +43,7 @@ Task<void> LockQueue::obtain() {
     taking_ = true;
     taking_mode_ = asked.mode;
     contended_ = false;
-    context_.post(LockMessage::Kind::want, key_);
+    context_.post(LockMessage::Kind::want, key_, {std::to_string(++wants_)});
     const Turnstile::Wish wish{
         .mode = asked.mode,
         .if_available = asked.if_available,
@@ -327,18 +327,17 @@ void LockQueue::announce() {
     changed();
 }
 
-/// After the deed, and so that the word does not hold up the one who is let in.
+/// After the deed, which is done by a microtask.
 Task<void> LockQueue::tell_released() {
     const auto self = weak_from_this();
     co_await soon();
     if (!self.expired()) context_.post(LockMessage::Kind::released, key_);
 }
 
-/// When what this turn began is under way. A hidden page's timers may run once a minute.
+/// When what this turn began is under way.
 Task<void> LockQueue::soon() {
     auto& clock = context_.world.clock();
     for (int i = 0; i < releasing_turns; ++i) co_await clock.end_of_turn();
-    if (!context_.world.lifecycle().hidden()) co_await clock.sleep(0);
 }
 
 /// Rings when nothing was granted for keep_ms.
@@ -379,7 +378,9 @@ void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {
         case LockMessage::Kind::want:
             if (possession_ && !possession_->active.empty()) {
-                context_.post(LockMessage::Kind::busy, key_);
+                auto answer = message.detail;
+                answer.insert(answer.begin(), message.tab);
+                context_.post(LockMessage::Kind::busy, key_, std::move(answer));
             }
             if ((possession_ || taking_) && !std::exchange(contended_, true)) {
                 contended_after_ = context_.last_id;
@@ -388,6 +389,8 @@ void LockQueue::on_message(const LockMessage& message) {
             ring();
             break;
         case LockMessage::Kind::busy:
+            // Of an earlier want it says nothing any more.
+            if (message.detail != std::vector{context_.epochs.tab(), std::to_string(wants_)}) break;
             busy_heard_ = true;
             answer_bell_.complete({});
             break;
