@@ -130,7 +130,7 @@ TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, an
 }
 
 TEST_CASE("limits: connections dropped at any moment overspend no budget") {
-    for (std::uint64_t seed = 0; seed < seeds / 4; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         scene.judge.limit = 300;
@@ -155,7 +155,7 @@ TEST_CASE("limits: connections dropped at any moment overspend no budget") {
 }
 
 TEST_CASE("limits: a browser that is killed gives nothing out again") {
-    for (std::uint64_t seed = 0; seed < seeds / 4; ++seed) {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
         scene.judge.limit = 60;
