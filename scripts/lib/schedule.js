@@ -48,7 +48,11 @@ export async function schedule(tasks, cores) {
             const needed = task.needs.map((name) => states.get(name));
             if (needed.some((state) => state === 'failed' || state === 'left out'))
                 states.set(task.name, 'left out');
-            else if (needed.every((state) => state === 'done') && task.cores <= free) start(task);
+            else if (needed.every((state) => state === 'done')) {
+                // What comes later does not overtake: a task of two cores would wait for all of one.
+                if (task.cores > free) break;
+                start(task);
+            }
         }
         if (running.size > 0) await Promise.race(running);
         else if (![...states.values()].includes('waiting')) return states;

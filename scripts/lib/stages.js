@@ -166,6 +166,14 @@ export const STAGES = [
         onlyNamed: preset === 'native-debug', // the same tests as under the address sanitizer
     })),
     {
+        name: 'clang-tidy',
+        group: 'lint',
+        needs: ['build-tests', 'build-wasm-threads'],
+        cores: 1,
+        run: check(() => clangTidy(1)),
+        checks: true,
+    },
+    {
         name: 'matrix',
         needs: ['build-native-release'],
         cores: 2,
@@ -196,14 +204,6 @@ export const STAGES = [
             report(counts);
             if (counts.failed > 0) throw new Failure('a planted fault was not killed');
         },
-        checks: true,
-    },
-    {
-        name: 'clang-tidy',
-        group: 'lint',
-        needs: ['build-tests', 'build-wasm-threads'],
-        cores: 1,
-        run: check(() => clangTidy(1)),
         checks: true,
     },
     {
