@@ -44,6 +44,13 @@ for (const { engine, jobs, deaths, end } of PLANS) {
                     page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', { concurrency: 2 });
                     page.done = 0;
                     page.results = [];
+                    // Timers of a tab that is not in front run once a second.
+                    page.turn = () =>
+                        new Promise((resolve) => {
+                            const { port1, port2 } = new MessageChannel();
+                            port1.onmessage = () => resolve(port1.close());
+                            port2.postMessage(0);
+                        });
                 }, namespace);
                 return tab;
             };
@@ -53,7 +60,7 @@ for (const { engine, jobs, deaths, end } of PLANS) {
                 await tab.evaluate(() => {
                     const page = /** @type {any} */ (globalThis);
                     page.queue.handle('job', async (/** @type {any} */ { payload, next, lostWorkers }) => {
-                        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+                        for (let turns = Math.random() * 20; turns > 0; turns--) await page.turn();
                         next(payload, { kind: 'effect' });
                         return lostWorkers;
                     });
@@ -75,7 +82,7 @@ for (const { engine, jobs, deaths, end } of PLANS) {
                             page.results.push(result);
                             void result.then(() => page.done++);
                         }
-                        while (page.done < from + wait) await new Promise((turn) => setTimeout(turn, 1));
+                        while (page.done < from + wait) await page.turn();
                     },
                     death * share,
                     share,
