@@ -60,7 +60,7 @@ for (const { engine, jobs, deaths, end } of PLANS) {
                 await tab.evaluate(() => {
                     const page = /** @type {any} */ (globalThis);
                     page.queue.handle('job', async (/** @type {any} */ { payload, next, lostWorkers }) => {
-                        for (let turns = Math.random() * 20; turns > 0; turns--) await page.turn();
+                        for (let turns = Math.random() * 200; turns > 0; turns--) await page.turn();
                         next(payload, { kind: 'effect' });
                         return lostWorkers;
                     });
