@@ -5,7 +5,7 @@ import { make, one } from './dom.js';
 /** @param {string} trace a line for each thing that happened; the complaint comes last */
 export function showTimeline(trace) {
     const list = one('#timeline');
-    const lines = trace.trim().split('\n');
+    const lines = trace.trimEnd().split('\n');
     list.replaceChildren(...lines.map((text) => make('li', { text })));
     const { length } = lines;
     let at = 0;
@@ -18,7 +18,7 @@ export function showTimeline(trace) {
             else item.removeAttribute('aria-current');
         }
         list.children[at]?.scrollIntoView({ block: 'nearest' });
-        one('#timeline-place').textContent = `Step ${at + 1} of ${length}: ${lines[at]}`;
+        one('#timeline-place').textContent = `Step ${at + 1} of ${length}: ${lines[at]?.trim()}`;
     };
     const buttons = { first: () => 0, back: () => at - 1, on: () => at + 1, last: () => length - 1 };
     for (const [name, next] of Object.entries(buttons)) {

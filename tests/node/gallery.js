@@ -2,6 +2,8 @@
 
 import { fileURLToPath } from 'node:url';
 
+import { checkThenAct, lockAroundStorage } from '../../demo/gallery-recipes.js';
+
 /** @typedef {import('tabacus/emulator').Tab} Tab */
 /** @typedef {import('tabacus/emulator').Scenario} Scenario */
 
@@ -62,31 +64,11 @@ const load = (tab, script) => tab.run(script);
 
 /** @type {(scripts: Map<string, string>) => Entry[]} */
 export const galleryOf = (scripts) => [
-    {
-        name: 'a Web Lock around localStorage',
-        claim: 'an update is lost',
-        scenario: async ({ window: { navigator, localStorage } }) => {
-            await navigator.locks.request('n', () => localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)));
-        },
-        options: { invariant: ({ origin }) => origin.openTab().window.localStorage.getItem('n') === '2' || 'an update is lost' },
-        verdicts: { cached: 'broken', interleaved: 'unbroken' },
-    },
-    {
-        name: 'check, then act: the single executor',
-        claim: 'two tabs run the job',
-        scenario: async (tab, { origin }) => {
-            const { localStorage, setTimeout, Math } = tab.window;
-            const me = String(Math.random());
-            if (localStorage.getItem('executor')) return;
-            localStorage.setItem('executor', me);
-            await new Promise((resolve) => setTimeout(resolve, 10));
-            if (localStorage.getItem('executor') !== me) return;
-            const { holders } = judgeOf(origin);
-            holders.add(tab);
-            if (holders.size > 1) throw new Error('two tabs run the job');
-        },
-        verdicts: { cached: 'broken', interleaved: 'unbroken' },
-    },
+    ...[lockAroundStorage, checkThenAct].map(({ invariant, ...recipe }) => ({
+        ...recipe,
+        options: { invariant },
+        verdicts: /** @type {Entry['verdicts']} */ ({ cached: 'broken', interleaved: 'unbroken' }),
+    })),
     {
         name: 'browser-tabs-lock 1.3.0',
         claim: 'two tabs are in the critical section',

@@ -1,0 +1,59 @@
+/** The gallery's page: a recipe in two tabs of an emulated origin, and the run that breaks it, step by step. */
+
+import { make, one } from './dom.js';
+import { recipes } from './gallery-recipes.js';
+import { showTimeline } from './lab-timeline.js';
+import { explore } from './package-emulator.js';
+
+/** As many as docs/gallery.md says. */
+const SEEDS = 40;
+
+const form = /** @type {HTMLFormElement} */ (one('#request'));
+const start = /** @type {HTMLButtonElement} */ (one('#explore'));
+const recipe = /** @type {HTMLSelectElement} */ (one('#recipe'));
+const found = /** @type {HTMLElement} */ (one('#found'));
+
+const chosen = () => /** @type {import('./gallery-recipes.js').Recipe} */ (recipes[recipe.selectedIndex]);
+
+/** @param {string} text @param {string} state */
+function say(text, state) {
+    one('#verdict').textContent = text;
+    one('#gallery').setAttribute('data-state', state);
+}
+
+function showRecipe() {
+    found.hidden = true;
+    one('#source').textContent = String(chosen().scenario);
+    say('Nothing explored yet', 'idle');
+}
+
+/** @param {import('tabacus/emulator').ExploreReport} report @param {string} claim */
+function show({ verdict, complaint, seed, seeds, trace, svg }, claim) {
+    if (verdict !== 'broken') return say(`Nothing found in ${seeds} seeds: no run in which ${claim}. That is no proof`, 'holds');
+    say(`Broken, seed ${seed}: ${complaint}`, 'broken');
+    found.hidden = false;
+    showTimeline(trace ?? '');
+    const picture = /** @type {HTMLImageElement} */ (one('#diagram'));
+    picture.src = `data:image/svg+xml,${encodeURIComponent(svg ?? '')}`;
+    return undefined;
+}
+
+form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const { scenario, invariant, claim } = chosen();
+    const storage = /** @type {'cached' | 'interleaved'} */ (new FormData(form).get('storage'));
+    start.disabled = true;
+    found.hidden = true;
+    say('Exploring', 'running');
+    try {
+        show(await explore(scenario, { storage, seeds: SEEDS, invariant }), claim);
+    } catch (error) {
+        say(error instanceof Error ? error.message : String(error), 'failed');
+    }
+    start.disabled = false;
+});
+form.addEventListener('change', showRecipe);
+
+recipe.replaceChildren(...recipes.map(({ name }) => make('option', { text: name })));
+showRecipe();
+start.disabled = false;

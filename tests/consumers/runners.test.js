@@ -1,0 +1,71 @@
+/** One test of cross-tab code as Node's own runner, Vitest and Jest run it: the right recipe passes, the broken one is told with its trace. */
+
+import assert from 'node:assert/strict';
+import { cp, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+
+import { fixtures, install, repository, run } from './package.js';
+
+/** @typedef {Record<string, { passed: boolean, said: string }>} Results what became of each test, by its name */
+
+/** @param {string} name */
+const dependency = (name) => join(repository, 'node_modules', name);
+
+/** As Vitest and Jest both write it. @param {string} json @returns {Results} */
+function ofJest(json) {
+    const tests = JSON.parse(json).testResults.flatMap((/** @type {any} */ file) => file.assertionResults);
+    return Object.fromEntries(
+        tests.map((/** @type {any} */ { title, status, failureMessages }) => [title, { passed: status === 'passed', said: failureMessages.join('\n') }]),
+    );
+}
+
+/** @param {string} tap the diagnosis of a test follows its line @returns {Results} */
+function ofTap(tap) {
+    const parts = tap.matchAll(/^(not )?ok \d+ - (.*)$([^]*?)(?=^(?:not )?ok|^# tests|$(?![^]))/gm);
+    return Object.fromEntries([...parts].map(([, not, name, said]) => [name, { passed: !not, said }]));
+}
+
+const RUNNERS = [
+    { name: 'node-test', args: ['--test', '--test-reporter=tap', 'runners/node-test/basket.test.js'], read: ofTap },
+    { name: 'vitest', args: [dependency('vitest/vitest.mjs'), 'run', '--reporter=json', '--dir=runners/vitest'], read: ofJest },
+    {
+        name: 'jest',
+        args: [
+            '--experimental-vm-modules',
+            dependency('jest/bin/jest.js'),
+            ...['--json', '--transform={}', '--no-watchman', '--runInBand', '--cacheDirectory=cache', 'runners/jest'],
+        ],
+        read: ofJest,
+    },
+];
+
+/** Of the runner that runs this test, nothing is for the others. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_TEST_CONTEXT|NODE_OPTIONS|FORCE_COLOR|npm_.*)$/.test(name)));
+
+describe('A test of cross-tab code', () => {
+    /** @type {import('./package.js').Installed} */
+    let installed;
+    before(async () => {
+        installed = await install();
+        await cp(join(fixtures, 'runners'), join(installed.folder, 'runners'), { recursive: true });
+        await symlink(dependency('vitest'), join(dirname(installed.root), 'vitest'));
+    });
+    after(() => installed?.remove());
+
+    for (const { name, args, read } of RUNNERS) {
+        it(`runs under ${name}`, async () => {
+            const options = { cwd: installed.folder, env: { ...env, NO_COLOR: '1' }, timeout: 60_000 };
+            const ended = await run(process.execPath, args, options).catch((error) => error);
+            assert.equal(ended.code, 1, `one test fails: ${ended.stderr}`);
+            const results = read(ended.stdout);
+            assert.deepEqual(Object.keys(results), ['keyed: nothing is lost', 'locked: nothing is lost']);
+            const { 'keyed: nothing is lost': right, 'locked: nothing is lost': broken } = results;
+            assert.equal(right?.passed, true, right?.said);
+            assert.equal(broken?.passed, false);
+            for (const line of [/tab 1 +is granted the lock basket/, /tab 2 +reads basket: nothing/, /something is lost/]) {
+                assert.match(broken?.said ?? '', line);
+            }
+        });
+    }
+});
