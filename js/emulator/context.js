@@ -1,10 +1,11 @@
 /** A context: one global object of a tab, its window, a frame's or a worker's, and what it asked for. */
 
+import { invalid, TabacusError } from '../errors.js';
 import { Chance } from './chance.js';
 import { Timers } from './clock.js';
 import { QuotaExceededError } from './events.js';
 import { LocksOf } from './locks.js';
-import { runScript } from './script.js';
+import { runFunction, runScript } from './script.js';
 import { makeGlobal } from './window.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
@@ -33,6 +34,7 @@ export class Context {
         this.parent = parent;
         this.id = origin.rules.context(agent, session);
         this.born_ms = origin.clock.now();
+        this.timeOrigin = origin.clock.wall();
         this.chance = new Chance(origin.seed, this.id);
         this.locks = new LocksOf(this);
         this.timers = new Timers(this);
@@ -53,6 +55,10 @@ export class Context {
 
     now() {
         return this.origin.clock.now();
+    }
+
+    wall() {
+        return this.origin.clock.wall();
     }
 
     /** @param {() => void} task @param {number} [kind] one of `source` in core.js @param {number} [peer] */
@@ -107,6 +113,23 @@ export class Context {
 
     quotaExceeded() {
         return new QuotaExceededError('the storage is full');
+    }
+
+    /**
+     * Runs a script in the context, as {@link Tab}'s run() does in the tab's window.
+     *
+     * @param {string | Function} script
+     * @param {...any} given the function's arguments
+     * @returns {Promise<any>}
+     * @throws {TabacusError} `invalid-argument`; `closed` where the context is gone
+     */
+    async run(script, ...given) {
+        if (typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
+        if (!this.active) throw new TabacusError('closed', 'its tab, frame or worker is closed: nothing can run there');
+        this.beginTask();
+        if (typeof script === 'string') return runScript(this, script);
+        if (script.length > 0 && given.length === 0) return script.call(this.window, this.window, this.tab);
+        return runFunction(this, script, given);
     }
 
     /** @param {string} source */

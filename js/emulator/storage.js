@@ -55,6 +55,7 @@ export class Area extends Stamped {
     /** @param {any} storage @param {string} key @returns {string | null} */
     static get(storage, key) {
         const { context, area, values } = Area.#fresh(storage);
+        if (!context.active) return null;
         let value = values.get(key);
         if (value === undefined) {
             value = context.rules.get(context.id, area, key);
@@ -67,6 +68,7 @@ export class Area extends Stamped {
     /** @param {any} storage @returns {string[]} in one order for as long as no key comes or goes */
     static keys(storage) {
         const seen = Area.#fresh(storage);
+        if (!seen.context.active) return [];
         seen.keys ??= seen.context.rules.keys(seen.context.id, seen.area);
         return seen.keys;
     }

@@ -1,6 +1,7 @@
 /** A tab of an emulated origin: its window, its frames and workers, and what may happen to it. */
 
-import { invalid } from '../errors.js';
+import { invalid, TabacusError } from '../errors.js';
+import { checkOptions } from '../shared/check.js';
 import { Context } from './context.js';
 import { source, where } from './core.js';
 import { defineHandlers } from './idl.js';
@@ -9,6 +10,20 @@ import { runFunction, runScript } from './script.js';
 import { belongsTo, ReportingTarget } from './target.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
+
+/**
+ * @param {unknown} url
+ * @param {string | URL} base
+ * @returns {string} it, absolute
+ * @throws {TabacusError} `invalid-argument` where it is no URL, or not of the base's origin
+ */
+export function sameOriginUrl(url, base) {
+    const good = (typeof url === 'string' || url instanceof URL) && URL.canParse(String(url), base);
+    const parsed = good ? new URL(url, base) : undefined;
+    const { origin } = new URL(base);
+    if (parsed?.origin !== origin) throw invalid('url', url, `a URL of the origin ${origin}`);
+    return parsed.href;
+}
 
 const hostTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -36,7 +51,8 @@ export class Tab {
         this.origin = origin;
         this.opener = opener;
         this.number = number;
-        this.process = opener?.process ?? origin.rules.process();
+        /** A closed opener's is gone. @type {number} */
+        this.process = opener && !opener.closed ? opener.process : origin.rules.process();
         this.agent = origin.rules.agent(this.process);
         this.session = origin.rules.session(opener?.session ?? 0);
         this.context = new Context(origin, this, { kind: 'window', agent: this.agent, session: this.session, url });
@@ -64,36 +80,38 @@ export class Tab {
      * @param {string | Function} script
      * @param {...any} given the function's arguments
      * @returns {Promise<any>} what it returns; of a module (a text that exports), what it exports
+     * @throws {TabacusError} `invalid-argument`; `closed`
      */
     async run(script, ...given) {
-        if (typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
-        if (this.closed) throw invalid('script', script, 'run in an open tab');
-        this.context.beginTask();
-        if (typeof script === 'string') return runScript(this.context, script);
-        if (script.length > 0 && given.length === 0) return script.call(this.window, this.window, this);
-        return runFunction(this.context, script, given);
+        return this.context.run(script, ...given);
     }
 
     /**
      * A frame of the same origin in the tab: its `window` shares the tab's storages and event loop.
-     * @param {{ url?: string, parent?: Context }} [options]
+     * @param {{ url?: string | URL, parent?: Context }} [options] `parent`: an open frame of the tab, or its window's
      * @returns {Context & { window: any }}
+     * @throws {TabacusError} `invalid-argument`; `closed`
      */
-    openFrame({ url, parent } = {}) {
+    openFrame(options = {}) {
+        const { url = '', parent = this.context } = /** @type {any} */ (checkOptions(options, ['url', 'parent']));
+        const framing = parent instanceof Context && parent.tab === this && parent.kind === 'window' && (parent.active || this.closed);
+        if (!framing) throw invalid('parent', parent, 'an open frame of this tab');
+        const href = sameOriginUrl(url, parent.url);
+        this.#checkOpen();
         const { agent, session } = this;
-        const frame = new Context(this.origin, this, {
-            kind: 'window',
-            agent,
-            session,
-            url: new URL(url ?? '', this.context.url).href,
-            parent: parent ?? this.context,
-        });
+        const frame = new Context(this.origin, this, { kind: 'window', agent, session, url: href, parent });
         this.frames.push(frame);
         return frame;
     }
 
-    /** A frame is taken out of its document. @param {Context} frame */
+    #checkOpen() {
+        if (this.closed) throw new TabacusError('closed', 'the tab is closed: open another');
+    }
+
+    /** A frame is taken out of its document, with the frames in it. @param {Context} frame */
     closeFrame(frame) {
+        if (!(frame instanceof Context && frame.tab === this && frame.parent)) throw invalid('frame', frame, 'a frame of this tab');
+        for (const inner of this.frames.filter(({ parent }) => parent === frame)) this.closeFrame(inner);
         frame.detached = true;
         endDatabases(frame);
         frame.close();
@@ -105,9 +123,12 @@ export class Tab {
      * `postMessage` and `onmessage` speak with what is returned.
      *
      * @param {string | Function} [script] as for {@link run}
-     * @returns {EventTarget & { scope: any, postMessage: (message: unknown) => void, terminate: () => void, onmessage: any }}
+     * @returns {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown) => void, terminate: () => void, onmessage: any }}
+     * @throws {TabacusError} `invalid-argument`; `closed`
      */
     openWorker(script) {
+        if (script !== undefined && typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
+        this.#checkOpen();
         const agent = this.origin.rules.agent(this.process);
         const context = new Context(this.origin, this, { kind: 'worker', agent, session: 0, url: this.context.url.href });
         this.workers.push(context);
@@ -296,6 +317,11 @@ class WorkerHandle extends ReportingTarget {
             tab.context.queueTask(() => tab.context.fireMessage(this, data), source.message, context.agent);
         };
         this.scope.close = () => this.terminate();
+    }
+
+    /** As the tab's. @param {string | Function} script @param {...any} given @returns {Promise<any>} */
+    run(script, ...given) {
+        return this.#context.run(script, ...given);
     }
 
     /** @param {unknown} message */

@@ -1,7 +1,7 @@
 /** The global object of a context, with what a page or a worker of one origin has. */
 
 import { broadcastChannelInterface } from './channel.js';
-import { dateOf, performanceOf } from './clock.js';
+import { abortSignalOf, dateOf, performanceOf } from './clock.js';
 import { pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
 import { databaseOf } from './indexed-db.js';
 import { defineHandlers, internal } from './idl.js';
@@ -13,7 +13,7 @@ import { belongsTo, ReportingTarget } from './target.js';
 
 /** What a tab has of its host as it is: interfaces without state of their own. */
 const HOSTED = [
-    'AbortController', 'AbortSignal', 'Blob', 'CompressionStream', 'CustomEvent', 'DOMException', 'DecompressionStream',
+    'AbortController', 'Blob', 'CompressionStream', 'CustomEvent', 'DOMException', 'DecompressionStream',
     'Event', 'EventTarget', 'FormData', 'Headers', 'MessageChannel', 'MessageEvent', 'MessagePort', 'ReadableStream',
     'Request', 'Response', 'TextDecoder', 'TextEncoder', 'TransformStream', 'URL', 'URLSearchParams', 'WebAssembly',
     'WritableStream', 'atob', 'btoa', 'console', 'structuredClone', 'queueMicrotask', 'fetch',
@@ -64,6 +64,7 @@ const COMMON = {
     QuotaExceededError: () => QuotaExceededError,
     navigator: navigatorOf,
     crypto: cryptoOf,
+    AbortSignal: abortSignalOf,
     Math: ({ chance }) => Object.create(Math, { random: { value: () => chance.fraction(), writable: true, configurable: true } }),
     Date: dateOf,
     performance: performanceOf,
