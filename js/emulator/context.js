@@ -11,10 +11,14 @@ import { makeGlobal } from './window.js';
 /** @typedef {import('./origin.js').Origin} Origin */
 /** @typedef {import('./tab.js').Tab} Tab */
 
+/** A message on its way to its one target. @typedef {import('./post.js').Posted} Posted */
+
 export class Context {
     alive = true;
     /** A frame that was taken out of its document, or a closed tab's. */
     detached = false;
+    /** What its global object is called. */
+    name = '';
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
 
@@ -105,8 +109,24 @@ export class Context {
      * @param {{ source?: unknown }} [from]
      */
     fireMessage(target, data, { source = null } = {}) {
+        this.#fireMessage(target, { data: structuredClone(data), ports: [] }, source);
+    }
+
+    /**
+     * A message for one target, as {@link posted} made it: there is nothing more to clone.
+     *
+     * @param {EventTarget} target
+     * @param {Posted} message
+     * @param {unknown} [source]
+     */
+    firePosted(target, message, source = null) {
+        this.#fireMessage(target, message, source);
+    }
+
+    /** @param {EventTarget} target @param {Posted} message @param {unknown} source */
+    #fireMessage(target, { data, ports }, source) {
         const { origin } = this.url;
-        const event = new MessageEvent('message', { data: structuredClone(data), origin });
+        const event = new MessageEvent('message', { data, origin, ports });
         if (source) Object.defineProperty(event, 'source', { value: source });
         this.fire(target, event);
     }

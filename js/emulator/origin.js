@@ -363,6 +363,10 @@ export class Origin {
         return (this.#clientIds[context] ??= new Chance(this.seed, -context).uuid());
     }
 
+    get closed() {
+        return this.#closed;
+    }
+
     /** All tabs die, and nothing happens any more. */
     close() {
         if (this.#closed) return;

@@ -178,9 +178,8 @@ function traps(self) {
     const descriptor = (value) => ({ value, writable: true, enumerable: true, configurable: true });
     return {
         get(target, key, receiver) {
-            const inherited = target[key];
-            if (typeof inherited === 'function') return inherited;
-            return visible(target, key) ?? Reflect.get(target, key, receiver);
+            if (typeof key === 'symbol' || key in target) return Reflect.get(target, key, receiver);
+            return Area.get(self(), key) ?? undefined;
         },
         has: (target, key) => visible(target, key) !== null || Reflect.has(target, key),
         // §3.9.2: a string goes to the setter whatever it shadows.

@@ -6,6 +6,7 @@ import { Context } from './context.js';
 import { source, where } from './core.js';
 import { defineHandlers } from './idl.js';
 import { endDatabases } from './indexed-db.js';
+import { postedToWorker } from './post.js';
 import { runFunction, runScript } from './script.js';
 import { belongsTo, ReportingTarget } from './target.js';
 
@@ -51,8 +52,9 @@ export class Tab {
         this.origin = origin;
         this.opener = opener;
         this.number = number;
-        /** A closed opener's is gone. @type {number} */
-        this.process = opener && !opener.closed ? opener.process : origin.rules.process();
+        const shared = opener?.closed ? undefined : opener; // a closed one's process is gone
+        /** @type {number} */
+        this.process = shared ? shared.process : origin.rules.process();
         this.agent = origin.rules.agent(this.process);
         this.session = origin.rules.session(opener?.session ?? 0);
         this.context = new Context(origin, this, { kind: 'window', agent: this.agent, session: this.session, url });
@@ -123,14 +125,18 @@ export class Tab {
      * `postMessage` and `onmessage` speak with what is returned.
      *
      * @param {string | Function} [script] as for {@link run}
-     * @returns {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown) => void, terminate: () => void, onmessage: any }}
+     * @param {{ name?: string }} [options] `name`: its global object's
+     * @returns {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: any }}
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
-    openWorker(script) {
+    openWorker(script, options = {}) {
+        const { name = '' } = checkOptions(options, ['name']);
+        if (typeof name !== 'string') throw invalid('name', name, 'a string');
         if (script !== undefined && typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
         this.#checkOpen();
         const agent = this.origin.rules.agent(this.process);
         const context = new Context(this.origin, this, { kind: 'worker', agent, session: 0, url: this.context.url.href });
+        context.name = name;
         this.workers.push(context);
         const worker = new WorkerHandle(this, context);
         if (script !== undefined) context.queueTask(() => context.guard(() => void begin(context, script)), source.script);
@@ -175,9 +181,14 @@ export class Tab {
 
     /** @param {string} type @param {boolean} persisted */
     #fireTransition(type, persisted) {
+        this.#fireAtWindows(({ window }) => new window.PageTransitionEvent(type, { persisted }));
+    }
+
+    /** @param {(context: Context) => Event} make */
+    #fireAtWindows(make) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
-            context.fire(context.window, new context.window.PageTransitionEvent(type, { persisted }));
+            context.guard(() => context.window.dispatchEvent(make(context)));
         }
     }
 
@@ -273,13 +284,19 @@ export class Tab {
         this.#end(underWay === 0 ? 0 : this.origin.chance.below(underWay + 1));
     }
 
-    /** It is closed as a person closes it: `pagehide`, and all that it wrote arrives. */
+    /**
+     * It is closed as a person closes it, whatever `beforeunload` says: `pagehide`, `visibilitychange`, `unload`
+     * (HTML §7.4.6.4), and all that it wrote arrives.
+     */
     async close() {
         if (this.closed) return;
         this.#tell('is closed');
+        const told = () => Object.defineProperty(new Event('beforeunload', { cancelable: true }), 'returnValue', { value: '', writable: true });
+        this.#fireAtWindows(told);
         this.#fireTransition('pagehide', false);
         this.hidden = true;
         this.#fireAtDocuments('visibilitychange');
+        this.#fireAtWindows(() => new Event('unload'));
         this.#end(0xffffffff);
     }
 
@@ -312,9 +329,9 @@ class WorkerHandle extends ReportingTarget {
         this.#tab = tab;
         this.#context = context;
         this.scope = context.window;
-        this.scope.postMessage = (/** @type {unknown} */ message) => {
-            const data = context.serialize(message);
-            tab.context.queueTask(() => tab.context.fireMessage(this, data), source.message, context.agent);
+        this.scope.postMessage = (/** @type {any[]} */ ...given) => {
+            const message = postedToWorker(given);
+            tab.context.queueTask(() => tab.context.firePosted(this, message), source.message, context.agent);
         };
         this.scope.close = () => this.terminate();
     }
@@ -324,11 +341,11 @@ class WorkerHandle extends ReportingTarget {
         return this.#context.run(script, ...given);
     }
 
-    /** @param {unknown} message */
-    postMessage(message) {
+    /** @param {any[]} given a message, and what is transferred, or options */
+    postMessage(...given) {
         const context = this.#context;
-        const data = context.serialize(message);
-        context.queueTask(() => context.fireMessage(context.window, data), source.message, this.#tab.agent);
+        const message = postedToWorker(given);
+        context.queueTask(() => context.firePosted(context.window, message), source.message, this.#tab.agent);
     }
 
     terminate() {
