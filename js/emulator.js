@@ -97,8 +97,11 @@ function checkOrigin(given) {
 
 /** @param {unknown} url */
 function checkUrl(url) {
-    if ((typeof url === 'string' || url instanceof URL) && URL.canParse(url)) return new URL(url).href;
-    throw invalid('url', url, 'an absolute URL');
+    if ((typeof url === 'string' || url instanceof URL) && URL.canParse(url)) {
+        const { href, origin } = new URL(url);
+        if (origin !== 'null') return href;
+    }
+    throw invalid('url', url, 'an absolute URL of an origin that is not opaque');
 }
 
 /** @param {string} argument @param {unknown} value @param {readonly string[]} allowed */
@@ -178,13 +181,21 @@ export async function explore(scenario, options = {}) {
  * @param {ExploreOptions & CreateOriginOptions} [options] the same
  * @returns {Promise<ExploreReport>} unbroken if that run does not break any more
  */
-export async function replay(scenario, { seed, schedule }, options = {}) {
-    if (seed === undefined || schedule === undefined) throw invalid('found', undefined, 'the report of a broken run');
+export async function replay(scenario, found, options = {}) {
+    const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
     const outcome = await runOnce(plan, { seed, schedule, aloud: true });
     const { steps, complaint, trace, svg, hash } = outcome;
     const verdict = complaint ? 'broken' : 'unbroken within the bound';
     return { verdict, seeds: 1, steps, faults: {}, hash, complaint, seed, schedule: [...schedule], trace, svg };
+}
+
+/** @param {any} found @returns {{ seed: number, schedule: readonly number[] }} */
+function checkFound(found) {
+    const choice = (/** @type {unknown} */ index) => Number.isInteger(index) && Number(index) >= 0 && Number(index) <= 0xffff;
+    const good = Number.isSafeInteger(found?.seed) && found.seed >= 0 && Array.isArray(found.schedule) && found.schedule.every(choice);
+    if (!good) throw invalid('found', found, 'the report of a broken run');
+    return found;
 }
 
 /** Runs that shrinking may take. */
@@ -225,6 +236,7 @@ async function planOf(scenario, given) {
     };
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);
+    ending?.throwIfAborted();
     const [glue, found] = await load(wasm, peer);
     const plan = { glue, peer: found, scenario, invariant, faults: numbers.faultBudget === 0 ? [] : chosen, ...numbers, origin: checked };
     return { plan: /** @type {import('./emulator/explore.js').Plan} */ (plan), seeds: list, signal: ending, progress: /** @type {any} */ (progress) };

@@ -41,7 +41,7 @@ const forNode = {
     name: 'node',
     setup({ onResolve }) {
         onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path.replace('.web.', '.node.')) }));
-        onResolve({ filter: /^\.\/[a-z]+\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ }, ({ importer, path }) =>
             importer.endsWith('load.node.js') ? { path, external: true } : undefined,
         );
     },

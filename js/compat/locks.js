@@ -7,6 +7,7 @@
  */
 
 import { TabacusError } from '../errors.js';
+import { idlInterface } from '../emulator/idl.js';
 import { polyfilled } from '../host/locks.js';
 import { checkRequest, coreName, domName, requestFrom } from './lock-idl.js';
 import { opener } from './opened.js';
@@ -41,11 +42,8 @@ export class Lock {
     get mode() {
         return this.#mode;
     }
-
-    get [Symbol.toStringTag]() {
-        return 'Lock';
-    }
 }
+idlInterface(Lock, 'Lock');
 
 /** §2.4: a lock request, from request() until its promise is settled. */
 class Request {
@@ -118,10 +116,6 @@ export class LockManager {
     /** @param {Tab | Promise<Tab>} [tab] one of its own unless said otherwise */
     constructor(tab) {
         this.#tab = opener('locks', tab);
-    }
-
-    get [Symbol.toStringTag]() {
-        return 'LockManager';
     }
 
     get [polyfilled]() {
@@ -286,6 +280,8 @@ export class LockManager {
         if (place.held.size + place.pending.size === 0) this.#places.delete(name);
     }
 }
+
+idlInterface(LockManager, 'LockManager');
 
 /** A grant takes less; what takes longer waits for a holder that cannot be seen, one that hangs. */
 const grantMsMax = 2_000;

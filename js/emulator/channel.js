@@ -71,7 +71,7 @@ export const broadcastChannelInterface = (context) => {
             context.fireMessage(this, data);
         }
     }
-    idlInterface(BroadcastChannel, 'BroadcastChannel');
+    idlInterface(BroadcastChannel, 'BroadcastChannel', { length: 1 });
     defineHandlers(BroadcastChannel.prototype, ['message', 'messageerror']);
     return BroadcastChannel;
 };

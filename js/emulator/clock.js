@@ -1,10 +1,15 @@
 /** Timers (HTML §8.6), Date and performance of a context, on the origin's clock. */
 
+import { requireArguments } from './idl.js';
+
 /** @typedef {import('./context.js').Context} Context */
 
 /** HTML §8.6, "timer initialization steps": deeper than so many timers, none is shorter than 4 ms. */
 const nestingMax = 5;
 const nestedMsMin = 4;
+
+/** The longest that the host's timers count. */
+const delayMsMax = 2 ** 31 - 1;
 
 /** Reads of the clock in one turn after which it is taken for a program that waits for time to pass. */
 const readsMax = 10_000;
@@ -17,7 +22,8 @@ const host = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clear
 /** The origin's time. `virtual`: it passes only when nothing else can happen; `real`: with the machine's. */
 export class OriginClock {
     #rules;
-    #jumped_ms = 0;
+    /** What its wall clock is ahead of the monotonic one, of which timers go. */
+    #ahead_ms = 0;
     #reads = 0;
 
     /** @param {import('./core.js').Rules} rules @param {'virtual' | 'real'} kind */
@@ -26,10 +32,16 @@ export class OriginClock {
         this.virtual = kind === 'virtual';
     }
 
+    /** The monotonic clock, in milliseconds: nobody sets it. */
     now() {
-        if (!this.virtual) return host.Date.now() + this.#jumped_ms;
+        if (!this.virtual) return host.Date.now();
         if (++this.#reads > readsMax) this.#rules.jump(1);
         return this.#rules.now();
+    }
+
+    /** The wall clock, in milliseconds since 1970. */
+    wall() {
+        return this.now() + this.#ahead_ms;
     }
 
     /** A task begins. */
@@ -37,11 +49,9 @@ export class OriginClock {
         this.#reads = 0;
     }
 
-    /** @param {number} now_ms */
-    set(now_ms) {
-        const delta_ms = now_ms - this.now();
-        if (this.virtual) this.#rules.jump(delta_ms);
-        else this.#jumped_ms += delta_ms;
+    /** @param {number} wall_ms */
+    set(wall_ms) {
+        this.#ahead_ms = wall_ms - this.now();
     }
 }
 
@@ -72,6 +82,11 @@ export class Timers {
     #script(handler) {
         const text = `${handler}`;
         return () => this.#context.evaluate(text);
+    }
+
+    /** HTML §8.6, "run steps after a timeout" @param {number} delay_ms @param {() => void} call */
+    after(delay_ms, call) {
+        this.#start(++this.#last, Math.min(delay_ms, delayMsMax), call, false, 0);
     }
 
     /** @param {number} id @param {number} given_ms @param {() => void} call @param {boolean} repeats @param {number} nesting */
@@ -142,13 +157,34 @@ export class Timers {
 export const dateOf = (context) =>
     new Proxy(host.Date, {
         construct: (target, given, newTarget) =>
-            Reflect.construct(target, given.length === 0 ? [context.now()] : given, newTarget === context.window.Date ? target : newTarget),
-        apply: () => new host.Date(context.now()).toString(),
-        get: (target, key, receiver) => (key === 'now' ? () => Math.floor(context.now()) : Reflect.get(target, key, receiver)),
+            Reflect.construct(target, given.length === 0 ? [context.wall()] : given, newTarget === context.window.Date ? target : newTarget),
+        apply: () => new host.Date(context.wall()).toString(),
+        get: (target, key, receiver) => (key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver)),
     });
 
 /** @param {Context} context High Resolution Time, from when the context was made */
 export const performanceOf = (context) => {
-    const timeOrigin = context.born_ms;
-    return Object.freeze({ timeOrigin, now: () => context.now() - timeOrigin, mark: () => {}, measure: () => {} });
+    const { born_ms, timeOrigin } = context;
+    return Object.freeze({ timeOrigin, now: () => context.now() - born_ms, mark: () => {}, measure: () => {} });
 };
+
+/** @param {Context} context the host's AbortSignal, of which timeout() goes by the origin's clock (DOM §3.2) */
+export const abortSignalOf = (context) => {
+    const timeout = (/** @type {any[]} */ ...given) => {
+        requireArguments('timeout', given, 1);
+        const controller = new AbortController();
+        const call = () => controller.abort(new DOMException('the time is over', 'TimeoutError'));
+        context.timers.after(enforcedRange(given[0]), call);
+        return controller.signal;
+    };
+    return new Proxy(AbortSignal, {
+        get: (target, key, receiver) => (key === 'timeout' ? timeout : Reflect.get(target, key, receiver)),
+    });
+};
+
+/** [EnforceRange] unsigned long long (Web IDL §3.2.4.9) @param {any} given */
+function enforcedRange(given) {
+    const number = Math.trunc(Number(given));
+    if (number >= 0 && number <= Number.MAX_SAFE_INTEGER) return number;
+    throw new TypeError(`timeout: ${given} is not from 0 to 2^53 - 1`);
+}

@@ -42,6 +42,9 @@ function unavailable(cause) {
     throw new TabacusError('unavailable', `emulator.js or emulator.wasm could not be loaded: ${beside}`, { cause });
 }
 
+/** The module as rules that were freed see it. @type {any} */
+const inert = new Proxy({ HEAPU8: new Uint8Array() }, { get: (target, key) => (key in target ? target.HEAPU8 : () => 0) });
+
 /** Units that one call of String.fromCharCode may be given. */
 const unitsMax = 8192;
 
@@ -66,9 +69,15 @@ export class Rules {
         this.#report = glue._emu_report() >> 2;
     }
 
+    /** Frees them: nothing is there, and nothing happens, from here on. */
     delete() {
+        if (this.#kept) return;
+        this.#kept = { now_ms: this.now(), hash: this.hash };
         this.#glue._emu_delete(this.#origin);
+        this.#glue = inert;
     }
+    /** What is still asked of them then. @type {{ now_ms: number, hash: string } | undefined} */
+    #kept;
 
     /** Views go stale when the memory grows. */
     #buffer = new ArrayBuffer(0);
@@ -263,7 +272,7 @@ export class Rules {
     }
     /** @returns {number} */
     now() {
-        return this.#glue._emu_now(this.#origin);
+        return this.#kept ? this.#kept.now_ms : this.#glue._emu_now(this.#origin);
     }
     /** @param {number} delta_ms */
     jump(delta_ms) {
@@ -321,6 +330,7 @@ export class Rules {
         return [...this.#answer()].map((unit) => unit.charCodeAt(0));
     }
     get hash() {
+        if (this.#kept) return this.#kept.hash;
         this.#glue._emu_hash(this.#origin);
         return this.#answer();
     }

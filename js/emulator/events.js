@@ -71,9 +71,12 @@ export const storageEventInterface = () => {
         /** @param {any} type @param {any} [bubbles] @param {any} [cancelable] @param {any[]} rest key, oldValue, newValue, url, storageArea */
         initStorageEvent(type, bubbles = false, cancelable = false, ...rest) {
             requireArguments('initStorageEvent', arguments, 1);
-            const [key, oldValue, newValue, url, storageArea] = rest;
-            this.#initialised = { type: `${type}`, bubbles: Boolean(bubbles), cancelable: Boolean(cancelable) };
-            this.#held = heldOf({ key, oldValue, newValue, url, storageArea });
+            // Converted from left to right; DOM §2.2: and then nothing, while it is dispatched.
+            const initialised = { type: `${type}`, bubbles: Boolean(bubbles), cancelable: Boolean(cancelable) };
+            const [key, oldValue, newValue] = [nullable(rest[0]), nullable(rest[1]), nullable(rest[2])];
+            const [url, storageArea] = [usv(rest[3] === undefined ? '' : rest[3]), storageOrNull(rest[4])];
+            if (this.eventPhase !== Event.NONE) return;
+            [this.#initialised, this.#held] = [initialised, { key, oldValue, newValue, url, storageArea }];
         }
     }
     const { [held]: read } = StorageEvent;
@@ -84,7 +87,7 @@ export const storageEventInterface = () => {
         };
         Object.defineProperty(StorageEvent.prototype, member, { get, configurable: true, enumerable: true });
     }
-    idlInterface(StorageEvent, 'StorageEvent', ['type', 'bubbles', 'cancelable']);
+    idlInterface(StorageEvent, 'StorageEvent', { inherited: ['type', 'bubbles', 'cancelable'], length: 1 });
     return StorageEvent;
 };
 
@@ -103,18 +106,21 @@ export const pageTransitionEventInterface = () => {
             return this.#persisted;
         }
     }
-    return idlInterface(PageTransitionEvent, 'PageTransitionEvent');
+    return idlInterface(PageTransitionEvent, 'PageTransitionEvent', { length: 1 });
 };
 
 /** DOM Standard's QuotaExceededError, where the host has none (Web IDL §4.4). */
 export const QuotaExceededError =
     /** @type {any} */ (globalThis).QuotaExceededError ??
-    class QuotaExceededError extends DOMException {
-        quota = null;
-        requested = null;
+    idlInterface(
+        class extends DOMException {
+            quota = null;
+            requested = null;
 
-        /** @param {string} [message] */
-        constructor(message = '') {
-            super(message, 'QuotaExceededError');
-        }
-    };
+            /** @param {string} [message] */
+            constructor(message = '') {
+                super(message, 'QuotaExceededError');
+            }
+        },
+        'QuotaExceededError',
+    );

@@ -29,29 +29,31 @@ export function requireArguments(operation, given, required) {
  * @template {new (...given: any[]) => any} Interface
  * @param {Interface} Interface
  * @param {string} name
- * @param {readonly string[]} [inherited] members of another interface, which it redefines
+ * @param {{ inherited?: readonly string[], length?: number }} [options] `inherited`: members of another interface,
+ *   which it redefines; `length`: how many arguments its constructor requires
  * @returns {Interface}
  */
-export function idlInterface(Interface, name, inherited = []) {
+export function idlInterface(Interface, name, { inherited = [], length = 0 } = {}) {
     const { prototype } = Interface;
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
         if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, { ...property, enumerable: true });
     }
     Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
     Object.defineProperty(Interface, 'name', { value: name, configurable: true });
+    Object.defineProperty(Interface, 'length', { value: length, configurable: true });
     return Interface;
 }
 
 /**
  * HTML §8.1.8.1, event handler IDL attributes: the listener keeps the place of the first handler that was
- * set; what is no object is null; false cancels.
+ * set, until null takes it away; what is no object is null; false cancels.
  *
  * @param {object} object where the attributes are defined
  * @param {readonly string[]} types
  */
 export function defineHandlers(object, types) {
     for (const type of types) {
-        /** @type {WeakMap<EventTarget, { handler: any }>} */
+        /** @type {WeakMap<EventTarget, Entry>} */
         const handlers = new WeakMap();
         Object.defineProperty(object, `on${type}`, {
             configurable: true,
@@ -69,23 +71,33 @@ export function defineHandlers(object, types) {
     }
 }
 
+/** @typedef {{ handler: any, listener: (event: Event) => void }} Entry */
+
 /**
- * @param {WeakMap<EventTarget, { handler: any }>} handlers
+ * @param {WeakMap<EventTarget, Entry>} handlers
  * @param {EventTarget} target
  * @param {string} type
  * @param {any} handler
  */
 function set(handlers, target, type, handler) {
     const known = handlers.get(target);
-    if (known) {
+    if (known && handler !== null) {
         known.handler = handler;
         return;
     }
+    if (known) {
+        handlers.delete(target);
+        target.removeEventListener(type, known.listener);
+    }
     if (handler === null) return;
-    const entry = { handler };
+    /** @type {Entry} */
+    const entry = {
+        handler,
+        listener: (event) => {
+            if (typeof entry.handler !== 'function') return;
+            if (entry.handler.call(target, event) === false) event.preventDefault();
+        },
+    };
     handlers.set(target, entry);
-    target.addEventListener(type, (event) => {
-        if (typeof entry.handler !== 'function') return;
-        if (entry.handler.call(target, event) === false) event.preventDefault();
-    });
+    target.addEventListener(type, entry.listener);
 }

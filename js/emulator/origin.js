@@ -1,13 +1,14 @@
 /** An emulated origin: its tabs, its schedule, and what may happen to what they share. */
 
-import { invalid } from '../errors.js';
+import { invalid, TabacusError } from '../errors.js';
+import { checkInteger, checkOptions } from '../shared/check.js';
 import { Mail } from './channel.js';
 import { Chance } from './chance.js';
 import { OriginClock } from './clock.js';
 import { happening, Rules, where } from './core.js';
 import { closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
 import { Area } from './storage.js';
-import { Tab } from './tab.js';
+import { sameOriginUrl, Tab } from './tab.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -43,6 +44,15 @@ function makeHostTask() {
         calls.push(call);
         channel.port2.postMessage(0);
     };
+}
+
+/** @param {any} given @returns {{ key: any, value?: any, database?: string, store?: string }} */
+function checkRecord(given) {
+    if (typeof given === 'string') return { key: given };
+    const allowed = 'a key, or { key, value, database, store }, of which the last two go together';
+    const good = typeof given === 'object' && given !== null && given.key !== undefined && (given.database === undefined) === (given.store === undefined);
+    if (!good) throw invalid('record', given, allowed);
+    return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store']));
 }
 
 /** Steps of the browser's that are taken in one go. */
@@ -101,13 +111,17 @@ export class Origin {
     }
 
     /**
-     * @param {{ opener?: Tab, url?: string }} [options] `opener`: the new tab shares its process, and starts with
-     *   a copy of its sessionStorage
+     * @param {{ opener?: Tab, url?: string | URL }} [options] `opener`: the new tab shares its process, if it is
+     *   open, and starts with a copy of its sessionStorage. `url`: of this origin
      * @returns {Tab}
+     * @throws {TabacusError} `invalid-argument`; `closed`
      */
-    openTab({ opener, url = '' } = {}) {
-        if (opener !== undefined && !(opener instanceof Tab)) throw invalid('opener', opener, 'a tab of this origin');
-        const href = new URL(url, this.url).href;
+    openTab(options = {}) {
+        const { opener, url = '' } = /** @type {any} */ (checkOptions(options, ['opener', 'url']));
+        const own = opener === undefined || (opener instanceof Tab && opener.origin === this);
+        if (!own) throw invalid('opener', opener, 'a tab of this origin');
+        const href = sameOriginUrl(url, this.url);
+        if (this.#closed) throw new TabacusError('closed', 'the origin is closed: create another');
         const tab = new Tab(this, { opener, url: href, number: ++this.#tabsOpened });
         this.tabs.push(tab);
         return tab;
@@ -148,9 +162,10 @@ export class Origin {
      * A record becomes nonsense, or `value`: a key of localStorage, or a row of a database.
      *
      * @param {string | { key: any, value?: any, database?: string, store?: string }} record
+     * @throws {TabacusError} `invalid-argument`
      */
     corrupt(record) {
-        const { key, value, database, store } = typeof record === 'string' ? { key: record } : record;
+        const { key, value, database, store } = checkRecord(record);
         const nonsense = value === undefined ? `\uD800{corrupt ${this.chance.bits()}` : value;
         this.#tell(`${key} is corrupted`);
         if (database === undefined || store === undefined) {
@@ -162,15 +177,20 @@ export class Origin {
         if (found) found.value = nonsense;
     }
 
-    /** @param {number | Date} now milliseconds since 1970: what every tab's clock says from here on */
+    /**
+     * The wall clock is set: what every tab's Date says from here on. Timers and `performance` do not notice.
+     * @param {number | Date} now milliseconds since 1970
+     * @throws {TabacusError} `invalid-argument`
+     */
     setClock(now) {
-        const now_ms = Number(now);
+        const now_ms = typeof now === 'number' || now instanceof Date ? Number(now) : NaN;
         if (!Number.isFinite(now_ms)) throw invalid('now', now, 'a number of milliseconds or a Date');
         this.clock.set(now_ms);
     }
 
     /** @param {number | undefined} bytes of a storage's keys and values together, in UTF-8; undefined: no limit */
     setQuota(bytes) {
+        if (bytes !== undefined) checkInteger('bytes', bytes, 0, 2 ** 31 - 1);
         this.#tell(bytes === undefined ? 'storages have no limit' : `storages take ${bytes} bytes`);
         this.rules.quota(bytes);
     }
@@ -269,9 +289,11 @@ export class Origin {
     /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
     #changed(context, area, from, [key, oldValue, newValue]) {
         const { window } = context;
-        const storageArea = area === 0 ? window.localStorage : window.sessionStorage;
         const url = this.contexts.get(from)?.url.href ?? '';
-        context.fire(window, new window.StorageEvent('storage', { key, oldValue, newValue, url, storageArea }));
+        context.guard(() => {
+            const storageArea = area === 0 ? window.localStorage : window.sessionStorage;
+            window.dispatchEvent(new window.StorageEvent('storage', { key, oldValue, newValue, url, storageArea }));
+        });
     }
 
     /** @param {Context} context @param {() => void} task @param {number} kind @param {number} peer @internal */
@@ -314,6 +336,7 @@ export class Origin {
 
     /** @returns {Promise<void>} when nothing can happen any more before time passes */
     settled() {
+        if (this.#closed) return Promise.resolve();
         return new Promise((resolve) => {
             this.#waiting.push(resolve);
             this.wake();
@@ -340,12 +363,17 @@ export class Origin {
         return (this.#clientIds[context] ??= new Chance(this.seed, -context).uuid());
     }
 
+    get closed() {
+        return this.#closed;
+    }
+
     /** All tabs die, and nothing happens any more. */
     close() {
         if (this.#closed) return;
         for (const tab of [...this.tabs]) tab.kill();
         this.#closed = true;
         this.#rest();
+        this.rules.delete();
     }
 
     [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {

@@ -55,6 +55,7 @@ export class Area extends Stamped {
     /** @param {any} storage @param {string} key @returns {string | null} */
     static get(storage, key) {
         const { context, area, values } = Area.#fresh(storage);
+        if (!context.active) return null;
         let value = values.get(key);
         if (value === undefined) {
             value = context.rules.get(context.id, area, key);
@@ -67,6 +68,7 @@ export class Area extends Stamped {
     /** @param {any} storage @returns {string[]} in one order for as long as no key comes or goes */
     static keys(storage) {
         const seen = Area.#fresh(storage);
+        if (!seen.context.active) return [];
         seen.keys ??= seen.context.rules.keys(seen.context.id, seen.area);
         return seen.keys;
     }
@@ -176,9 +178,8 @@ function traps(self) {
     const descriptor = (value) => ({ value, writable: true, enumerable: true, configurable: true });
     return {
         get(target, key, receiver) {
-            const inherited = target[key];
-            if (typeof inherited === 'function') return inherited;
-            return visible(target, key) ?? Reflect.get(target, key, receiver);
+            if (typeof key === 'symbol' || key in target) return Reflect.get(target, key, receiver);
+            return Area.get(self(), key) ?? undefined;
         },
         has: (target, key) => visible(target, key) !== null || Reflect.has(target, key),
         // §3.9.2: a string goes to the setter whatever it shadows.

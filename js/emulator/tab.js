@@ -1,14 +1,30 @@
 /** A tab of an emulated origin: its window, its frames and workers, and what may happen to it. */
 
-import { invalid } from '../errors.js';
+import { invalid, TabacusError } from '../errors.js';
+import { checkOptions } from '../shared/check.js';
 import { Context } from './context.js';
 import { source, where } from './core.js';
 import { defineHandlers } from './idl.js';
 import { endDatabases } from './indexed-db.js';
+import { postedToWorker } from './post.js';
 import { runFunction, runScript } from './script.js';
 import { belongsTo, ReportingTarget } from './target.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
+
+/**
+ * @param {unknown} url
+ * @param {string | URL} base
+ * @returns {string} it, absolute
+ * @throws {TabacusError} `invalid-argument` where it is no URL, or not of the base's origin
+ */
+export function sameOriginUrl(url, base) {
+    const good = (typeof url === 'string' || url instanceof URL) && URL.canParse(String(url), base);
+    const parsed = good ? new URL(url, base) : undefined;
+    const { origin } = new URL(base);
+    if (parsed?.origin !== origin) throw invalid('url', url, `a URL of the origin ${origin}`);
+    return parsed.href;
+}
 
 const hostTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -36,7 +52,9 @@ export class Tab {
         this.origin = origin;
         this.opener = opener;
         this.number = number;
-        this.process = opener?.process ?? origin.rules.process();
+        const shared = opener?.closed ? undefined : opener; // a closed one's process is gone
+        /** @type {number} */
+        this.process = shared ? shared.process : origin.rules.process();
         this.agent = origin.rules.agent(this.process);
         this.session = origin.rules.session(opener?.session ?? 0);
         this.context = new Context(origin, this, { kind: 'window', agent: this.agent, session: this.session, url });
@@ -64,36 +82,38 @@ export class Tab {
      * @param {string | Function} script
      * @param {...any} given the function's arguments
      * @returns {Promise<any>} what it returns; of a module (a text that exports), what it exports
+     * @throws {TabacusError} `invalid-argument`; `closed`
      */
     async run(script, ...given) {
-        if (typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
-        if (this.closed) throw invalid('script', script, 'run in an open tab');
-        this.context.beginTask();
-        if (typeof script === 'string') return runScript(this.context, script);
-        if (script.length > 0 && given.length === 0) return script.call(this.window, this.window, this);
-        return runFunction(this.context, script, given);
+        return this.context.run(script, ...given);
     }
 
     /**
      * A frame of the same origin in the tab: its `window` shares the tab's storages and event loop.
-     * @param {{ url?: string, parent?: Context }} [options]
+     * @param {{ url?: string | URL, parent?: Context }} [options] `parent`: an open frame of the tab, or its window's
      * @returns {Context & { window: any }}
+     * @throws {TabacusError} `invalid-argument`; `closed`
      */
-    openFrame({ url, parent } = {}) {
+    openFrame(options = {}) {
+        const { url = '', parent = this.context } = /** @type {any} */ (checkOptions(options, ['url', 'parent']));
+        const framing = parent instanceof Context && parent.tab === this && parent.kind === 'window' && (parent.active || this.closed);
+        if (!framing) throw invalid('parent', parent, 'an open frame of this tab');
+        const href = sameOriginUrl(url, parent.url);
+        this.#checkOpen();
         const { agent, session } = this;
-        const frame = new Context(this.origin, this, {
-            kind: 'window',
-            agent,
-            session,
-            url: new URL(url ?? '', this.context.url).href,
-            parent: parent ?? this.context,
-        });
+        const frame = new Context(this.origin, this, { kind: 'window', agent, session, url: href, parent });
         this.frames.push(frame);
         return frame;
     }
 
-    /** A frame is taken out of its document. @param {Context} frame */
+    #checkOpen() {
+        if (this.closed) throw new TabacusError('closed', 'the tab is closed: open another');
+    }
+
+    /** A frame is taken out of its document, with the frames in it. @param {Context} frame */
     closeFrame(frame) {
+        if (!(frame instanceof Context && frame.tab === this && frame.parent)) throw invalid('frame', frame, 'a frame of this tab');
+        for (const inner of this.frames.filter(({ parent }) => parent === frame)) this.closeFrame(inner);
         frame.detached = true;
         endDatabases(frame);
         frame.close();
@@ -105,11 +125,18 @@ export class Tab {
      * `postMessage` and `onmessage` speak with what is returned.
      *
      * @param {string | Function} [script] as for {@link run}
-     * @returns {EventTarget & { scope: any, postMessage: (message: unknown) => void, terminate: () => void, onmessage: any }}
+     * @param {{ name?: string }} [options] `name`: its global object's
+     * @returns {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: any }}
+     * @throws {TabacusError} `invalid-argument`; `closed`
      */
-    openWorker(script) {
+    openWorker(script, options = {}) {
+        const { name = '' } = checkOptions(options, ['name']);
+        if (typeof name !== 'string') throw invalid('name', name, 'a string');
+        if (script !== undefined && typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
+        this.#checkOpen();
         const agent = this.origin.rules.agent(this.process);
         const context = new Context(this.origin, this, { kind: 'worker', agent, session: 0, url: this.context.url.href });
+        context.name = name;
         this.workers.push(context);
         const worker = new WorkerHandle(this, context);
         if (script !== undefined) context.queueTask(() => context.guard(() => void begin(context, script)), source.script);
@@ -154,9 +181,14 @@ export class Tab {
 
     /** @param {string} type @param {boolean} persisted */
     #fireTransition(type, persisted) {
+        this.#fireAtWindows(({ window }) => new window.PageTransitionEvent(type, { persisted }));
+    }
+
+    /** @param {(context: Context) => Event} make */
+    #fireAtWindows(make) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
-            context.fire(context.window, new context.window.PageTransitionEvent(type, { persisted }));
+            context.guard(() => context.window.dispatchEvent(make(context)));
         }
     }
 
@@ -252,13 +284,19 @@ export class Tab {
         this.#end(underWay === 0 ? 0 : this.origin.chance.below(underWay + 1));
     }
 
-    /** It is closed as a person closes it: `pagehide`, and all that it wrote arrives. */
+    /**
+     * It is closed as a person closes it, whatever `beforeunload` says: `pagehide`, `visibilitychange`, `unload`
+     * (HTML §7.4.6.4), and all that it wrote arrives.
+     */
     async close() {
         if (this.closed) return;
         this.#tell('is closed');
+        const told = () => Object.defineProperty(new Event('beforeunload', { cancelable: true }), 'returnValue', { value: '', writable: true });
+        this.#fireAtWindows(told);
         this.#fireTransition('pagehide', false);
         this.hidden = true;
         this.#fireAtDocuments('visibilitychange');
+        this.#fireAtWindows(() => new Event('unload'));
         this.#end(0xffffffff);
     }
 
@@ -291,18 +329,23 @@ class WorkerHandle extends ReportingTarget {
         this.#tab = tab;
         this.#context = context;
         this.scope = context.window;
-        this.scope.postMessage = (/** @type {unknown} */ message) => {
-            const data = context.serialize(message);
-            tab.context.queueTask(() => tab.context.fireMessage(this, data), source.message, context.agent);
+        this.scope.postMessage = (/** @type {any[]} */ ...given) => {
+            const message = postedToWorker(given);
+            tab.context.queueTask(() => tab.context.firePosted(this, message), source.message, context.agent);
         };
         this.scope.close = () => this.terminate();
     }
 
-    /** @param {unknown} message */
-    postMessage(message) {
+    /** As the tab's. @param {string | Function} script @param {...any} given @returns {Promise<any>} */
+    run(script, ...given) {
+        return this.#context.run(script, ...given);
+    }
+
+    /** @param {any[]} given a message, and what is transferred, or options */
+    postMessage(...given) {
         const context = this.#context;
-        const data = context.serialize(message);
-        context.queueTask(() => context.fireMessage(context.window, data), source.message, this.#tab.agent);
+        const message = postedToWorker(given);
+        context.queueTask(() => context.firePosted(context.window, message), source.message, this.#tab.agent);
     }
 
     terminate() {

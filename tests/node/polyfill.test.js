@@ -9,7 +9,10 @@ import { open } from 'tabacus';
 const platform = globalThis;
 
 it('installs a LockManager over the lease, which excludes; tabacus itself does not build on it', async () => {
-    const navigator = {};
+    // The platform's own were taken away as pages do: hidden by a property of navigator's own.
+    class Navigator {}
+    const navigator = Object.defineProperty(new Navigator(), 'locks', { value: undefined, configurable: true });
+    Object.assign(platform, { Lock: class {}, LockManager: class {} });
     Object.defineProperty(platform, 'navigator', { value: navigator, configurable: true });
     for (const [name, value] of Object.entries(fakeIndexedDB)) {
         if (/^(IDB|indexedDB$)/.test(name)) platform[name] = value;
@@ -31,5 +34,21 @@ it('installs a LockManager over the lease, which excludes; tabacus itself does n
     assert.notEqual(tab.capabilities.exclusion, 'web-locks');
     await tab.close();
     const same = await import('tabacus/compat/locks');
-    assert.equal(same.LockManager, platform.LockManager);
+    assert.equal(same.Lock, platform.Lock);
+});
+
+it('has the shape of the platform’s own (Web IDL §3.7)', async () => {
+    const { navigator, Lock, LockManager } = platform;
+    assert.deepEqual([Lock.name, Lock.length, LockManager.name, LockManager.length], ['Lock', 0, 'LockManager', 0]);
+    for (const Interface of [Lock, LockManager]) assert.throws(() => new Interface(), TypeError);
+    assert.equal(String(navigator.locks), '[object LockManager]');
+    assert.deepEqual(Object.keys(LockManager.prototype), ['request', 'query']);
+    assert.deepEqual(Object.keys(Lock.prototype), ['name', 'mode']);
+    assert.deepEqual([LockManager.prototype.request.length, LockManager.prototype.query.length], [2, 0]);
+    assert.ok(!Object.hasOwn(navigator, 'locks'));
+    assert.throws(() => Object.getPrototypeOf(navigator).locks, TypeError);
+    await assert.rejects(LockManager.prototype.query.call({}), TypeError);
+    await assert.rejects(navigator.locks.request('one argument'), TypeError);
+    await assert.rejects(navigator.locks.request('-reserved', () => {}), { name: 'NotSupportedError' });
+    await navigator.locks.request('l', (/** @type {any} */ lock) => assert.equal(String(lock), '[object Lock]'));
 });
