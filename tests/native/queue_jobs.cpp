@@ -229,7 +229,8 @@ TEST_CASE("queue: a key has one job, which moves to the front; a full queue refu
     CHECK(scene.judge.order == Names{"c2", "a", "b"});
 }
 
-TEST_CASE("queue: what a full queue refuses of what follows a job fails the job, and is not halved") {
+TEST_CASE(
+    "queue: what a full queue refuses of what follows a job fails the job, and is not halved") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.attempts = 2, .back_off_ms = 5, .limit = 2},

@@ -62,7 +62,8 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
         __int128 sum = 0;
         for (const auto& [node, record] : known) sum += record.totals.plus - record.totals.minus;
         if (sum > value_max || sum < -value_max) {
-            co_await fail(ErrorCode::out_of_range, "with that state the counter would leave ±(2^53 − 1)");
+            co_await fail(ErrorCode::out_of_range,
+                          "with that state the counter would leave ±(2^53 − 1)");
         }
         co_await transaction->commit();
     }
