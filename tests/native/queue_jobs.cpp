@@ -253,7 +253,7 @@ TEST_CASE(
 TEST_CASE("queue: once pause() has resolved, nothing that was claimed ahead begins") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
-        QueueScene scene(seed, {}, {.longest_ms = 0});
+        QueueScene scene(seed, {}, {.longest_ms = 1}, std::make_unique<PatientChooser>(seed));
         const auto member = scene.open();
         for (int number = 0; number < 60; ++number) member.page->enqueue(name(number));
         scene.until([&] { return scene.judge.accepted.size() == 60; });
