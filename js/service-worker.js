@@ -6,7 +6,12 @@
  * import { open } from 'tabacus/service-worker'; // in a worker registered with { type: 'module' }
  * const opened = open({ namespace: 'reader' });
  * opened.then((tab) => tab.queue('pages').handle(download));
- * addEventListener('sync', (event) => event.waitUntil(opened.then((tab) => tab.queue('pages').onIdle())));
+ * addEventListener('sync', (event) => event.waitUntil(work()));
+ * async function work() {
+ *     const pages = (await opened).queue('pages');
+ *     await pages.resume(); // the network is back
+ *     await pages.onIdle();
+ * }
  */
 
 // @ts-ignore: made by the build, and not there when types are checked

@@ -16,18 +16,27 @@ class Handle {
     _real;
 
     #load;
-    #what;
 
     /**
      * @param {Load} load
      * @param {string} name
-     * @param {[kind: 'sequence' | 'budget' | 'rateLimit', ...numbers: number[]]} what the method that makes it
+     * @param {'sequence' | 'budget' | 'rateLimit'} kind the method that makes it
+     * @param {number[]} numbers what it is given
      */
-    constructor(load, name, ...what) {
+    constructor(load, name, kind, ...numbers) {
         this.name = name;
         this.#load = load;
-        this.#what = what;
+        /** @internal */
+        this._kind = kind;
+        /** @internal */
+        this._numbers = numbers;
     }
+
+    /**
+     * For the tab: it is the one of its name.
+     * @internal
+     */
+    _begin() {}
 
     /**
      * @param {string} method
@@ -36,9 +45,8 @@ class Handle {
      * @protected
      */
     async _later(method, ...words) {
-        const [kind, ...numbers] = this.#what;
         const limits = /** @type {any} */ (await this.#load());
-        this._real ??= limits[kind](this.name, ...numbers);
+        this._real ??= limits[this._kind](this.name, ...this._numbers);
         return this._real[method](...words);
     }
 }
@@ -101,6 +109,10 @@ export class Budget extends Handle {
         const limit = checkInteger('limit', checkOptions(options, ['limit']).limit, 0, Number.MAX_SAFE_INTEGER);
         super(load, name, 'budget', limit);
         this.limit = limit;
+    }
+
+    /** @override @internal */
+    _begin() {
         this._later('look').catch(() => {}); // who uses it is told
     }
 

@@ -4,6 +4,7 @@ import { invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { checkKey } from '../lock/options.js';
 import { checkInteger, checkOptions } from '../shared/check.js';
+import { checkKind } from './options.js';
 import { errorFrom, errorText, packed, unpacked } from './values.js';
 import { fieldsPerJob, jobFrom } from './views.js';
 
@@ -40,7 +41,7 @@ import { fieldsPerJob, jobFrom } from './views.js';
  * @property {string | undefined} key
  * @property {string} kind
  * @property {number} attempt from 1
- * @property {number} lostWorkers how many tabs were lost that ran it
+ * @property {number} lostWorkers how many tabs were lost that had claimed it
  * @property {AbortSignal} signal aborts when the claim on the job is lost: its tab is frozen or hidden for good,
  *   or the job was cancelled. Nothing of what the handler gives is kept then
  * @property {(fraction: number, note?: string) => void} progress tells all tabs
@@ -52,14 +53,13 @@ import { fieldsPerJob, jobFrom } from './views.js';
 
 /** @typedef {(work: Work) => unknown} Handler its result, or what it throws, goes to who enqueued the job */
 
-const kindUnitsMax = 128;
 const delayMsMax = 2 ** 31 - 1;
 const deliveries = /** @type {const} */ (['at-least-once', 'at-most-once']);
 
-/** @param {unknown} kind */
-function checkKind(kind) {
-    if (checkKey('kind', kind).length > kindUnitsMax) throw invalid('kind', kind, `at most ${kindUnitsMax} UTF-16 units`);
-    return /** @type {string} */ (kind);
+/** @param {unknown} key */
+function checkJobKey(key) {
+    if (key === '') throw invalid('key', key, 'a string of at least one UTF-16 unit');
+    return checkKey('key', key);
 }
 
 /** What the core tells, in the order of `enum class Told` in wasm/src/browser/queues_core.cpp. */
@@ -81,6 +81,7 @@ export class OpenQueue {
     #number;
     #name;
     #delivery;
+    #concurrency;
 
     /** Jobs in the queue, as last heard. */
     size = 0;
@@ -100,8 +101,11 @@ export class OpenQueue {
     /** @type {Set<(state: QueueState) => void>} */
     #listeners = new Set();
 
-    /** @type {Map<string, import('./views.js').RunningJob>} */
-    #running = new Map();
+    /**
+     * Jobs that are claimed, and with which others. Of one claim they run one after another.
+     * @type {Map<string, { job: import('./views.js').RunningJob, claim: { current?: string } }>}
+     */
+    #claimed = new Map();
 
     #done = 0;
     #failed = 0;
@@ -119,6 +123,7 @@ export class OpenQueue {
         this.#platform = platform;
         this.#name = name;
         this.#delivery = (Number(options[0]) & 8) > 0 ? deliveries[1] : deliveries[0];
+        this.#concurrency = Number(options[1]);
         this.#number = border.invoke('_queue_open', [name], ...options);
         void this.#refresh().catch(() => {}); // heard of with the next event
     }
@@ -142,16 +147,10 @@ export class OpenQueue {
 
     /**
      * @param {Handler} handler
-     * @param {unknown} given
+     * @param {string[] | undefined} kinds that no other handler has; undefined: all
      */
-    handle(handler, given) {
-        const { kinds } = checkOptions(given, ['kinds']);
-        if (kinds !== undefined && (!Array.isArray(kinds) || kinds.length === 0)) {
-            throw invalid('kinds', kinds, 'an array of kinds');
-        }
-        const own = { kinds: kinds?.map(checkKind), handler };
-        const taken = this.#handlers.find((other) => overlap(own.kinds, other.kinds));
-        if (taken) throw invalid('kinds', kinds ?? 'all', 'kinds that no other handler of this tab has');
+    handle(handler, kinds) {
+        const own = { kinds, handler };
         this.#handlers.push(own);
         this.#takePart();
         return () => {
@@ -164,7 +163,7 @@ export class OpenQueue {
 
     /** @param {string} key */
     async cancel(key) {
-        return (await this.#make((id) => this.#invoke('cancel', [checkKey('key', key)], id))) === 1;
+        return (await this.#make((id) => this.#invoke('cancel', [checkJobKey(key)], id))) === 1;
     }
 
     /** @param {'pause' | 'resume' | 'clear' | 'idle'} what @returns {Promise<any>} */
@@ -239,7 +238,7 @@ export class OpenQueue {
      */
     #spec(payload, given = {}) {
         const options = checkOptions(given, ['key', 'priority', 'optional', 'delay', 'kind', 'delivery']);
-        const key = options.key === undefined ? '' : checkKey('key', options.key);
+        const key = options.key === undefined ? '' : checkJobKey(options.key);
         const { priority = 0, optional = false, delay = 0, kind = '' } = options;
         const level = typeof priority === 'boolean' ? Number(priority) : checkInteger('priority', priority, -1000, 1000);
         if (typeof optional !== 'boolean') throw invalid('optional', optional, 'true or false');
@@ -278,7 +277,13 @@ export class OpenQueue {
         const texts = (await this.#make((id) => this.#invoke('list', [], view, id))) || [];
         const jobs = [];
         for (let at = 0; at + fieldsPerJob <= texts.length; at += fieldsPerJob) {
-            jobs.push(jobFrom(texts.slice(at, at + fieldsPerJob), this.#host.values));
+            const { packed: text, ...job } = jobFrom(texts.slice(at, at + fieldsPerJob));
+            try {
+                job.payload = unpacked(...text, this.#host.values);
+            } catch {
+                // A stranger's. Who runs it fails.
+            }
+            jobs.push(job);
         }
         return jobs;
     }
@@ -304,13 +309,14 @@ export class OpenQueue {
      */
     async #work(run, fields, signal) {
         const { values } = this.#host;
-        const { id, payload, key, kind, attempt, lostWorkers } = jobFrom(fields, values);
+        const { id, key, kind, attempt, lostWorkers, packed: text } = jobFrom(fields);
         /** @type {Spec[]} */
         const following = [];
         /** @type {import('./values.js').Packed} */
         let outcome;
         let succeeded = true;
         try {
+            const payload = unpacked(...text, values); // which may be a stranger's
             signal.throwIfAborted();
             const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
             if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
@@ -365,29 +371,43 @@ export class OpenQueue {
     #settled(id, [kind, byValue = '', text = '']) {
         const waiting = this.#waiting.get(id) ?? [];
         this.#waiting.delete(id);
-        const value = kind === 's' ? unpacked(byValue, text, this.#host.values) : undefined;
-        for (const { resolve, reject } of waiting) {
-            if (kind === 's') resolve(value);
-            else if (kind === 'x') reject(new DOMException('the job was cancelled', 'AbortError'));
-            else reject(errorFrom(text));
+        /** @type {unknown} */
+        let value;
+        let failure = kind === 'x' ? new DOMException('the job was cancelled', 'AbortError') : errorFrom(text);
+        if (kind === 's') {
+            try {
+                value = unpacked(byValue, text, this.#host.values);
+            } catch {
+                kind = '';
+                failure = new TabacusError('store-failed', 'the result cannot be read');
+            }
         }
+        for (const { resolve, reject } of waiting) kind === 's' ? resolve(value) : reject(failure);
     }
 
     // --- News
 
     async #refresh() {
-        const [size, running] = await Promise.all([this.#make((id) => this.#invoke('count', [], id)), this.#list(1)]);
-        this.size = size;
-        for (const job of running) {
-            const { id, key, kind, tab = '', attempt } = job;
-            const known = this.#running.get(id);
-            this.#running.set(id, { id, key, kind, tab, attempt, fraction: known?.fraction, note: known?.note });
+        const counted = this.#make((id) => this.#invoke('count', [], id)).then(([size, paused]) => {
+            this.size = Number(size);
+            this.#paused = paused !== '';
+        });
+        const [running] = await Promise.all([this.#list(1), counted]);
+        for (const { id, key, kind, tab = '', attempt } of running) {
+            const known = this.#claimed.get(id);
+            if (known) known.claim.current = id;
+            else this.#claimed.set(id, { job: { id, key, kind, tab, attempt, fraction: undefined, note: undefined }, claim: {} });
         }
     }
 
     /** @returns {Omit<QueueState, 'type'>} */
     #state() {
-        const running = [...this.#running.values()];
+        /** @type {Map<object, import('./views.js').RunningJob>} */
+        const current = new Map();
+        for (const { job, claim } of this.#claimed.values()) {
+            if (!current.has(claim) || claim.current === job.id) current.set(claim, job);
+        }
+        const running = [...current.values()].slice(0, this.#concurrency);
         const queued = Math.max(this.size - running.length, 0);
         return { size: this.size, queued, running, done: this.#done, failed: this.#failed, paused: this.#paused };
     }
@@ -401,12 +421,13 @@ export class OpenQueue {
         const fields = rest.slice(0, -1);
         const step = fieldsOf[letter] ?? 0;
         if (step === 0 || fields.length === 0) {
-            if (type === 'cancelled') this.#running.clear();
+            if (type === 'cancelled') this.#claimed.clear();
             this.#tell({ type, tab });
             return;
         }
+        const claim = {};
         for (let at = 0; at + step <= fields.length; at += step) {
-            this.#tell({ type, tab, ...this.#about(type, tab, fields.slice(at, at + step)) });
+            this.#tell({ type, tab, ...this.#about(type, tab, fields.slice(at, at + step), claim) });
         }
     }
 
@@ -416,26 +437,28 @@ export class OpenQueue {
      * @param {QueueState['type']} type
      * @param {string} tab
      * @param {string[]} fields
+     * @param {{ current?: string }} claim what the jobs of one `running` share
      * @returns {Partial<QueueState>}
      */
-    #about(type, tab, [id = '', second = '', third = '', fourth]) {
+    #about(type, tab, [id = '', second = '', third = '', fourth], claim) {
         switch (type) {
             case 'queued':
                 return { id, key: second || undefined, kind: third };
             case 'running': {
                 const job = { id, key: second || undefined, kind: third, tab, attempt: Number(fourth) };
-                this.#running.set(id, { ...job, fraction: undefined, note: undefined });
+                this.#claimed.set(id, { job: { ...job, fraction: undefined, note: undefined }, claim });
                 return job;
             }
             case 'progress': {
                 const told_ = { fraction: Number(second) / 1e6, note: third || undefined };
-                const job = this.#running.get(id);
+                const { job, claim: own } = this.#claimed.get(id) ?? {};
                 if (job) Object.assign(job, told_);
+                if (own) own.current = id;
                 return { id, key: job?.key, kind: job?.kind, ...told_ };
             }
             default: {
-                const job = this.#running.get(id);
-                this.#running.delete(id);
+                const { job } = this.#claimed.get(id) ?? {};
+                this.#claimed.delete(id);
                 for (const number of this.#given.get(id) ?? []) this.#host.values.take(number);
                 this.#given.delete(id);
                 if (type === 'done') ++this.#done;
@@ -470,9 +493,3 @@ export class OpenQueue {
         });
     }
 }
-
-/**
- * @param {string[] | undefined} some undefined: all
- * @param {string[] | undefined} others
- */
-const overlap = (some, others) => !some || !others || some.some((kind) => others.includes(kind));

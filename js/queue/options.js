@@ -1,7 +1,7 @@
 /** What the users of a queue pass, checked before anything is done. */
 
 import { invalid } from '../errors.js';
-import { checkInteger, checkOptions } from '../shared/check.js';
+import { checkInteger, checkName, checkOptions } from '../shared/check.js';
 
 /**
  * An agreement of all tabs that use the queue.
@@ -38,6 +38,23 @@ const numbers = {
     backOff: [0, 3_600_000, 1_000],
     limit: [1, Infinity, Infinity],
 };
+
+/** @param {unknown} kind */
+export function checkKind(kind) {
+    if (kind !== '' && checkName(kind, 'kind').includes('\0')) throw invalid('kind', kind, 'a string without U+0000');
+    return /** @type {string} */ (kind);
+}
+
+/**
+ * @param {unknown} given the options of a handler
+ * @returns {string[] | undefined} undefined: all
+ */
+export function checkKinds(given) {
+    const { kinds } = checkOptions(given, ['kinds']);
+    if (kinds === undefined) return undefined;
+    if (!Array.isArray(kinds) || kinds.length === 0) throw invalid('kinds', kinds, 'an array of kinds');
+    return kinds.map(checkKind);
+}
 
 /**
  * The options as queue_open() in wasm/src/bindings/queue takes them; the bits are those of `words`, in order.

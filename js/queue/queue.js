@@ -1,5 +1,7 @@
 import { invalid } from '../errors.js';
+import { checkKinds } from './options.js';
 
+/** @typedef {import('../errors.js').TabacusError} TabacusError */
 /** @typedef {import('./open-queue.js').OpenQueue} OpenQueue */
 /** @typedef {import('./open-queue.js').EnqueueOptions} EnqueueOptions */
 /** @typedef {import('./open-queue.js').Handler} Handler */
@@ -15,20 +17,26 @@ import { invalid } from '../errors.js';
 export class Queue {
     #load;
     #report;
+    #assertOpen;
 
     /** @type {OpenQueue | undefined} */
     #open;
+
+    /** Of each handler; undefined: all. @type {Set<{ kinds: string[] | undefined }>} */
+    #handled = new Set();
 
     /**
      * @param {string} name
      * @param {() => Promise<OpenQueue>} load
      * @param {(error: unknown) => void} report
+     * @param {() => void} assertOpen throws when the tab is closed
      * @internal
      */
-    constructor(name, load, report) {
+    constructor(name, load, report, assertOpen) {
         this.name = name;
         this.#load = load;
         this.#report = report;
+        this.#assertOpen = assertOpen;
         this.#ask(() => {}).catch(() => {}); // told to who asks for something
     }
 
@@ -44,7 +52,8 @@ export class Queue {
     async enqueue(payload, options) {
         if (this.#open) return this.#open.enqueue(payload, options);
         const [kept] = copied([payload]);
-        return this.#ask((queue) => queue.enqueue(kept, options));
+        const asked = typeof options === 'object' && options ? { ...options } : options;
+        return this.#ask((queue) => queue.enqueue(kept, asked));
     }
 
     /**
@@ -54,6 +63,7 @@ export class Queue {
      * @param {Handler} handler
      * @param {{ kinds?: string[] }} [options]
      * @returns {() => void} ends it; what runs runs on
+     * @throws {TabacusError} `invalid-argument`, also of a kind that another handler of this tab has; `closed`
      */
     /**
      * @overload
@@ -69,7 +79,17 @@ export class Queue {
     handle(first, second = {}) {
         const [handler, options] = typeof first === 'string' ? [second, { kinds: [first] }] : [first, second];
         if (typeof handler !== 'function') throw invalid('handler', handler, 'a function');
-        return this.#until((queue) => queue.handle(handler, options));
+        const own = { kinds: checkKinds(options) };
+        for (const { kinds } of this.#handled) {
+            if (!overlap(own.kinds, kinds)) continue;
+            throw invalid('kinds', own.kinds ?? 'all', 'kinds that no other handler of this tab has');
+        }
+        const end = this.#until((queue) => queue.handle(handler, own.kinds));
+        this.#handled.add(own);
+        return () => {
+            this.#handled.delete(own);
+            end();
+        };
     }
 
     /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
@@ -122,6 +142,7 @@ export class Queue {
      *
      * @param {(state: QueueState) => void} listener
      * @returns {() => void} ends it
+     * @throws {TabacusError} `invalid-argument`, `closed`
      */
     subscribe(listener) {
         if (typeof listener !== 'function') throw invalid('listener', listener, 'a function');
@@ -140,11 +161,18 @@ export class Queue {
 
     /** @param {(queue: OpenQueue) => () => void} begin */
     #until(begin) {
+        this.#assertOpen();
         const begun = this.#open ? Promise.resolve(begin(this.#open)) : this.#ask(begin);
         begun.catch(this.#report);
         return () => void begun.then((end) => end(), () => {});
     }
 }
+
+/**
+ * @param {string[] | undefined} some undefined: all
+ * @param {string[] | undefined} others
+ */
+const overlap = (some, others) => !some || !others || some.some((kind) => others.includes(kind));
 
 /**
  * As it is when the caller passes it; what cannot be cloned is refused by who looks at it.

@@ -1,6 +1,6 @@
 /** What is shown of jobs, made of what the core tells. */
 
-import { errorFrom, unpacked } from './values.js';
+import { errorFrom } from './values.js';
 
 /**
  * @typedef {object} Job
@@ -13,7 +13,7 @@ import { errorFrom, unpacked } from './values.js';
  * @property {'at-least-once' | 'at-most-once'} delivery
  * @property {'queued' | 'delayed' | 'running' | 'dead'} state
  * @property {number} attempt the attempt that runs or comes next, from 1; of a dead letter, how many there were
- * @property {number} lostWorkers how many tabs were lost that ran it
+ * @property {number} lostWorkers how many tabs were lost that had claimed it
  * @property {number} enqueued milliseconds since the Unix epoch
  * @property {number | undefined} due of a delayed job: when it may run; of a dead letter: since when it is one
  * @property {unknown} error of the last attempt that failed
@@ -66,18 +66,19 @@ export const fieldsPerJob = 15;
 const states = /** @type {const} */ (['queued', 'delayed', 'running', 'dead']);
 
 /**
+ * But for its payload: `packed` is that, as unpacked() takes it.
+ *
  * @param {string[]} fields as QueuesCore tells them
- * @param {import('../host/values.js').Values} values
- * @returns {Job}
+ * @returns {Job & { packed: [byValue: string, text: string] }}
  */
-export function jobFrom(fields, values) {
+export function jobFrom(fields) {
     const [id = '', key, kind = '', priority, optional, once, state, attempts, lost, enqueued, due, error, tab, byValue = '', text = ''] = fields;
     const dead = Number(state) === 3;
     return {
         id,
         key: key || undefined,
         kind,
-        payload: unpacked(byValue, text, values),
+        payload: undefined,
         priority: Number(priority),
         optional: optional !== '',
         delivery: once ? 'at-most-once' : 'at-least-once',
@@ -88,5 +89,6 @@ export function jobFrom(fields, values) {
         due: Number(due) || undefined,
         error: error ? errorFrom(error) : undefined,
         tab: tab || undefined,
+        packed: [byValue, text],
     };
 }

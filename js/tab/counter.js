@@ -296,8 +296,8 @@ export class ReplicatedCounter extends TabCounter {
      * it is committed.
      *
      * @param {import('../limits/transfer.js').CounterState} state
-     * @returns {Promise<void>} rejects with `invalid-argument`, and nothing is merged, when it is no state;
-     *   as state()
+     * @returns {Promise<void>} rejects, and nothing is merged, with `invalid-argument` when it is no state, and
+     *   with a TabacusRangeError when the counter would leave ±(2^53 − 1); as state()
      */
     async merge(state) {
         await (await this._owner.limits()).merge(this.name, state);
@@ -353,6 +353,23 @@ export class StoredCounter extends TabCounter {
     /** @override */
     async flush() {
         return this.#run(() => super.flush());
+    }
+
+    /**
+     * Only totals of the default strategy travel to other devices.
+     *
+     * @returns {Promise<never>} rejects with `unavailable`
+     */
+    async state() {
+        throw new TabacusError('unavailable', `a counter of the strategy ${this.guarantee.strategy} has no state to merge: replicated ones do`);
+    }
+
+    /**
+     * @param {import('../limits/transfer.js').CounterState} _state
+     * @returns {Promise<never>} as state()
+     */
+    async merge(_state) {
+        return this.state();
     }
 
     /**

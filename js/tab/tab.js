@@ -145,6 +145,9 @@ export class Tab extends EventTarget {
     /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
     #queuesByName = new Map();
 
+    /** @type {Map<string, Sequence | Budget | RateLimit>} */
+    #limitsByName = new Map();
+
     /**
      * Events of types that nobody has listened to yet: a store found lost by open() must not be news
      * that came too early to be heard.
@@ -290,9 +293,9 @@ export class Tab extends EventTarget {
      * const { result } = await pages.enqueue('/book/1', { key: '/book/1' });
      */
     queue(name, options) {
-        const checked = checkQueueOptions(options ?? {});
+        const checked = checkQueueOptions(options === undefined ? {} : options);
         checkName(name);
-        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        this.#assertOpen();
         const known = this.#queuesByName.get(name);
         const asked = String(checked);
         if (known) {
@@ -301,11 +304,12 @@ export class Tab extends EventTarget {
         }
         let opened = /** @type {import('../queue/open-queue.js').OpenQueue | undefined} */ (undefined);
         const load = async () => {
-            if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+            this.#assertOpen();
             const queues = await this.#queues.get();
             return (opened ??= queues.open(name, checked));
         };
-        const queue = new Queue(name, load, (error) => this.#closing || reportTo(this.#platform, error));
+        const report = (/** @type {unknown} */ error) => this.#closing || reportTo(this.#platform, error);
+        const queue = new Queue(name, load, report, () => this.#assertOpen());
         this.#queuesByName.set(name, { queue, options: asked });
         return queue;
     }
@@ -352,11 +356,11 @@ export class Tab extends EventTarget {
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {import('../limits/handles.js').SequenceOptions} [options]
-     * @returns {Sequence}
-     * @throws {TabacusError} `invalid-argument`
+     * @returns {Sequence} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
      */
     sequence(name, options = {}) {
-        return new Sequence(checkName(name), options, this.#loadLimits);
+        return this.#limit(new Sequence(checkName(name), options, this.#loadLimits));
     }
 
     /**
@@ -364,11 +368,11 @@ export class Tab extends EventTarget {
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {import('../limits/handles.js').BudgetOptions} options
-     * @returns {Budget}
-     * @throws {TabacusError} `invalid-argument`
+     * @returns {Budget} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
      */
     budget(name, options) {
-        return new Budget(checkName(name), options, this.#loadLimits);
+        return this.#limit(new Budget(checkName(name), options, this.#loadLimits));
     }
 
     /**
@@ -376,11 +380,31 @@ export class Tab extends EventTarget {
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {import('../limits/handles.js').RateLimitOptions} options
-     * @returns {RateLimit}
-     * @throws {TabacusError} `invalid-argument`
+     * @returns {RateLimit} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
      */
     rateLimit(name, options) {
-        return new RateLimit(checkName(name), options, this.#loadLimits);
+        return this.#limit(new RateLimit(checkName(name), options, this.#loadLimits));
+    }
+
+    /**
+     * The one that there is already of that kind and name.
+     *
+     * @template {Sequence | Budget | RateLimit} One
+     * @param {One} made
+     * @returns {One}
+     */
+    #limit(made) {
+        const key = `${made._kind}/${made.name}`;
+        const known = this.#limitsByName.get(key);
+        if (known && String(known._numbers) !== String(made._numbers)) {
+            throw new TabacusError('kind-mismatch', `this tab has the ${made._kind} ${made.name} with other options`);
+        }
+        if (!known) {
+            this.#limitsByName.set(key, made);
+            made._begin();
+        }
+        return /** @type {One} */ (known ?? made);
     }
 
     /**

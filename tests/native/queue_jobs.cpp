@@ -229,6 +229,45 @@ TEST_CASE("queue: a key has one job, which moves to the front; a full queue refu
     CHECK(scene.judge.order == Names{"c2", "a", "b"});
 }
 
+TEST_CASE(
+    "queue: what a full queue refuses of what follows a job fails the job, and is not halved") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.attempts = 2, .back_off_ms = 5, .limit = 2},
+                         {.longest_ms = 0, .effects = 2});
+        const auto member = scene.open();
+        member.page->enqueue("a");
+        member.page->enqueue("b");
+        scene.until([&] { return scene.judge.accepted.size() == 2; });
+        member.page->work();
+        scene.until([&] { return scene.all_settled() && !scene.judge.outcomes.empty(); });
+        // Who fails last has the room.
+        CHECK(scene.dead().size() == 1);
+        CHECK(scene.effects().size() == 1);
+        for (const auto& [payload, count] : scene.effects()) CHECK(count == 2);
+        CHECK(scene.judge.outcomes.size() == 1);
+        CHECK(scene.judge.begun.size() == 2);
+    }
+}
+
+TEST_CASE("queue: once pause() has resolved, nothing that was claimed ahead begins") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.longest_ms = 1}, std::make_unique<PatientChooser>(seed));
+        const auto member = scene.open();
+        for (int number = 0; number < 60; ++number) member.page->enqueue(name(number));
+        scene.until([&] { return scene.judge.accepted.size() == 60; });
+        member.page->work();
+        scene.until([&] { return scene.judge.order.size() >= 8; });
+        const auto paused = member.page->pause(true);
+        scene.until([&] { return *paused; });
+        const auto begun = scene.judge.order.size();
+        scene.steps(500);
+        CHECK(scene.judge.order.size() == begun);
+        CHECK(begun < 60);
+    }
+}
+
 TEST_CASE("queue: after a failure it pauses until it is asked again") {
     QueueScene scene(1, {.pause_on_failure = true}, {.longest_ms = 0, .failures = 1});
     const auto member = scene.open();

@@ -55,6 +55,7 @@ class QueuePage {
         double longest_ms = 3;
         std::uint64_t slow_one_in = 1;  // the others end at once
         int failures = 0;               // of each job, before it is done
+        int effects = 1;                // that each enqueues
     };
     QueuePage(LabTab& world, QueueJudge& judge, QueueOptions options, Work work)
         : world_(world),
@@ -88,11 +89,14 @@ class QueuePage {
         return enqueue(JobSpec{.payload = {payload, false}});
     }
     void work() { queue_.handle({""}); }
-    void pause(bool paused) {
-        scope_.spawn([](Queue& queue, bool stop) -> Task<void> {
+    std::shared_ptr<bool> pause(bool paused) {
+        auto ended = std::make_shared<bool>(false);
+        scope_.spawn([](Queue& queue, bool stop, std::shared_ptr<bool> done) -> Task<void> {
             if (stop) co_await queue.pause();
             if (!stop) co_await queue.resume();
-        }(queue_, paused));
+            *done = true;
+        }(queue_, paused, ended));
+        return ended;
     }
     void cancel(const std::string& key, std::set<std::string>& cancelled) {
         scope_.spawn(
@@ -142,7 +146,9 @@ class QueuePage {
             outcome.value.text = "failed " + job.payload.text;
         } else {
             outcome.value.text = "did " + job.payload.text;
-            outcome.next.push_back({.payload = job.payload, .kind = std::string(effect_kind)});
+            for (int i = 0; i < work_.effects; ++i) {
+                outcome.next.push_back({.payload = job.payload, .kind = std::string(effect_kind)});
+            }
         }
         queue_.finish(run, std::move(outcome));
     }

@@ -271,7 +271,12 @@ test('limits: mistakes are told at once, naming the argument; what is used after
     await assert.rejects(wrong.budget('b', { limit: 1 }).give('1'), failsWith('invalid-argument'));
     await assert.rejects(wrong.rateLimit('r', { limit: 1, interval: 1 }).take({ timeout: -1 }), failsWith('invalid-argument'));
     const sequence = a.sequence('s');
-    const budget = a.budget('b', { limit: 9 });
+    const budget = a.budget('b', { limit: 1 });
+    assert.equal(a.sequence('s'), sequence);
+    assert.equal(a.budget('b', { limit: 1 }), budget);
+    assert.throws(() => a.sequence('s', { gapless: true }), failsWith('kind-mismatch'));
+    assert.throws(() => a.budget('b', { limit: 9 }), failsWith('kind-mismatch'));
+    assert.throws(() => a.rateLimit('r', { limit: 2, interval: 1 }), failsWith('kind-mismatch'));
     await sequence.next();
     await budget.tryTake();
     await close();
@@ -291,6 +296,18 @@ test('limits: without IndexedDB they refuse, or hold within the page if that was
     assert.equal(await b.rateLimit('r', { limit: 1, interval: 60_000 }).tryTake(), true);
     assert.equal(await b.rateLimit('r', { limit: 1, interval: 60_000 }).tryTake(), false);
     await closeB();
+});
+
+test('sequence: who asks for more than there is is refused alone', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const sequence = a.sequence('s', { block: 10 });
+    const most = Number.MAX_SAFE_INTEGER;
+    assert.equal(await sequence.next(), 1);
+    const [small, large, next] = await Promise.allSettled([sequence.reserve(20), sequence.reserve(most), sequence.reserve(1)]);
+    assert.deepEqual([small.status, large.status, next.status], ['fulfilled', 'rejected', 'fulfilled']);
+    assert.ok(/** @type {any} */ (large).reason instanceof TabacusRangeError);
+    assert.ok(/** @type {any} */ (next).value.first > /** @type {any} */ (small).value.last);
+    await close();
 });
 
 test('state and merge: two devices agree, in any order, any number of times, and over restarts', async () => {
@@ -345,5 +362,14 @@ test('state and merge: what is no state is refused whole; strings and numbers ar
     assert.equal(await counter.read(), 0);
     await counter.merge({ version: 1, rows: [good] });
     assert.equal(counter.value, 2);
+    const most = Number.MAX_SAFE_INTEGER;
+    const large = { node: 'x2/0', epoch: 1, plus: most, minus: 0 };
+    await assert.rejects(counter.merge({ version: 1, rows: [{ ...good, plus: 4 }, large] }), TabacusRangeError);
+    assert.equal(await counter.read(), 2);
+    await counter.merge({ version: 1, rows: [{ ...large, minus: 2 }] });
+    assert.equal(await counter.read(), most);
+    const stored = a.counter('n', { strategy: 'transactional' });
+    await assert.rejects(stored.state(), failsWith('unavailable'));
+    await assert.rejects(stored.merge({ version: 1, rows: [good] }), failsWith('unavailable'));
     await close();
 });

@@ -152,6 +152,43 @@ test('what follows a job is enqueued with its settlement, or not at all', async 
     await close();
 });
 
+test('what follows and is refused fails the job with that error, and nothing of it is enqueued', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const queue = a.queue('q', { limit: 2, attempts: 1 });
+    queue.handle('go', ({ payload, next }) => {
+        for (const n of payload) next(n, { kind: 'rest' });
+        return 'gone';
+    });
+    const few = await queue.enqueue([1], { kind: 'go' });
+    assert.equal(await few.result, 'gone');
+    const many = await queue.enqueue([2, 3], { kind: 'go' });
+    await assert.rejects(many.result, failsWith('queue-full'));
+    assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), [1]);
+    assert.equal((await queue.deadLetters()).length, 1);
+    await close();
+});
+
+test('before the first state is told, the store has said whether it is paused; one job of a claim runs', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    await a.queue('q').pause();
+    const first = await new Promise((resolve) => void b.queue('q').subscribe(resolve));
+    assert.equal(first.paused, true);
+    let most = 0;
+    let listed = 0;
+    b.queue('q').subscribe(({ running }) => (most = Math.max(most, running.length)));
+    for (let n = 0; n < 100; n++) void a.queue('q').enqueue(n);
+    a.queue('q').handle(async () => {
+        const jobs = await b.queue('q').jobs();
+        listed = Math.max(listed, jobs.filter(({ state }) => state === 'running').length);
+    }, { kinds: ['slow'] });
+    b.queue('q').handle('', () => {});
+    await a.queue('q').resume();
+    await b.queue('q').enqueue(0, { kind: 'slow' });
+    await a.queue('q').onIdle();
+    assert.deepEqual([most, listed], [1, 1]);
+    await close();
+});
+
 test('pause, resume, cancel and clear hold in all tabs', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     /** @type {any[]} */
@@ -295,8 +332,28 @@ test('what is refused is refused at once, by name, and changes nothing', async (
     assert.throws(() => a.queue('q', { limit: 3 }), failsWith('kind-mismatch'));
     assert.equal(a.queue('q'), queue);
     assert.throws(() => queue.handle(/** @type {any} */ (1)), failsWith('invalid-argument'));
+    assert.throws(() => a.queue('r', /** @type {any} */ (null)), failsWith('invalid-argument'));
+    await assert.rejects(queue.enqueue(1, { key: '' }), failsWith('invalid-argument'));
+    await assert.rejects(queue.cancel(''), failsWith('invalid-argument'));
+    // Also before it is loaded.
+    const fresh = a.queue('fresh');
+    fresh.handle('one', () => {});
+    const none = () => {};
+    for (const wrong of [{ kind: 'one' }, { kinds: [] }, { kinds: [1] }, { kinds: ['two', 'one'] }, {}, null]) {
+        assert.throws(() => fresh.handle(none, /** @type {any} */ (wrong)), failsWith('invalid-argument'));
+    }
+    const end = fresh.handle('two', none);
+    end();
+    end();
+    fresh.handle('two', none);
+    const options = { key: 'before' };
+    const asked = fresh.enqueue(1, options);
+    options.key = 'after';
+    assert.equal((await asked).key, 'before');
     await close();
     await assert.rejects(queue.enqueue(1), failsWith('closed'));
+    assert.throws(() => queue.handle(none), failsWith('closed'));
+    assert.throws(() => queue.subscribe(none), failsWith('closed'));
 });
 
 test('a full disk is a quota-exceeded of who does not fit, and of nobody else', async () => {
@@ -348,5 +405,27 @@ test('rows of a stranger are set aside with a warning', async () => {
     await until(() => warnings.length > 0);
     assert.equal(warnings[0].code, 'corrupt-record');
     assert.deepEqual(done, [2]);
+    await close();
+});
+
+test('a payload that cannot be read fails its job, and holds up no other', async () => {
+    const { tabs: [a], origin, close } = await tabs(1);
+    const queue = a.queue('q', { attempts: 1 });
+    const bad = await queue.enqueue('spoilt');
+    await queue.enqueue('good');
+    const keys = await origin.records('default', 'jobs', (jobs) => jobs.getAllKeys());
+    for (const key of keys) {
+        const row = await origin.records('default', 'jobs', (jobs) => jobs.get(key));
+        if (!String(row).endsWith('"spoilt"')) continue;
+        await origin.records('default', 'jobs', (jobs) => jobs.put(row.slice(0, -1), key));
+    }
+    assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), [undefined, 'good']);
+    /** @type {any[]} */
+    const done = [];
+    queue.handle(({ payload }) => void done.push(payload));
+    await assert.rejects(bad.result, { name: 'SyntaxError' });
+    await queue.onIdle();
+    assert.deepEqual(done, ['good']);
+    assert.deepEqual((await queue.deadLetters()).map(({ payload }) => payload), [undefined]);
     await close();
 });

@@ -40,7 +40,8 @@ class CounterTransfer {
     /// What is committed of a counter. Rows that cannot be read are left out. unavailable: there is
     /// no IndexedDB; as Database::begin().
     Task<std::vector<TransferredRow>> state(std::string counter);
-    /// invalid_argument, and nothing is merged: one of them is none. As Transaction::commit().
+    /// Nothing is merged: invalid_argument, one of them is none; out_of_range, with them the
+    /// counter would leave ±(2^53 − 1). As Transaction::commit().
     Task<void> merge(std::string counter, std::vector<TransferredRow> rows);
 
   private:

@@ -203,7 +203,8 @@ class Queue {
     [[nodiscard]] std::int64_t count() const { return count_; }
     /// The same from the store.
     Task<std::int64_t> read_count();
-    /// In the order in which they will run, running ones first.
+    /// In the order in which they will run, running ones first. What a slot has claimed runs one
+    /// after another: all but its first are queued.
     Task<std::vector<JobInfo>> jobs();
     /// Running ones only.
     Task<std::vector<JobInfo>> running();
@@ -265,7 +266,7 @@ class Queue {
     Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);
     static Task<void> recover(QueueRows& rows, const Claim& claim);
     static Task<void> sweep(QueueRows& rows);
-    static Task<void> settle(QueueRows& rows, const Claim& claim);
+    static Task<std::optional<Error>> settle(QueueRows& rows, const Claim& claim, Turn& turn);
     static void remove_finished(QueueRows& rows, const Claim& claim);
     Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
                       Turn& turn);

@@ -100,6 +100,18 @@ void QueuesCore::finish(int queue, int run, bool succeeded, QueueValue value) {
     at(queue).finish(run, std::move(outcome));
 }
 
+void QueuesCore::count(int queue, PromiseId promise) {
+    run_in(
+        scope_, at(queue).read_count(),
+        [promise, &of = at(queue)](std::int64_t count) {
+            std::string texts;
+            add(texts, static_cast<double>(count));
+            add(texts, of.paused() ? "1" : "");
+            Resolve{promise}(texts);
+        },
+        Reject{promise});
+}
+
 void QueuesCore::cancel(int queue, const std::string& key, PromiseId promise) {
     run_in(
         scope_, at(queue).cancel(key),

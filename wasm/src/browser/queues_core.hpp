@@ -32,7 +32,8 @@ class QueuesCore {
     void pause(int queue, PromiseId promise) { settle(scope_, at(queue).pause(), promise); }
     void resume(int queue, PromiseId promise) { settle(scope_, at(queue).resume(), promise); }
     void idle(int queue, PromiseId promise) { settle(scope_, at(queue).idle(), promise); }
-    void count(int queue, PromiseId promise) { settle(scope_, at(queue).read_count(), promise); }
+    /// Resolves with the number of jobs, and whether it is paused.
+    void count(int queue, PromiseId promise);
     void clear(int queue, PromiseId promise) { settle(scope_, at(queue).clear(), promise); }
     void cancel(int queue, const std::string& key, PromiseId promise);
     void end_dead_letter(int queue, const std::string& id, bool again, PromiseId promise);

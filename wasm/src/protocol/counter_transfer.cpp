@@ -1,6 +1,7 @@
 #include "tabacus/counter_transfer.hpp"
 
 #include <array>
+#include <map>
 
 #include "concat.hpp"
 #include "names.hpp"
@@ -44,13 +45,25 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
         const auto transaction =
             co_await world_.database().begin(scope, Access::write, Durability::strict);
         const auto generation = co_await transaction->get(Store::meta, "generation");
+        std::map<std::string, TotalsRecord, std::less<>> known;  // by node
+        const auto prefix = concat({key, "/"});
+        const auto stored = co_await transaction->list(Store::rows, prefix);
+        for (const auto& row : stored) {
+            const auto totals = parse_totals(row.value);
+            auto node = row.key.substr(prefix.size());
+            if (totals && is_row_id(node)) known[std::move(node)] = *totals;
+        }
         for (const auto& row : rows) {
             if (generation && row.node.starts_with(concat({generation->value, "/"}))) continue;
-            const auto stored = co_await transaction->get(Store::rows, row_key(key, row.node));
-            auto known =
-                stored ? parse_totals(stored->value).value_or(TotalsRecord{}) : TotalsRecord{};
-            if (!outgrows(known, *parse_totals(row.record))) continue;
-            transaction->put(Store::rows, row_key(key, row.node), format_totals(known));
+            auto& joined = known[row.node];
+            if (!outgrows(joined, *parse_totals(row.record))) continue;
+            transaction->put(Store::rows, row_key(key, row.node), format_totals(joined));
+        }
+        __int128 sum = 0;
+        for (const auto& [node, record] : known) sum += record.totals.plus - record.totals.minus;
+        if (sum > value_max || sum < -value_max) {
+            co_await fail(ErrorCode::out_of_range,
+                          "with that state the counter would leave ±(2^53 − 1)");
         }
         co_await transaction->commit();
     }

@@ -293,6 +293,7 @@ void Queue::heard(const QueueEvent& event) {
     switch (event.kind) {
         case Kind::paused:
             paused_ = true;
+            stir();  // what is claimed ahead does not begin
             break;
         case Kind::resumed:
             paused_ = false;
@@ -317,6 +318,7 @@ void Queue::heard(const QueueEvent& event) {
                     ids.empty() || std::find(ids.begin(), ids.end(), run->id) != ids.end();
                 if (meant && !run->ended) callbacks_.lost(run->number, "cancelled");
             }
+            stir();
             break;
         case Kind::running:
         case Kind::progress:

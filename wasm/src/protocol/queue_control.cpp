@@ -201,15 +201,16 @@ Task<std::vector<JobInfo>> Queue::list(bool all) {
     std::vector<JobInfo> infos;
     std::map<std::string, std::string> where;
     for (const auto& slot : slots) {
-        for (const auto& entry : slot.entries) {
-            where[entry.id] = slot.tab;
-            if (all) continue;
-            const auto row = co_await transaction->get(Store::jobs, rows.key(entry.place));
-            const auto job = row ? parse_job(row->value) : std::nullopt;
-            if (!job || job->id != entry.id) continue;
-            infos.push_back(info_of(*job, JobInfo::State::running));
-            infos.back().tab = slot.tab;
-        }
+        if (slot.entries.empty()) continue;
+        // Those behind it wait for it.
+        const auto& entry = slot.entries.front();
+        where[entry.id] = slot.tab;
+        if (all) continue;
+        const auto row = co_await transaction->get(Store::jobs, rows.key(entry.place));
+        const auto job = row ? parse_job(row->value) : std::nullopt;
+        if (!job || job->id != entry.id) continue;
+        infos.push_back(info_of(*job, JobInfo::State::running));
+        infos.back().tab = slot.tab;
     }
     if (!all) co_return infos;
     auto jobs = co_await jobs_of(rows, "r/");

@@ -109,6 +109,7 @@ struct Queue::Turn {
     std::vector<SlotRow::Entry> entries;
     std::vector<int> orphans;  // slots beyond the agreed number that have jobs
     std::optional<double> next_due_ms;
+    std::optional<std::size_t> refused;  // of Claim::finished: what it gives is
     std::int64_t edits = 0;
     std::int64_t version = 0;
     std::int64_t count = 0;

@@ -18,12 +18,18 @@ constexpr std::size_t ahead_growth = 4;
 constexpr std::int64_t outcome_kept_ms = 3'600'000;
 constexpr std::uint32_t swept_max = 64;
 
+constexpr std::string_view full_disk = "the disk is full: what the job gave could not be kept";
+
 std::string slot_key(const std::string& queue, int slot) {
     return concat({queue, "/s/", format_decimal(slot)});
 }
 
-std::string full_error() {
-    return R"({"name":"TabacusError","message":"the disk is full: what the job gave could not be kept","code":"quota-exceeded"})";
+/// A job that was done, and what it gave could not be kept: it has failed. `message`: nothing that
+/// JSON escapes.
+JobOutcome unkept(ErrorCode code, std::string_view message) {
+    auto text = concat({R"({"name":"TabacusError","message":")", message, R"(","code":")",
+                        code_name(code), R"("})"});
+    return {JobOutcome::Kind::failed, {std::move(text), false}, {}};
 }
 
 JobInfo run_info(const Job& job) {
@@ -185,6 +191,13 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         auto taken = co_await attempt(take_turn(claim, claiming, turn));
         if (!taken) {
             const Error error = taken.error();
+            if (turn.refused) {
+                // Both or neither: each such turn has one job less that is done.
+                auto& outcome = claim.finished[*turn.refused].outcome;
+                outcome = unkept(error.code(), error.what());
+                --tried;
+                continue;
+            }
             const bool unknown = error.code() == ErrorCode::unknown_commit;
             const bool passing = unknown || error.code() == ErrorCode::store_failed;
             if (error.code() == ErrorCode::quota_exceeded && !claim.finished.empty() &&
@@ -192,7 +205,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
                 // What it gives and what follows it do not fit: that is how it failed.
                 for (auto& finished : claim.finished) {
                     if (finished.outcome.kind != JobOutcome::Kind::done) continue;
-                    finished.outcome = {JobOutcome::Kind::failed, {full_error(), false}, {}};
+                    finished.outcome = unkept(error.code(), full_disk);
                 }
                 continue;
             }
@@ -240,7 +253,8 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     const auto slots = co_await std::move(slots_read);
     if (claim.fresh) co_await recover(rows, claim);
     if (claim.fresh && claim.slot == 0) co_await sweep(rows);
-    co_await settle(rows, claim);
+    const auto refusal = co_await settle(rows, claim, turn);
+    if (refusal) co_await fail(*refusal);
     if (claim.current) turn.entries.push_back(entry_of(*claim.current));
     turn.paused = rows.head.paused != QueueHead::Paused::no;
     if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
@@ -297,11 +311,13 @@ void Queue::remove_finished(QueueRows& rows, const Claim& claim) {
     }
 }
 
-Task<void> Queue::settle(QueueRows& rows, const Claim& claim) {
+/// Returns why what a job gives was refused; nothing may be committed then.
+Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Turn& turn) {
     const bool edited = rows.head.edits != claim.edits;
     const bool ranges = claim.gapless && !edited;
     if (ranges) remove_finished(rows, claim);
-    for (const auto& [claimed, outcome] : claim.finished) {
+    for (std::size_t number = 0; number < claim.finished.size(); ++number) {
+        const auto& [claimed, outcome] = claim.finished[number];
         rows.removed = ranges;
         auto job = std::optional(claimed);
         if (edited) job = co_await rows.read_job(claimed.place(), claimed.id);
@@ -320,8 +336,14 @@ Task<void> Queue::settle(QueueRows& rows, const Claim& claim) {
             requests.push_back(&next[i]);
         }
         co_await rows.enqueue(std::move(requests));
+        for (const auto& request : next) {
+            if (!request.refusal) continue;
+            turn.refused = number;
+            co_return request.refusal;
+        }
     }
     rows.removed = false;
+    co_return std::nullopt;
 }
 
 /// Claimed ahead and not begun: others may take them.
@@ -443,7 +465,7 @@ Task<void> Queue::run_all(Claim& claim) {
     std::size_t begun = 0;
     for (const auto& job : jobs) {
         if (begun > 0 && (*late || alone || claim.stirs != stirs_)) break;
-        if (!working() || !claim.held.held()) break;
+        if (!working() || !handles(job.kind) || !claim.held.held()) break;
         ++begun;
         claim.current = job;
         const auto run = begin(job);

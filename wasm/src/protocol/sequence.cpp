@@ -25,15 +25,27 @@ Task<void> Sequence::serve() {
         if (!options_.gapless) {
             count = 0;
             for (const auto& waiter : waiters_) {
-                count = std::min(count + std::min(waiter.count, value_max), value_max);
+                if (waiter.count > value_max - count) break;
+                count += waiter.count;
             }
             count = std::max(count, options_.block);
         }
         auto fetched = co_await attempt(fetch(count));
+        const bool short_of_all = !fetched && fetched.error().code() == ErrorCode::out_of_range;
+        if (short_of_all && count > waiters_.front().count) {
+            fetched = co_await attempt(fetch(waiters_.front().count));
+        }
         if (fetched) {
             // What is left of the former block is smaller than what is given out next.
             next_ = fetched.value().first;
             last_ = fetched.value().last;
+            continue;
+        }
+        if (fetched.error().code() == ErrorCode::out_of_range) {
+            // Who asks for less may get it.
+            const auto refused = waiters_.front();
+            waiters_.pop_front();
+            refused.done.fail(failure_of(fetched.error()));
             continue;
         }
         for (const auto& waiter : std::exchange(waiters_, {})) {
