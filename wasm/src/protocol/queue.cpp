@@ -299,8 +299,11 @@ void Queue::heard(const QueueEvent& event) {
             paused_ = false;
             stir();
             break;
-        case Kind::queued:
         case Kind::returned:
+            // Who was lost may have settled before, and never told.
+            if (!own && !expected_->ids.empty()) parts_.scope.spawn(collect());
+            [[fallthrough]];
+        case Kind::queued:
         case Kind::changed:
             stir();
             break;
