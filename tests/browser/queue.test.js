@@ -20,15 +20,15 @@ const WORKERS = 2;
 /**
  * WebKit cannot be driven beyond a tab's death: there one that works is closed.
  *
- * @type {{ engine: import('./harness/engines.js').Engine, jobs: number, deaths: number, end: 'kill' | 'close' }[]}
+ * @type {{ engine: import('./harness/engines.js').Engine, jobs: number, deaths: number, end: 'kill' | 'close', turns: number }[]} `turns`: at most, that a job takes
  */
 const PLANS = [
-    { engine: ENGINES.chromium, jobs: 2_000, deaths: 50, end: 'kill' },
-    { engine: ENGINES.firefox, jobs: 200, deaths: 5, end: 'kill' },
-    { engine: ENGINES.webkit, jobs: 60, deaths: 2, end: 'close' },
+    { engine: ENGINES.chromium, jobs: 2_000, deaths: 50, end: 'kill', turns: 200 },
+    { engine: ENGINES.firefox, jobs: 200, deaths: 5, end: 'kill', turns: 5_000 },
+    { engine: ENGINES.webkit, jobs: 60, deaths: 2, end: 'close', turns: 200 },
 ];
 
-for (const { engine, jobs, deaths, end } of PLANS) {
+for (const { engine, jobs, deaths, end, turns } of PLANS) {
     describeIn([engine], 'Jobs of tabs that die', () => {
         const browser = useBrowser(engine);
 
@@ -57,14 +57,14 @@ for (const { engine, jobs, deaths, end } of PLANS) {
             const openWorker = async () => {
                 const tab = await openTab();
                 if (end === 'kill') await tab.pid();
-                await tab.evaluate(() => {
+                await tab.evaluate((most) => {
                     const page = /** @type {any} */ (globalThis);
                     page.queue.handle('job', async (/** @type {any} */ { payload, next, lostWorkers }) => {
-                        for (let turns = Math.random() * 200; turns > 0; turns--) await page.turn();
+                        for (let left = Math.random() * most; left > 0; left--) await page.turn();
                         next(payload, { kind: 'effect' });
                         return lostWorkers;
                     });
-                });
+                }, turns);
                 return tab;
             };
 

@@ -85,6 +85,9 @@ using Texts = std::vector<Text>;
 /// machine's order, and then its UTF-8; null is the length 2^32 − 1. Good until the next room().
 char* room(std::size_t size);
 
+/// Texts of one answer: calls.js splits them at the zeros.
+inline void add(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
+
 /// What the host packed there.
 Texts texts();
 

@@ -3,8 +3,6 @@
 namespace tabacus::browser {
 namespace {
 
-void add(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
-
 Error ended() { return {ErrorCode::closed, "the transaction has ended"}; }
 
 }  // namespace

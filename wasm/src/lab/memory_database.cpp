@@ -142,6 +142,14 @@ StoreRows MemoryDatabase::visible(const Live& transaction, Store store) const {
     return rows;
 }
 
+void MemoryDatabase::remove_range(Live& transaction, const Operation& operation) {
+    const auto rows = visible(transaction, operation.store);
+    const auto end = rows.upper_bound(operation.value);
+    for (auto row = rows.lower_bound(operation.key); row != end; ++row) {
+        transaction.changes[{index(operation.store), row->first}] = std::nullopt;
+    }
+}
+
 void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation::Reply& reply) {
     using Kind = Operation::Kind;
     const Key key{index(operation.store), operation.key};
@@ -166,11 +174,7 @@ void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation:
             break;
         case Kind::remove:
             if (!operation.value.empty()) {
-                const auto rows = visible(transaction, operation.store);
-                const auto end = rows.upper_bound(operation.value);
-                for (auto row = rows.lower_bound(operation.key); row != end; ++row) {
-                    transaction.changes[{key.first, row->first}] = std::nullopt;
-                }
+                remove_range(transaction, operation);
                 break;
             }
             [[fallthrough]];

@@ -140,6 +140,7 @@ class MemoryDatabase {
     static std::size_t index(Store store) { return static_cast<std::size_t>(store); }
     [[nodiscard]] bool may_run(const Live& transaction) const;
     void announce();
+    void remove_range(Live& transaction, const Operation& operation);
     void perform(Live& transaction, Operation& operation, Operation::Reply& reply);
     /// Commits or aborts, for good. Nothing of the transaction remains.
     void finish(TransactionId id, std::optional<ErrorCode> error, const Operation* commit);

@@ -26,7 +26,7 @@ std::string padded(std::int64_t number, std::size_t digits) {
 /// Takes fields off the front of a text, and remembers whether one was wrong.
 class QueueFields {
   public:
-    explicit QueueFields(std::string_view text) : rest_(text) { good_ = next() == record_version; }
+    explicit QueueFields(std::string_view text) : rest_(text), good_(next() == record_version) {}
 
     [[nodiscard]] bool good() const { return good_; }
     [[nodiscard]] bool ended() const { return ended_; }
@@ -73,7 +73,7 @@ class QueueFields {
   private:
     std::string_view rest_;
     bool ended_ = false;
-    bool good_ = true;
+    bool good_;
 };
 
 class Format {
