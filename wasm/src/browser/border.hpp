@@ -86,7 +86,7 @@ using Texts = std::vector<Text>;
 char* room(std::size_t size);
 
 /// Texts of one answer: calls.js splits them at the zeros.
-inline void add(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
+inline void add_text(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
 
 /// What the host packed there.
 Texts texts();

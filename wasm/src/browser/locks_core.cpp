@@ -28,7 +28,7 @@ void LocksCore::settle_request(Task<Numbers> task, int request, PromiseId promis
                 return Resolve{promise}(std::int64_t{numbers.empty() ? 0 : numbers.front()});
             }
             std::string texts;
-            for (const auto number : numbers) add(texts, std::to_string(number));
+            for (const auto number : numbers) add_text(texts, std::to_string(number));
             Resolve{promise}(texts);
         },
         [this, request, promise](const Failure& error) {
@@ -94,11 +94,11 @@ void LocksCore::enter(const std::string& key, LockOptions options, double ttl_ms
             requests_.erase(request);
             std::string texts;
             if (turn.outcome) {
-                add(texts, turn.outcome->succeeded ? "s" : "f");
-                add(texts, turn.outcome->text);
+                add_text(texts, turn.outcome->succeeded ? "s" : "f");
+                add_text(texts, turn.outcome->text);
             } else {
-                add(texts, "h");
-                add(texts, std::to_string(keep(std::move(turn.held))));
+                add_text(texts, "h");
+                add_text(texts, std::to_string(keep(std::move(turn.held))));
             }
             Resolve{promise}(texts);
         },
@@ -140,11 +140,11 @@ void LocksCore::query(const std::string& name, PromiseId promise) {
         [promise](const std::vector<LockRequestInfo>& infos) {
             std::string texts;
             for (const auto& info : infos) {
-                add(texts, info.held ? "held" : "waiting");
-                add(texts, info.mode == LockMode::exclusive ? "exclusive" : "shared");
-                add(texts, info.label);
-                add(texts, std::to_string(static_cast<std::int64_t>(info.since_ms)));
-                add(texts, info.tab);
+                add_text(texts, info.held ? "held" : "waiting");
+                add_text(texts, info.mode == LockMode::exclusive ? "exclusive" : "shared");
+                add_text(texts, info.label);
+                add_text(texts, std::to_string(static_cast<std::int64_t>(info.since_ms)));
+                add_text(texts, info.tab);
             }
             Resolve{promise}(texts);
         },
@@ -156,7 +156,7 @@ void LocksCore::names(PromiseId promise) {
         scope_, table_.names(),
         [promise](const std::vector<std::string>& names) {
             std::string texts;
-            for (const auto& name : names) add(texts, name);
+            for (const auto& name : names) add_text(texts, name);
             Resolve{promise}(texts);
         },
         Reject{promise});
@@ -198,11 +198,11 @@ void LocksCore::watch(const std::string& name, int watch) {
 void LocksCore::capabilities(PromiseId promise) const {
     std::string texts;
     const auto exclusion = table_.exclusion();
-    add(texts, exclusion == Exclusion::web_locks ? "web-locks"
-               : exclusion == Exclusion::lease   ? "lease"
-                                                 : "page");
-    add(texts, table_.fenced() ? "fenced" : "");
-    add(texts, table_.tab());
+    add_text(texts, exclusion == Exclusion::web_locks ? "web-locks"
+                    : exclusion == Exclusion::lease   ? "lease"
+                                                      : "page");
+    add_text(texts, table_.fenced() ? "fenced" : "");
+    add_text(texts, table_.tab());
     Resolve{promise}(texts);
 }
 
@@ -248,8 +248,8 @@ void LocksCore::list(int transaction, const std::string& store, const std::strin
             std::string texts;
             const auto rows = co_await listed->list(std::move(from), std::move(start));
             for (const auto& row : rows) {
-                add(texts, row.key);
-                add(texts, row.value);
+                add_text(texts, row.key);
+                add_text(texts, row.value);
             }
             co_return texts;
         }(found->second, store, prefix),

@@ -11,6 +11,8 @@ void tell(int queue, Told what, std::string_view first, std::string_view second)
          {.object = queue, .number = static_cast<double>(what), .first = first, .second = second});
 }
 
+void add(std::string& texts, std::string_view text) { add_text(texts, text); }
+
 void add(std::string& texts, double number) {
     add(texts, std::to_string(static_cast<std::int64_t>(number)));
 }
