@@ -159,7 +159,7 @@ TEST_CASE("a striped counter is exact across closing and opening its cells", "[s
     on_threads(threads, [&](std::uint32_t index) {
         const std::int64_t large = std::int64_t{1} << (48 + index % 3);
         std::int64_t mine = 0;
-        for (std::int64_t i = 0; i < 20'000; ++i) {
+        for (std::int64_t i = 0; i < 60'000; ++i) {
             for (const std::int64_t n : {std::int64_t{1}, large, std::int64_t{2}, -large}) {
                 if (counter.bump(n, this_thread(), number_limit) == Outcome::added) mine += n;
             }
