@@ -26,6 +26,15 @@ bool is_read(Operation::Kind kind) {
            kind == Operation::Kind::holder;
 }
 
+/// The claim whose subject that is: at most one, since §6.1 "Object store storage operation" says
+/// that a unique index refuses a second record with one index key (ConstraintError), and the
+/// transaction aborts.
+auto claim_on(const StoreRows& claims, std::string_view subject) {
+    return std::find_if(claims.begin(), claims.end(), [&](const auto& claim) {
+        return !claim.second.foreign && claim.second.text == subject;
+    });
+}
+
 }  // namespace
 
 void MemoryDatabase::note_order(std::span<const Store> scope, Access access) const {
@@ -153,9 +162,6 @@ void MemoryDatabase::remove_range(Live& transaction, const Operation& operation)
 void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation::Reply& reply) {
     using Kind = Operation::Kind;
     const Key key{index(operation.store), operation.key};
-    const auto has_subject = [&](const auto& claim) {
-        return !claim.second.foreign && claim.second.text == operation.value;
-    };
     switch (operation.kind) {
         case Kind::get: {
             const auto rows = visible(transaction, operation.store);
@@ -183,17 +189,14 @@ void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation:
             break;
         case Kind::holder: {
             const auto claims = visible(transaction, Store::claims);
-            const auto found = std::find_if(claims.begin(), claims.end(), has_subject);
+            const auto found = claim_on(claims, operation.value);
             if (found != claims.end()) reply.rows.push_back({operation.value, found->first});
             break;
         }
         case Kind::claim: {
-            // §6.1 "Object store storage operation": a unique index refuses a second record with
-            // one index key (ConstraintError) and the transaction aborts. The holder's own earlier
-            // record is replaced, not met.
             auto claims = visible(transaction, Store::claims);
-            claims.erase(operation.key);
-            if (std::any_of(claims.begin(), claims.end(), has_subject)) {
+            claims.erase(operation.key);  // the holder's own earlier record is replaced, not met
+            if (claim_on(claims, operation.value) != claims.end()) {
                 reply.error = ErrorCode::fenced;
                 break;
             }
