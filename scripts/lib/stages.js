@@ -174,6 +174,20 @@ export const STAGES = [
         checks: true,
     },
     {
+        name: 'node',
+        needs: PACKAGE,
+        cores: 1,
+        run: (report) => nodeTests('node', 1, report),
+        checks: true,
+    },
+    {
+        name: 'consumers',
+        needs: [...PACKAGE, 'browsers'],
+        cores: 1,
+        run: (report) => nodeTests('consumers', 1, report),
+        checks: true,
+    },
+    {
         name: 'matrix',
         needs: ['build-native-release'],
         cores: 2,
@@ -189,13 +203,6 @@ export const STAGES = [
         checks: true,
     },
     {
-        name: 'node',
-        needs: PACKAGE,
-        cores: 2,
-        run: (report) => nodeTests('node', 2, report),
-        checks: true,
-    },
-    {
         name: 'mutants',
         needs: ['build-tests'],
         cores: 2,
@@ -204,13 +211,6 @@ export const STAGES = [
             report(counts);
             if (counts.failed > 0) throw new Failure('a planted fault was not killed');
         },
-        checks: true,
-    },
-    {
-        name: 'consumers',
-        needs: [...PACKAGE, 'browsers'],
-        cores: 2,
-        run: (report) => nodeTests('consumers', 1, report),
         checks: true,
     },
 ];
