@@ -89,10 +89,13 @@ class BasicMutex {
     }
 
     Unlock unlock(Owner self) {
-        // Only the owner can end its ownership, so what the load sees of it stays true until the
-        // exchange.
-        if (owner() != self) return Unlock::not_owner;
-        if ((word_.exchange(0) & contended_bit) != 0) wake_next();
+        std::uint32_t word = held(self);
+        if (word_.compare_exchange_strong(word, 0)) return Unlock::released;
+        // Only the owner can end its ownership, so what was seen of it stays true until the store,
+        // and `contended` stays set.
+        if (word != (held(self) | contended_bit)) return Unlock::not_owner;
+        word_.store(0);
+        wake_next();
         return Unlock::released;
     }
 
