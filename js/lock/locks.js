@@ -26,7 +26,7 @@ import { isThenable, saidOf, unlessLost, valueOf } from './outcome.js';
  * @property {boolean} fenced whether held.commit() works
  */
 
-/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, warn: (notice: import('../core/border.js').Notice) => void }} Owner */
+/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/border.js').Notice) => void }} Owner */
 
 export class Locks {
     #border;
@@ -46,13 +46,13 @@ export class Locks {
      * @param {Host} host
      * @param {Owner} owner
      */
-    constructor(glue, host, { namespace, platform, warn }) {
+    constructor(glue, host, { namespace, platform, notice }) {
         this.#host = host;
         this.#platform = platform;
-        this.warn = warn;
+        this.warn = notice;
         this.#border = new Border(glue, host, {
             changed: () => {},
-            notice: warn,
+            notice,
             lost: (held, reason) => this.#held.get(held)?._lose(reason),
             unlocked: (watch) => this.#changed(watch),
         });
