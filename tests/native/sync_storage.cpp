@@ -5,23 +5,28 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <new>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "sync_support.hpp"
+#include "tabacus/shared_storage.hpp"
 #include "tabacus/sync/storage_table.hpp"
 
 using namespace tabacus::sync;
+using tabacus::SharedStorage;
 using tabacus::sync::test::on_threads;
+using namespace std::chrono_literals;
+using Items = std::vector<SharedStorage::Item>;
 
 namespace {
 
@@ -41,6 +46,7 @@ class SharedTable {
     ~SharedTable() { munmap(room_, bytes_); }
 
     StorageTable* operator->() const { return table; }
+    [[nodiscard]] SharedStorage hand(Owner self) const { return {*table, self}; }
 
   private:
     std::uint32_t bytes_;
@@ -48,68 +54,6 @@ class SharedTable {
 
   public:
     StorageTable* table;
-};
-
-/// One thread's way in.
-class Hand {
-  public:
-    Hand(const SharedTable& shared, Owner self) : table_(*shared.table), self_(self) {}
-
-    template <class Work>
-    auto inside(Work work) {
-        table_.enter(self_, true);
-        auto result = work();
-        table_.leave(self_);
-        return result;
-    }
-
-    Stored set(std::u16string_view key, std::u16string_view value) {
-        return inside([&] {
-            const Ref text = table_.make_text(key);
-            const Ref content = text == 0 ? 0 : table_.make_text(value);
-            if (content != 0) return table_.set(self_, text, content);
-            if (text != 0) table_.give_text(text);
-            return Stored::full;
-        });
-    }
-    Stored remove(std::u16string_view key) {
-        return inside([&] { return table_.remove(self_, table_.make_text(key)); });
-    }
-    Stored clear() {
-        return inside([&] { return table_.clear(self_); });
-    }
-    std::optional<std::u16string> get(std::u16string_view key) {
-        return inside([&]() -> std::optional<std::u16string> {
-            const Ref text = table_.make_text(key);
-            const Ref item = table_.find(text);
-            table_.give_text(text);
-            if (item == 0) return std::nullopt;
-            return read(table_.at<StorageItem>(item)->value);
-        });
-    }
-    using Items = std::vector<std::pair<std::u16string, std::u16string>>;
-    Items items() {
-        return inside([&] {
-            Items all;
-            for (Ref item = table_.first(); item != 0; item = table_.at<StorageItem>(item)->next) {
-                const auto& known = *table_.at<StorageItem>(item);
-                all.emplace_back(read(known.key), read(known.value));
-            }
-            return all;
-        });
-    }
-    std::u16string read(Ref text) {
-        std::u16string whole;
-        table_.pieces(text, [&](const char16_t* units, std::size_t count, std::size_t) {
-            whole.append(units, count);
-            return true;
-        });
-        return whole;
-    }
-
-  private:
-    StorageTable& table_;
-    Owner self_;
 };
 
 std::u16string number_text(std::uint32_t number) {
@@ -125,80 +69,91 @@ std::u16string long_text(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("storage table: items keep their order, and every unit of their texts", "[sync][storage]") {
+TEST_CASE("storage table: items keep their order, and every unit of their texts",
+          "[sync][storage]") {
     const SharedTable shared;
-    Hand hand(shared, 1);
+    SharedStorage hand = shared.hand(1);
     const std::u16string odd{u'\xd800', u'\0', u'\xdc00', u'\xffff'};
-    REQUIRE(hand.set(u"b", odd) == Stored::changed);
-    REQUIRE(hand.set(odd, u"") == Stored::changed);
-    REQUIRE(hand.set(u"a", std::u16string(1000, u'x')) == Stored::changed);
-    REQUIRE(hand.set(u"b", std::u16string(27, u'y')) == Stored::changed);
-    REQUIRE(hand.items() == Hand::Items{{u"b", std::u16string(27, u'y')},
-                                        {odd, u""},
-                                        {u"a", std::u16string(1000, u'x')}});
-    REQUIRE(hand.remove(odd) == Stored::changed);
-    REQUIRE(hand.remove(odd) == Stored::unchanged);
+    REQUIRE(hand.set(u"b", odd));
+    REQUIRE(hand.set(odd, u""));
+    REQUIRE(hand.set(u"a", std::u16string(1000, u'x')));
+    REQUIRE(hand.set(u"b", std::u16string(27, u'y')));
+    REQUIRE(hand.items() == Items{{u"b", std::u16string(27, u'y')},
+                                  {odd, u""},
+                                  {u"a", std::u16string(1000, u'x')}});
+    REQUIRE(hand.remove(odd));
+    REQUIRE_FALSE(hand.remove(odd));
     REQUIRE(hand.get(odd) == std::nullopt);
-    REQUIRE(hand.clear() == Stored::changed);
-    REQUIRE(hand.clear() == Stored::unchanged);
+    hand.clear();
+    REQUIRE(hand.items().empty());
     REQUIRE(shared->bytes() == 0);
 }
 
 TEST_CASE("storage table: what does not fit leaves the old value", "[sync][storage]") {
     const SharedTable shared(100);
-    Hand hand(shared, 1);
-    REQUIRE(hand.set(u"key", std::u16string(47, u'x')) == Stored::changed);
+    SharedStorage hand = shared.hand(1);
+    REQUIRE(hand.set(u"key", std::u16string(47, u'x')));
     REQUIRE(shared->bytes() == 100);
-    REQUIRE(hand.set(u"key", std::u16string(48, u'y')) == Stored::full);
-    REQUIRE(hand.set(u"k", u"") == Stored::full);
+    REQUIRE_FALSE(hand.set(u"key", std::u16string(48, u'y')));
+    REQUIRE_FALSE(hand.set(u"k", u""));
     REQUIRE(hand.get(u"key") == std::u16string(47, u'x'));
-    REQUIRE(hand.set(u"key", std::u16string(1 << 20, u'y')) == Stored::full);
-    REQUIRE(hand.set(u"key", std::u16string(46, u'z')) == Stored::changed);
-    REQUIRE(hand.set(u"", u"1") == Stored::changed);
+    REQUIRE_FALSE(hand.set(u"key", std::u16string(1 << 20, u'y')));
+    REQUIRE(hand.set(u"key", std::u16string(46, u'z')));
+    REQUIRE(hand.set(u"", u"1"));
 }
 
 TEST_CASE("storage table: changes are told with both values, and none of what changes nothing",
           "[sync][storage]") {
     const SharedTable shared;
-    shared->listen();
-    Hand hand(shared, 7);
+    SharedStorage hand = shared.hand(7);
+    SharedStorage other = shared.hand(8);
     hand.set(u"k", u"1");
     hand.set(u"k", u"1");
     hand.set(u"k", u"2");
     hand.remove(u"none");
     hand.remove(u"k");
     hand.clear();
-    hand.set(u"l", u"3");
+    other.set(u"l", u"3");
+    hand.set(u"l", u"4");
     hand.clear();
-    std::vector<std::u16string> told;
-    const auto text_of = [&](Ref text) { return text == 0 ? u"null" : hand.read(text); };
-    for (std::uint32_t number = 1; number <= shared->head().news; ++number) {
-        const auto* change = shared->at<StorageChange>(shared->change(number));
-        REQUIRE(change->writer == 7);
-        told.push_back(text_of(change->key) + u" " + text_of(change->old_value) + u" " +
-                       text_of(change->new_value));
+    using Change = SharedStorage::Change;
+    for (const auto& change :
+         {Change{u"k", std::nullopt, u"1"}, Change{u"k", u"1", u"2"},
+          Change{u"k", u"2", std::nullopt}, Change{u"l", u"3", u"4"}, Change{}}) {
+        REQUIRE(other.next_change(0ns) == change);
     }
-    REQUIRE(told == std::vector<std::u16string>{u"k null 1", u"k 1 2", u"k 2 null", u"l null 3",
-                                                u"null null null"});
+    REQUIRE(other.next_change(0ns) == std::nullopt);
+    REQUIRE(hand.next_change(0ns) == Change{u"l", std::nullopt, u"3"});
+    REQUIRE(hand.next_change(1ms) == std::nullopt);
+}
+
+TEST_CASE("storage table: who waits for a change is woken", "[sync][storage]") {
+    const SharedTable shared;
+    SharedStorage hand = shared.hand(1);
+    std::optional<SharedStorage::Change> heard;
+    std::thread listener([&, other = shared.hand(2)]() mutable { heard = other.next_change(60s); });
+    hand.set(u"k", u"v");
+    listener.join();
+    REQUIRE(heard == SharedStorage::Change{u"k", std::nullopt, u"v"});
 }
 
 TEST_CASE("storage table: changes give way to what is to be stored, and to later ones",
           "[sync][storage]") {
     const SharedTable shared;
     shared->listen();
-    Hand hand(shared, 1);
+    SharedStorage hand = shared.hand(1);
     // Each leaves its old value with a change: many times the room in all.
     for (std::uint32_t i = 0; i < 3 * StorageTable::changes_max; ++i) {
-        REQUIRE(hand.set(u"k", std::u16string(1000, u'a' + i % 2)) == Stored::changed);
+        REQUIRE(hand.set(u"k", std::u16string(1000, u'a' + i % 2)));
     }
     REQUIRE(shared->change(1) == 0);
     REQUIRE(shared->change(shared->head().news) != 0);
     REQUIRE(shared->change(shared->head().news + 1) == 0);
     const SharedTable large(1 << 20);
     large->listen();
-    Hand other(large, 1);
+    SharedStorage other = large.hand(1);
     for (std::uint32_t i = 0; i < 2 * StorageTable::changes_max; ++i) {
-        REQUIRE(other.set(u"k", i % 2 == 0 ? u"1" : u"2") == Stored::changed);
+        REQUIRE(other.set(u"k", i % 2 == 0 ? u"1" : u"2"));
     }
     REQUIRE(large->change(StorageTable::changes_max + 1) != 0);
     REQUIRE(large->change(StorageTable::changes_max) == 0);
@@ -210,50 +165,45 @@ TEST_CASE("storage table: threads that write and read at once lose nothing", "[s
     constexpr std::uint32_t rounds = 400;
     std::vector<std::uint32_t> wrong(4, 0);
     on_threads(4, [&](std::uint32_t index) {
-        Hand hand(shared, index + 1);
+        SharedStorage hand = shared.hand(index + 1);
         for (std::uint32_t i = 0; i < rounds; ++i) {
             const std::u16string key = number_text(index) + u"/" + number_text(i % 20);
-            if (hand.set(key, long_text(i)) == Stored::full) ++wrong[index];
+            if (!hand.set(key, long_text(i))) ++wrong[index];
             if (hand.get(key) != long_text(i)) ++wrong[index];
             if (i % 5 == 0) hand.remove(key);
         }
     });
     REQUIRE(wrong == std::vector<std::uint32_t>(4, 0));
-    REQUIRE(Hand(shared, 9).items().size() == 4 * 16);
+    REQUIRE(shared.hand(9).items().size() == 4 * 16);
 }
 
 TEST_CASE("storage table: it is as an ordered map is, over many changes", "[sync][storage]") {
     const SharedTable shared(4000);
-    Hand hand(shared, 1);
+    SharedStorage hand = shared.hand(1);
     std::mt19937 random(1);
-    Hand::Items model;
+    Items model;
     std::size_t bytes = 0;
     for (int i = 0; i < 20'000; ++i) {
         const std::u16string key = number_text(random() % 40);
         const auto known = std::find_if(model.begin(), model.end(),
-                                        [&](const auto& item) { return item.first == key; });
+                                        [&](const auto& item) { return item.key == key; });
         if (random() % 3 == 0) {
-            REQUIRE((hand.remove(key) == Stored::changed) == (known != model.end()));
+            REQUIRE(hand.remove(key) == (known != model.end()));
             if (known == model.end()) continue;
-            bytes -= 2 * (key.size() + known->second.size());
+            bytes -= 2 * (key.size() + known->value.size());
             model.erase(known);
             continue;
         }
         const std::u16string value = long_text(random());
-        const std::size_t less =
-            known == model.end() ? 0 : 2 * (key.size() + known->second.size());
+        const std::size_t less = known == model.end() ? 0 : 2 * (key.size() + known->value.size());
         const std::size_t after = bytes - less + 2 * (key.size() + value.size());
-        const bool equal = known != model.end() && known->second == value;
-        const Stored stored = hand.set(key, value);
-        REQUIRE(stored == (equal          ? Stored::unchanged
-                           : after > 4000 ? Stored::full
-                                          : Stored::changed));
-        if (stored != Stored::changed) continue;
+        REQUIRE(hand.set(key, value) == (after <= 4000));
+        if (after > 4000) continue;
         bytes = after;
         if (known == model.end()) {
-            model.emplace_back(key, value);
+            model.push_back({key, value});
         } else {
-            known->second = value;
+            known->value = value;
         }
     }
     REQUIRE(shared->bytes() == bytes);
@@ -264,7 +214,7 @@ namespace {
 
 /// Writes until it is killed. Values tell their key.
 [[noreturn]] void write_for_ever(const SharedTable& shared, std::uint32_t seed) {
-    Hand hand(shared, 2);
+    SharedStorage hand = shared.hand(2);
     std::mt19937 random(seed);
     for (;;) {
         const std::u16string key = number_text(random() % 30);
@@ -281,7 +231,7 @@ namespace {
 
 /// The table is whole: every item is found by its key, and all that is free can be had.
 void require_whole(const SharedTable& shared, std::uint32_t all_blocks) {
-    Hand hand(shared, 1);
+    SharedStorage hand = shared.hand(1);
     std::set<std::u16string> keys;
     std::uint32_t bytes = 0;
     for (const auto& [key, value] : hand.items()) {
@@ -293,7 +243,7 @@ void require_whole(const SharedTable& shared, std::uint32_t all_blocks) {
     REQUIRE(shared->bytes() == bytes);
     REQUIRE(shared->count() == keys.size());
     hand.clear();
-    REQUIRE(hand.inside([&] { return shared->make_space(all_blocks - 1); }));
+    REQUIRE(shared->make_space(all_blocks));
 }
 
 }  // namespace
@@ -303,7 +253,7 @@ TEST_CASE("storage table: whoever is killed inside, the next one finds it whole"
     const SharedTable shared;
     shared->listen();
     std::uint32_t all_blocks = 0;
-    while (Hand(shared, 1).inside([&] { return shared->make_space(all_blocks + 1); })) ++all_blocks;
+    while (shared->make_space(all_blocks + 1)) ++all_blocks;
     int inside = 0;
     for (std::uint32_t kill_number = 0; kill_number < 60; ++kill_number) {
         const pid_t child = fork();
@@ -328,6 +278,6 @@ TEST_CASE("storage table: who stays inside for long is taken for dead", "[sync][
     shared->take_for_dead_after(4);
     REQUIRE(shared->enter(2, true));
     REQUIRE_FALSE(shared->enter(2, true));
-    REQUIRE(Hand(shared, 1).set(u"k", u"v") == Stored::changed);
+    REQUIRE(shared.hand(1).set(u"k", u"v"));
     REQUIRE_FALSE(shared->inside(2));
 }

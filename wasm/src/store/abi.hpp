@@ -87,3 +87,7 @@ TABACUS_STORE(std::uint32_t, storage_change)(StorageTable* storage, std::uint32_
 }
 
 TABACUS_STORE(std::uint32_t, storage_count)(StorageTable* storage) { return storage->count(); }
+
+TABACUS_STORE(std::uint32_t, storage_quota)(StorageTable* storage) {
+    return storage->quota_bytes();
+}

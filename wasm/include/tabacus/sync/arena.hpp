@@ -73,9 +73,10 @@ static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
 /// The way to a room (room.hpp), which the page makes when the first thread wants it. JavaScript
 /// reads and writes the fields at these offsets.
 struct RoomDoor {
-    Word wanted{0};              // 0  1 as soon as a thread wants it
-    Word room{0};                // 4  the room's offset from the root; 0 until it is made
-    std::uint32_t quota_bytes = 0;  // 8  what the first to want it asked for; 0 leaves it to the page
+    Word wanted{0};  // 0  1 as soon as a thread wants it
+    Word room{0};    // 4  the room's offset from the root; 0 until it is made
+    std::uint32_t quota_bytes =
+        0;  // 8  what the first to want it asked for; 0 leaves it to the page
 };
 static_assert(sizeof(RoomDoor) == 12);
 

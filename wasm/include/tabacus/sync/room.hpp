@@ -51,12 +51,12 @@ inline constexpr std::size_t members_max = 256;
 
 /// The fields that JavaScript reads are at these offsets of every room.
 struct RoomHead {
-    Word version{0};                       // 0   rises with every change
-    Word news{0};                          // 4   the number of the last change that is told
-    Word joined{0};                        // 8   rises when a thread comes: the page listens
-    std::array<std::uint32_t, 2> life{};   // 12  the room's name for the threads' signs of life
-    Ref first{0};                          // 20  the chain that says everything
-    std::uint32_t mirror{0};               // 24  the table's own
+    Word version{0};                         // 0   rises with every change
+    Word news{0};                            // 4   the number of the last change that is told
+    Word joined{0};                          // 8   rises when a thread comes: the page listens
+    std::array<std::uint32_t, 2> life{};     // 12  the room's name for the threads' signs of life
+    Ref first{0};                            // 20  the chain that says everything
+    std::uint32_t mirror{0};                 // 24  the table's own
     std::array<Member, members_max> member;  // 28
 };
 
@@ -155,15 +155,15 @@ class Room {
     /// Both are laid out alike.
     [[nodiscard]] bool same(Ref one, Ref other) {
         if (units_of(one) != units_of(other)) return false;
-        return pieces(one, [&, block = other](char16_t* units, std::size_t count,
-                                              std::size_t from) mutable {
-            const char16_t* theirs = units_in(block, from);
-            block = at<TextMore>(block)->next;
-            for (std::size_t i = 0; i < count; ++i) {
-                if (units[i] != theirs[i]) return false;
-            }
-            return true;
-        });
+        return pieces(
+            one, [&, block = other](char16_t* units, std::size_t count, std::size_t from) mutable {
+                const char16_t* theirs = units_in(block, from);
+                block = at<TextMore>(block)->next;
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (units[i] != theirs[i]) return false;
+                }
+                return true;
+            });
     }
 
     /// FNV-1a.
@@ -270,8 +270,8 @@ class Room {
         std::uint32_t turn = 0;
         std::uint32_t waits = 0;
         for (bool slept = false;;) {
-            const Lock got = may_sleep ? mutex_.lock_slice(self, slice_ns, slept)
-                                       : mutex_.lock_spinning(self);
+            const Lock got =
+                may_sleep ? mutex_.lock_slice(self, slice_ns, slept) : mutex_.lock_spinning(self);
             if (got == Lock::acquired) return true;
             if (got == Lock::would_deadlock) return false;
             if (may_sleep && got != Lock::timed_out) continue;
