@@ -1,7 +1,7 @@
 /** Events that Node lacks, an interface of its own for each global object. */
 
-import { Area } from './storage.js';
 import { idlInterface, requireArguments } from './idl.js';
+import { isStorage } from './storage.js';
 
 /** @param {unknown} value a DOMString? */
 const nullable = (value) => (value === null || value === undefined ? null : `${value}`);
@@ -12,7 +12,7 @@ const usv = (value) => `${value}`.toWellFormed();
 /** @param {unknown} value a Storage? */
 function storageOrNull(value) {
     if (value === null || value === undefined) return null;
-    if (!Area.is(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
+    if (!isStorage(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
     return value;
 }
 

@@ -1,5 +1,6 @@
 /** The global object of a context, with what a page or a worker of one origin has. */
 
+import { storageOf } from './area.js';
 import { broadcastChannelInterface } from './channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
 import { pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
@@ -8,7 +9,7 @@ import { databaseOf } from './indexed-db.js';
 import { defineHandlers, idlInterface, internal, onlyInternal } from './idl.js';
 import { lockInterface, lockManagerInterface } from './locks.js';
 import { postedToWindow } from './post.js';
-import { makeStorage, storageInterface } from './storage.js';
+import { storageInterface } from './storage.js';
 import { belongsTo, ReportingTarget } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -106,8 +107,8 @@ const WINDOW = {
     Storage: storageInterface,
     StorageEvent: storageEventInterface,
     PageTransitionEvent: pageTransitionEventInterface,
-    localStorage: (context) => makeStorage(context, 0, context.window.Storage),
-    sessionStorage: (context) => makeStorage(context, context.session, context.window.Storage),
+    localStorage: (context) => storageOf(context, 0),
+    sessionStorage: (context) => storageOf(context, context.session),
     requestAnimationFrame: ({ timers, window }) => (/** @type {(time: number) => void} */ call) =>
         timers.set(() => call(window.performance.now()), 16, [], false),
     cancelAnimationFrame: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <new>
 
 #include "sync/main_arena.hpp"
@@ -28,6 +29,12 @@ Arena& main_arena() {
 }  // namespace tabacus::sync
 
 TABACUS_EXPORT(tabacus::sync::Arena*, arena_root)() { return &tabacus::sync::main_arena(); }
+
+// Memory for a room (room.hpp), on lines of its own; 0 if there is none left. Never given back.
+TABACUS_EXPORT(void*, room_take)(std::uint32_t bytes) {
+    using tabacus::sync::line_bytes;
+    return std::aligned_alloc(line_bytes, (bytes + line_bytes - 1) / line_bytes * line_bytes);
+}
 
 // Locks over tabs: the page's side (tab_request.hpp).
 
