@@ -1,7 +1,7 @@
 /** The page's part in rooms (room.hpp): it makes them when a thread wants one, and hears who has died. */
 
 import { watch } from './deaths.web.js';
-import { arenaFields } from './layout.js';
+import { arenaFields, lineBytes } from './layout.js';
 import { mirrored } from './mirror.js';
 import { doorFields, doors, memberFields, membersMax, noRoom, roomFields } from './room-layout.js';
 import { instantiateStore, lifeOf } from './room.js';
@@ -59,8 +59,9 @@ class Rooms {
     #make(asked) {
         const quota_bytes = asked === 0 ? quotaDefault_bytes : asked - 1;
         const bytes = this.#ops.storage_room_bytes(quota_bytes);
-        const at = this.#ground._room_take(bytes);
-        if (at === 0) return 0;
+        const taken = this.#ground._room_take(bytes + lineBytes);
+        if (taken === 0) return 0;
+        const at = Math.ceil(taken / lineBytes) * lineBytes;
         const [life0, life1] = crypto.getRandomValues(new Uint32Array(2));
         const room = this.#ops.storage_make(at, bytes, quota_bytes, Number(life0), Number(life1));
         this.#core.mirror = mirrored(this.#core, room, new StorageArea(this.#core, this.#ops, room));
