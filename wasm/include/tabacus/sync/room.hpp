@@ -222,6 +222,20 @@ class Room {
         }
     }
 
+    void give_one(Ref block) {
+        at<TextMore>(block)->next = 0;
+        give(block);
+    }
+
+    /// One word, after everything that it leads to and before what follows from it: a thread may be
+    /// terminated between any two instructions.
+    template <class Link>
+    static void commit(Link& word, Ref ref) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        word = ref;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+
     // A repair: all marks away, a mark on what is used, and the rest is free.
 
     void unmark_all() { std::memset(at<std::byte>(marks_), 0, (begin_ - marks_) * block_bytes); }
