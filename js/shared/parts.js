@@ -3,6 +3,7 @@
 import { show, TabacusError } from '../errors.js';
 import { checkInteger, checkOptions } from './check.js';
 import { Loaded } from './loaded.js';
+import { openLocks } from './locks.js';
 import { instantiateStore } from './room.js';
 import { openStorage } from './storage.js';
 
@@ -13,6 +14,7 @@ export class Parts {
     #core;
     #ops;
     #storage;
+    #locks;
 
     /** What the first call asked for. @type {number | undefined} */
     #quota_bytes;
@@ -28,6 +30,13 @@ export class Parts {
         this.#core = core;
         this.#ops = new Loaded(() => instantiateStore(core));
         this.#storage = new Loaded(async () => openStorage(core, await this.#ops.get(), shared, this.#quota_bytes));
+        this.#locks = new Loaded(async () => openLocks(core, await this.#ops.get()));
+    }
+
+    /** @returns {Promise<import('./locks.js').OpenLocks>} */
+    async locks() {
+        this.#core.assertOpen();
+        return this.#locks.get();
     }
 
     /** @param {{ quota_bytes?: number }} [options] */

@@ -2,6 +2,7 @@ import { invalid, show, TabacusError } from '../errors.js';
 import { checkName, checkOptions } from './check.js';
 import { SharedCounter } from './counter.js';
 import { kindNumbers } from './layout.js';
+import { SharedLocks } from './lock-manager.js';
 import { SharedMutex } from './mutex.js';
 
 /** @typedef {import('./layout.js').CounterKind} CounterKind */
@@ -28,6 +29,16 @@ export class SharedMemory extends EventTarget {
 
     /** @type {import('./parts.js').Parts | undefined} */
     #parts;
+
+    /**
+     * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one queue
+     * for each name. What a thread holds or waits for is gone with its attachment, and with itself, as far
+     * as the platform tells: where there are Web Locks, and in Node of Workers that the page started after it
+     * has called `threads()`.
+     *
+     * @readonly
+     */
+    locks = new SharedLocks(async () => (await this.#load()).locks());
 
     /**
      * @param {import('./core.js').Core} core

@@ -49,6 +49,10 @@ TABACUS_STORE(void, storage_leave)(StorageTable* storage, tabacus::sync::Owner s
     storage->leave(self);
 }
 
+TABACUS_STORE(std::uint32_t, storage_occupied)(StorageTable* storage) {
+    return storage->occupied() ? 1 : 0;
+}
+
 // All below: inside. Who is not any more, since it was taken for dead, is refused.
 
 TABACUS_STORE(std::uint32_t, storage_inside)(StorageTable* storage, tabacus::sync::Owner self) {
@@ -122,6 +126,10 @@ TABACUS_STORE(std::uint32_t, locks_enter)
 
 TABACUS_STORE(void, locks_leave)(LockTable* locks, tabacus::sync::Owner self) {
     locks->leave(self);
+}
+
+TABACUS_STORE(std::uint32_t, locks_occupied)(LockTable* locks) {
+    return locks->occupied() ? 1 : 0;
 }
 
 // All below: inside.
