@@ -15,7 +15,7 @@ import { invalid, TabacusError } from './errors.js';
 import { attachModule } from './shared/attach-wasm.web.js';
 import { checkOptions } from './shared/check.js';
 import { Core, opsFrom } from './shared/core.js';
-import { beginWatching } from './shared/deaths.web.js';
+import { beginWatching } from './shared/deaths-begin.web.js';
 import { hammer } from './shared/hammer.js';
 import { isAttachModule } from './shared/handle.js';
 import { arenaFields, arenaVersion } from './shared/layout.js';

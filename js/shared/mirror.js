@@ -7,7 +7,8 @@
  */
 
 import { mirrorStates, otherTabs, roomFields, stored } from './room-layout.js';
-import { sleepAsync, task } from './waiting.js';
+import { task } from './task.js';
+import { sleepAsync } from './waiting.js';
 
 /** The page's localStorage; undefined where there is none, or it is forbidden. @returns {Storage | undefined} */
 function localStorageOf() {
@@ -61,6 +62,8 @@ class Mirror {
 
     async #listen() {
         while (!this.#core.closed) {
+            await this.#area.calm();
+            if (this.#core.closed) return;
             if (this.#heard !== this.#area.news) {
                 this.#pushSome();
                 await task();

@@ -22,6 +22,14 @@ export const changeFields = Object.freeze({ writer: 0, key: 4, oldValue: 8, newV
 
 export const stored = Object.freeze({ changed: 0, unchanged: 1, full: 2 });
 
+/** Of lock_table.hpp. */
+export const requestFields = Object.freeze({ next: 0, state: 4, client: 8, name: 12, mode: 16 });
+export const lockStates = Object.freeze({ pending: 1, held: 2, stolen: 3 });
+export const lockModes = /** @type {const} */ (['exclusive', 'shared']);
+export const lockHow = Object.freeze({ wait: 0, ifAvailable: 1, steal: 2 });
+export const notAvailable = 0;
+export const noRequest = 0xffffffff;
+
 /** Who writes what the page heard of other tabs. */
 export const otherTabs = 0;
 

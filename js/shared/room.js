@@ -28,6 +28,19 @@ import { orAborted, sleepAsync } from './waiting.js';
  * @property {(room: number, number: number) => number} storage_change
  * @property {(room: number) => number} storage_count
  * @property {(room: number) => number} storage_quota
+ * @property {(room: number) => number} storage_occupied
+ * @property {() => number} locks_room_bytes
+ * @property {(at: number, life0: number, life1: number) => number} locks_make
+ * @property {(room: number, self: number, thread: number) => number} locks_join
+ * @property {(room: number, dead: number, self: number, maySleep: number) => void} locks_bury
+ * @property {(room: number, self: number, maySleep: number) => number} locks_enter
+ * @property {(room: number, self: number) => void} locks_leave
+ * @property {(room: number, self: number) => number} locks_inside
+ * @property {(room: number) => number} locks_occupied
+ * @property {(room: number, units: number) => number} locks_text
+ * @property {(room: number, client: number, name: number, mode: number, how: number) => number} locks_request
+ * @property {(room: number, request: number) => void} locks_release
+ * @property {(room: number, request: number) => number} locks_abort
  */
 
 /**
@@ -96,7 +109,7 @@ export async function join(core, ops, kind, room) {
     core.assertOpen();
     /** @type {any} */ (ops)[`${kind}_join`](room, core.id, threadNumber());
     core.ending.addEventListener('abort', () => {
-        /** @type {any} */ (ops)[`${kind}_bury`](room, core.id, core.id);
+        /** @type {any} */ (ops)[`${kind}_bury`](room, core.id, core.id, core.maySleep ? 1 : 0);
         die?.();
     });
 }

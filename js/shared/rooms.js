@@ -1,7 +1,7 @@
 /** The page's part in rooms (room.hpp): it makes them when a thread wants one, and hears who has died. */
 
 import { watch } from './deaths.web.js';
-import { arenaFields } from './layout.js';
+import { arenaFields, lineBytes } from './layout.js';
 import { mirrored } from './mirror.js';
 import { doorFields, doors, memberFields, membersMax, noRoom, roomFields } from './room-layout.js';
 import { instantiateStore, lifeOf } from './room.js';
@@ -10,6 +10,11 @@ import { sleepAsync } from './waiting.js';
 
 /** What Chromium's localStorage takes: 5 Mi units. */
 const quotaDefault_bytes = 10 * 2 ** 20;
+
+/** @typedef {'storage' | 'locks'} Kind */
+
+/** A room's name, for its threads' signs of life. @returns {[number, number]} */
+const life = () => /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
 
 /** What the main module's C++ side offers for it. @typedef {{ _room_take: (bytes: number) => number }} Ground */
 
@@ -39,36 +44,47 @@ class Rooms {
         while (!this.#core.closed) {
             const seen = Atomics.load(words, wanted);
             this.#open('storage');
+            this.#open('locks');
             await sleepAsync(words, wanted, seen, Infinity, false);
         }
     }
 
-    /** @param {'storage'} kind */
+    /** @param {Kind} kind */
     #open(kind) {
         const { words, root } = this.#core;
         const at = (root + doors[kind]) >> 2;
         const word = at + (doorFields.room >> 2);
         if (Atomics.load(words, at + (doorFields.wanted >> 2)) === 0 || Atomics.load(words, word) !== 0) return;
-        const room = this.#make(Number(words[at + (doorFields.quota >> 2)]));
+        const room = kind === 'locks' ? this.#makeLocks() : this.#makeStorage(Number(words[at + (doorFields.quota >> 2)]));
         Atomics.store(words, word, room === 0 ? noRoom : room - root);
         Atomics.notify(words, word);
         if (room !== 0) void this.#watchAll(kind, room);
     }
 
     /** @param {number} asked 0, or the quota and 1 */
-    #make(asked) {
+    #makeStorage(asked) {
         const quota_bytes = asked === 0 ? quotaDefault_bytes : asked - 1;
         const bytes = this.#ops.storage_room_bytes(quota_bytes);
-        const at = this.#ground._room_take(bytes);
+        const at = this.#take(bytes);
         if (at === 0) return 0;
-        const [life0, life1] = crypto.getRandomValues(new Uint32Array(2));
-        const room = this.#ops.storage_make(at, bytes, quota_bytes, Number(life0), Number(life1));
+        const room = this.#ops.storage_make(at, bytes, quota_bytes, ...life());
         this.#core.mirror = mirrored(this.#core, room, new StorageArea(this.#core, this.#ops, room));
         return room;
     }
 
+    #makeLocks() {
+        const at = this.#take(this.#ops.locks_room_bytes());
+        return at === 0 ? 0 : this.#ops.locks_make(at, ...life());
+    }
+
+    /** @param {number} bytes @returns {number} where lines begin; 0 if there is no room */
+    #take(bytes) {
+        const taken = this.#ground._room_take(bytes + lineBytes);
+        return Math.ceil(taken / lineBytes) * lineBytes;
+    }
+
     /**
-     * @param {'storage'} kind
+     * @param {Kind} kind
      * @param {number} room
      */
     async #watchAll(kind, room) {
@@ -82,18 +98,18 @@ class Rooms {
     }
 
     /**
-     * @param {'storage'} kind
+     * @param {Kind} kind
      * @param {number} room
      * @param {number} member
      */
     #watch(kind, room, member) {
-        const { words, id } = this.#core;
+        const { words, id, maySleep } = this.#core;
         const dead = Atomics.load(words, (member + memberFields.id) >> 2);
         const thread = Atomics.load(words, (member + memberFields.thread) >> 2);
         const name = `${kind} ${dead}`;
         if (dead === 0 || dead === id || this.#watched.has(name)) return;
         this.#watched.add(name);
-        const bury = () => this.#core.closed || /** @type {any} */ (this.#ops)[`${kind}_bury`](room, dead, id);
+        const bury = () => this.#core.closed || /** @type {any} */ (this.#ops)[`${kind}_bury`](room, dead, id, maySleep ? 1 : 0);
         // Node goes by the thread, and browsers by the room.
         /** @type {(...given: any[]) => void} */ (watch)(lifeOf(words, room), dead, bury, thread);
     }

@@ -1,8 +1,8 @@
 import { invalid, show, TabacusError } from '../errors.js';
-import { checkInteger, checkName, checkOptions } from './check.js';
+import { checkName, checkOptions } from './check.js';
 import { SharedCounter } from './counter.js';
 import { kindNumbers } from './layout.js';
-import { Loaded } from './loaded.js';
+import { SharedLocks } from './lock-manager.js';
 import { SharedMutex } from './mutex.js';
 
 /** @typedef {import('./layout.js').CounterKind} CounterKind */
@@ -11,9 +11,6 @@ import { SharedMutex } from './mutex.js';
 
 /** @type {readonly string[]} */
 const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
-
-/** The memory of a page has 32 MiB in all. */
-const quotaMax_bytes = 2 ** 24;
 
 /**
  * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, a storage.
@@ -30,9 +27,18 @@ export class SharedMemory extends EventTarget {
     /** @type {Map<string, SharedTabLock>} */
     #tabLocks = new Map();
 
-    #parts = new Loaded(async () => (await import('./parts.js')).loadParts(this.#core, this));
     /** @type {import('./parts.js').Parts | undefined} */
-    #loaded;
+    #parts;
+
+    /**
+     * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one queue
+     * for each name. What a thread holds or waits for is gone with its attachment, and with itself, as far
+     * as the platform tells: where there are Web Locks, and in Node of Workers that the page started after it
+     * has called `threads()`.
+     *
+     * @readonly
+     */
+    locks = new SharedLocks(async () => (await this.#load()).locks());
 
     /**
      * @param {import('./core.js').Core} core
@@ -117,12 +123,8 @@ export class SharedMemory extends EventTarget {
      * @returns {Promise<Storage>} one object for each thread
      * @throws {TabacusError} `unavailable` where store.wasm is not beside the modules; `out-of-memory`; `closed`
      */
-    async storage(options = {}) {
-        const { quota_bytes } = checkOptions(options, ['quota_bytes']);
-        const quota = quota_bytes === undefined ? undefined : checkInteger('quota_bytes', quota_bytes, 0, quotaMax_bytes);
-        this.#core.assertOpen();
-        this.#loaded = await this.#parts.get();
-        return this.#loaded.storage(quota);
+    async storage(options) {
+        return (await this.#load()).storage(options);
     }
 
     /**
@@ -132,7 +134,7 @@ export class SharedMemory extends EventTarget {
      * @returns {{ storage: 'mirrored' | 'behind' | 'memory' | undefined }}
      */
     get capabilities() {
-        return { storage: this.#loaded?.opened?.mirror };
+        return { storage: this.#parts?.mirror };
     }
 
     /**
@@ -143,6 +145,12 @@ export class SharedMemory extends EventTarget {
         for (const lock of this.#tabLocks.values()) lock._close();
         this.#core.mirror?.push();
         this.#core.close();
+    }
+
+    /** What only those load who share more than counters and mutexes. */
+    async #load() {
+        const { Parts } = await import('./parts.js');
+        return (this.#parts ??= new Parts(this.#core, this));
     }
 
     /**

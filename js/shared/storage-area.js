@@ -11,6 +11,9 @@ import { Texts } from './texts.js';
  * @typedef {{ key: string | null, oldValue: string | null, newValue: string | null }} Change
  */
 
+/** Each is a millisecond or a few; among threads that write without a pause it is by luck that none is inside. */
+const looksMax = 50;
+
 /** So many changes are read before others may go inside. */
 const batchMax = 64;
 
@@ -117,6 +120,18 @@ export class StorageArea {
             this.#ops.storage_listen(this.#room);
             return this.news;
         });
+    }
+
+    /**
+     * Resolves when going inside will not keep this thread: at once, but for one that may not sleep. That one
+     * must hear of a death to know that who is inside never leaves.
+     */
+    async calm() {
+        if (this.#core.maySleep) return;
+        for (let looks = 0; looks < looksMax; looks++) {
+            if (this.#ops.storage_occupied(this.#room) === 0) return;
+            await new Promise((resolve) => void setTimeout(resolve, 1));
+        }
     }
 
     /** The number of the last change. */

@@ -5,7 +5,8 @@ import { makeStorage, storageInterface } from '../emulator/storage.js';
 import { doors, mirrorStates, roomFields } from './room-layout.js';
 import { join, roomBehind } from './room.js';
 import { StorageArea } from './storage-area.js';
-import { sleepAsync, task } from './waiting.js';
+import { task } from './task.js';
+import { sleepAsync } from './waiting.js';
 
 const SharedStorage = storageInterface();
 const SharedStorageEvent = storageEventInterface();
@@ -49,6 +50,7 @@ export class OpenStorage {
         const { words, id } = this.#core;
         for (;;) {
             await sleepAsync(words, this.area.newsWord, heard, Infinity, false);
+            await this.area.calm();
             if (this.#core.closed) return;
             const { changes, last } = this.area.changes(heard, id);
             heard = last;

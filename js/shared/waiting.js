@@ -65,9 +65,6 @@ export async function sleepAsync(words, index, value, timeout_ms = Infinity, kee
     }
 }
 
-/** The event loop's other work. */
-export const task = () => delay(0);
-
 /**
  * @template T
  * @param {Promise<T>} promise

@@ -51,6 +51,29 @@ export function storer(attach, post) {
             }
             return wrong;
         },
+        /** @param {string} name @param {object} options */
+        hold: (name, options) =>
+            new Promise((resolve, reject) => {
+                const held = shared.locks.request(name, options, (lock) => (resolve(lock?.mode), new Promise(() => {})));
+                held.catch(reject);
+            }),
+        /**
+         * Adds one to a plain number that long under the lock, and looks away between its load and its store.
+         *
+         * @param {string} name
+         * @param {number} times
+         * @param {Int32Array} plain
+         */
+        async count(name, times, plain) {
+            for (let i = 0; i < times; i++) {
+                await shared.locks.request(name, async () => {
+                    const before = Number(plain[0]);
+                    await new Promise((resolve) => setTimeout(resolve, i % 2));
+                    plain[0] = before + 1;
+                });
+            }
+        },
+        query: () => shared.locks.query(),
         /** Until it is terminated. @param {string} own */
         write(own) {
             for (let i = 0; ; i++) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <new>
 
+#include "tabacus/sync/lock_table.hpp"
 #include "tabacus/sync/storage_table.hpp"
 
 // What JavaScript calls in store.wasm: the storage and the locks that threads share, for who asks
@@ -48,6 +49,10 @@ TABACUS_STORE(void, storage_leave)(StorageTable* storage, tabacus::sync::Owner s
     storage->leave(self);
 }
 
+TABACUS_STORE(std::uint32_t, storage_occupied)(StorageTable* storage) {
+    return storage->occupied() ? 1 : 0;
+}
+
 // All below: inside. Who is not any more, since it was taken for dead, is refused.
 
 TABACUS_STORE(std::uint32_t, storage_inside)(StorageTable* storage, tabacus::sync::Owner self) {
@@ -90,4 +95,64 @@ TABACUS_STORE(std::uint32_t, storage_count)(StorageTable* storage) { return stor
 
 TABACUS_STORE(std::uint32_t, storage_quota)(StorageTable* storage) {
     return storage->quota_bytes();
+}
+
+// Locks.
+
+using tabacus::sync::LockTable;
+
+TABACUS_STORE(std::uint32_t, locks_room_bytes)() { return LockTable::room_bytes; }
+
+TABACUS_STORE(LockTable*, locks_make)(void* room, std::uint32_t life0, std::uint32_t life1) {
+    auto* made = new (room) LockTable(LockTable::room_bytes);
+    made->head().life = {life0, life1};
+    return made;
+}
+
+TABACUS_STORE(std::uint32_t, locks_join)
+(LockTable* locks, tabacus::sync::Owner self, std::uint32_t thread) {
+    return locks->join(self, thread) ? 1 : 0;
+}
+
+TABACUS_STORE(void, locks_bury)
+(LockTable* locks, tabacus::sync::Owner dead, tabacus::sync::Owner self, std::uint32_t may_sleep) {
+    locks->bury(dead, self, may_sleep != 0);
+}
+
+TABACUS_STORE(std::uint32_t, locks_enter)
+(LockTable* locks, tabacus::sync::Owner self, std::uint32_t may_sleep) {
+    return locks->enter(self, may_sleep != 0) ? 1 : 0;
+}
+
+TABACUS_STORE(void, locks_leave)(LockTable* locks, tabacus::sync::Owner self) {
+    locks->leave(self);
+}
+
+TABACUS_STORE(std::uint32_t, locks_occupied)(LockTable* locks) {
+    return locks->occupied() ? 1 : 0;
+}
+
+// All below: inside.
+
+TABACUS_STORE(std::uint32_t, locks_inside)(LockTable* locks, tabacus::sync::Owner self) {
+    return locks->inside(self) ? 1 : 0;
+}
+
+TABACUS_STORE(std::uint32_t, locks_text)(LockTable* locks, std::uint32_t units) {
+    return locks->make_text(units);
+}
+
+// The request's block; 0 if it is not available, the highest number if there is no room.
+TABACUS_STORE(std::uint32_t, locks_request)
+(LockTable* locks, tabacus::sync::Owner client, std::uint32_t name, tabacus::sync::LockMode mode,
+ tabacus::sync::LockHow how) {
+    return locks->request(client, name, mode, how);
+}
+
+TABACUS_STORE(void, locks_release)(LockTable* locks, std::uint32_t request) {
+    locks->release(request);
+}
+
+TABACUS_STORE(std::uint32_t, locks_abort)(LockTable* locks, std::uint32_t request) {
+    return locks->abort(request) ? 1 : 0;
 }

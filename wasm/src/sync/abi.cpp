@@ -30,10 +30,9 @@ Arena& main_arena() {
 
 TABACUS_EXPORT(tabacus::sync::Arena*, arena_root)() { return &tabacus::sync::main_arena(); }
 
-// Memory for a room (room.hpp), on lines of its own; 0 if there is none left. Never given back.
+// Memory for a room (room.hpp); 0 if there is none left. Never given back.
 TABACUS_EXPORT(void*, room_take)(std::uint32_t bytes) {
-    using tabacus::sync::line_bytes;
-    return std::aligned_alloc(line_bytes, (bytes + line_bytes - 1) / line_bytes * line_bytes);
+    return std::malloc(bytes);
 }
 
 // Locks over tabs: the page's side (tab_request.hpp).

@@ -74,6 +74,8 @@ class Room {
         return true;
     }
     void leave(Owner self) { mutex_.unlock(self); }
+    /// Whether anybody is inside, dead or alive.
+    [[nodiscard]] bool occupied() const { return mutex_.locked(); }
     /// Said before each change: who was taken for dead inside must do nothing more.
     [[nodiscard]] bool inside(Owner self) const { return mutex_.owner() == self; }
 
@@ -222,6 +224,20 @@ class Room {
         }
     }
 
+    void give_one(Ref block) {
+        at<TextMore>(block)->next = 0;
+        give(block);
+    }
+
+    /// One word, after everything that it leads to and before what follows from it: a thread may be
+    /// terminated between any two instructions.
+    template <class Link>
+    static void commit(Link& word, Ref ref) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        word = ref;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+
     // A repair: all marks away, a mark on what is used, and the rest is free.
 
     void unmark_all() { std::memset(at<std::byte>(marks_), 0, (begin_ - marks_) * block_bytes); }
@@ -251,7 +267,7 @@ class Room {
     // Counted in waits that have run their full time: a machine that slept has slept through one.
     static constexpr std::int64_t slice_ns = 25'000'000;
     static constexpr std::uint32_t slices = 200;
-    static constexpr std::uint32_t spins_max = 30;
+    static constexpr std::uint32_t spins_max = 20;
 
     static std::size_t blocks_of(std::size_t units) {
         return units <= head_units ? 1 : 1 + (units - head_units + more_units - 1) / more_units;

@@ -193,15 +193,6 @@ class StorageTable : public Room<StorageTable> {
         return Stored::changed;
     }
 
-    /// One word, after everything that it leads to and before what follows from it: a thread may be
-    /// terminated between any two instructions.
-    template <class Word>
-    static void commit(Word& word, Ref ref) {
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        word = ref;
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-    }
-
     /// What follows from an item that is last in the chain.
     void place(Ref item) {
         auto* placed = at<StorageItem>(item);
@@ -237,11 +228,6 @@ class StorageTable : public Room<StorageTable> {
         Ref* link = &buckets_[gone->hash % buckets_max];
         while (*link != item) link = &at<StorageItem>(*link)->same_bucket;
         *link = gone->same_bucket;
-    }
-
-    void give_one(Ref block) {
-        at<TextMore>(block)->next = 0;
-        give(block);
     }
 
     /// Takes over one holding of each of the texts that it tells of.
