@@ -165,7 +165,8 @@ export const dateOf = (context) =>
 /** @param {Context} context High Resolution Time, from when the context was made */
 export const performanceOf = (context) => {
     const { born_ms, timeOrigin } = context;
-    return Object.freeze({ timeOrigin, now: () => context.now() - born_ms, mark: () => {}, measure: () => {} });
+    const performance = { timeOrigin, now: () => context.now() - born_ms, mark: () => {}, measure: () => {}, toJSON: () => ({ timeOrigin }) };
+    return Object.freeze(Object.defineProperty(performance, Symbol.toStringTag, { value: 'Performance' }));
 };
 
 /** @param {Context} context the host's AbortSignal, of which timeout() goes by the origin's clock (DOM §3.2) */

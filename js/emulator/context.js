@@ -3,15 +3,20 @@
 import { invalid, TabacusError } from '../errors.js';
 import { Chance } from './chance.js';
 import { Timers } from './clock.js';
-import { QuotaExceededError } from './events.js';
+import { QuotaExceededError, trusted } from './events.js';
 import { LocksOf } from './locks.js';
+import { cloned } from './post.js';
 import { runFunction, runScript } from './script.js';
+import { checkOptions } from '../shared/check.js';
 import { makeGlobal } from './window.js';
+import { openWorker } from './worker.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
 /** @typedef {import('./tab.js').Tab} Tab */
 
 /** A message on its way to its one target. @typedef {import('./post.js').Posted} Posted */
+
+/** What an ErrorEvent tells of an uncaught error. @typedef {{ message: string, filename: string, error: unknown }} Uncaught */
 
 export class Context {
     alive = true;
@@ -19,23 +24,31 @@ export class Context {
     detached = false;
     /** What its global object is called. */
     name = '';
+    /** The element that a frame is shown in. @type {object | null} */
+    element = null;
+    #reporting = false;
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
 
     /**
      * @param {Origin} origin
      * @param {Tab} tab
-     * @param {{ kind: 'window' | 'worker', agent: number, session: number, url: string, parent?: Context }} options
+     * @param {{ kind: 'window' | 'worker', agent: number, session: number, url: string, parent?: Context, owner?: Context }} options
+     *   `parent`: of a frame; `owner`: of a worker
      */
-    constructor(origin, tab, { kind, agent, session, url, parent }) {
+    constructor(origin, tab, { kind, agent, session, url, parent, owner }) {
         this.origin = origin;
         this.rules = origin.rules;
         this.tab = tab;
         this.kind = kind;
         this.agent = agent;
         this.session = session;
+        /** What relative URLs are resolved against, and whose origin is the context's. */
         this.url = new URL(url);
+        /** Its document's, or its script's: about:blank and such have the origin of who opened them (HTML §7.3.2.1). */
+        this.address = this.url;
         this.parent = parent;
+        this.owner = owner;
         this.id = origin.rules.context(agent, session);
         this.born_ms = origin.clock.now();
         this.timeOrigin = origin.clock.wall();
@@ -77,6 +90,20 @@ export class Context {
         this.timers.beginTask();
     }
 
+    /** As {@link guard}, of a script of this context's that another's task calls. @param {() => unknown} call */
+    invoke(call) {
+        const { origin } = this;
+        const { current } = origin;
+        origin.current = this;
+        try {
+            return call();
+        } catch (error) {
+            return this.report(error);
+        } finally {
+            origin.current = current;
+        }
+    }
+
     /** Runs a callback; what it throws is reported as an uncaught error of the global object. @param {() => void} call */
     guard(call) {
         try {
@@ -88,10 +115,20 @@ export class Context {
 
     /** HTML §8.1.4.3 @param {unknown} error */
     report(error) {
-        const message = String(/** @type {any} */ (error)?.message ?? error);
-        const event = Object.assign(new Event('error', { cancelable: true }), { error, message });
-        if (this.window.dispatchEvent(event)) this.origin.uncaught(error);
+        const uncaught = { message: `Uncaught ${error}`, filename: this.address.href, error };
+        // An error while an error is reported is nobody's to handle.
+        if (this.#reporting) return this.unhandled(uncaught);
+        this.#reporting = true;
+        try {
+            const event = trusted(this.window.ErrorEvent, 'error', { ...uncaught, cancelable: true });
+            if (this.window.dispatchEvent(event)) this.unhandled(uncaught);
+        } finally {
+            this.#reporting = false;
+        }
     }
+
+    /** What nobody caught and nobody handled; a worker's is its owner's. @param {Uncaught} uncaught */
+    unhandled = ({ error }) => this.origin.uncaught(error);
 
     /** @param {EventTarget} target @param {Event} event */
     fire(target, event) {
@@ -100,35 +137,23 @@ export class Context {
 
     /** HTML §2.7.3 @param {unknown} message @param {StructuredSerializeOptions} [options] */
     serialize(message, options) {
-        return structuredClone(message, options);
+        return cloned(message, options);
+    }
+
+    /** A message for many: each has a copy of its own. @param {EventTarget} target @param {unknown} data */
+    fireMessage(target, data) {
+        this.firePosted(target, { data: structuredClone(data), ports: [] }, { origin: this.url.origin });
     }
 
     /**
-     * @param {EventTarget} target
-     * @param {unknown} data
-     * @param {{ source?: unknown }} [from]
-     */
-    fireMessage(target, data, { source = null } = {}) {
-        this.#fireMessage(target, { data: structuredClone(data), ports: [] }, source);
-    }
-
-    /**
-     * A message for one target, as {@link posted} made it: there is nothing more to clone.
+     * A message for one target, as it was posted: there is nothing more to clone.
      *
      * @param {EventTarget} target
      * @param {Posted} message
-     * @param {unknown} [source]
+     * @param {{ source?: unknown, origin?: string }} [from] nothing, of a worker's port (HTML §9.4.4)
      */
-    firePosted(target, message, source = null) {
-        this.#fireMessage(target, message, source);
-    }
-
-    /** @param {EventTarget} target @param {Posted} message @param {unknown} source */
-    #fireMessage(target, { data, ports }, source) {
-        const { origin } = this.url;
-        const event = new MessageEvent('message', { data, origin, ports });
-        if (source) Object.defineProperty(event, 'source', { value: source });
-        this.fire(target, event);
+    firePosted(target, { data, ports }, { source = null, origin = '' } = {}) {
+        this.guard(() => target.dispatchEvent(trusted(this.window.MessageEvent, 'message', { data, origin, ports, source })));
     }
 
     quotaExceeded() {
@@ -150,6 +175,19 @@ export class Context {
         if (typeof script === 'string') return runScript(this, script);
         if (script.length > 0 && given.length === 0) return script.call(this.window, this.window, this.tab);
         return runFunction(this, script, given);
+    }
+
+    /**
+     * A worker of this window's or worker's, as {@link Tab}'s openWorker().
+     *
+     * @param {string | Function} [script]
+     * @param {{ name?: string }} [options]
+     * @returns {import('./worker.js').Handle}
+     */
+    openWorker(script, options = {}) {
+        const checked = checkOptions(options, ['name']);
+        if (!this.active) throw new TabacusError('closed', 'its tab, frame or worker is closed: open another');
+        return /** @type {any} */ (openWorker(this, script, checked));
     }
 
     /** @param {string} source */

@@ -1,62 +1,89 @@
-/** Events that Node lacks, an interface of its own for each global object. */
+/** Events that Node lacks, or makes otherwise than Web IDL says: an interface of its own for each global object. */
 
-import { idlInterface, requireArguments } from './idl.js';
+import { idlInterface, onlyInternal, requireArguments } from './idl.js';
 import { isStorage } from './storage.js';
 
-/** @param {unknown} value a DOMString? */
-const nullable = (value) => (value === null || value === undefined ? null : `${value}`);
+/** A member of an event and of its dictionary. @typedef {{ convert: (value: any) => unknown, initial: unknown }} Member */
 
-/** @param {unknown} value a USVString */
-const usv = (value) => `${value}`.toWellFormed();
+/** @type {Member} a nullable DOMString */
+const nullable = { convert: (value) => (value === null ? null : `${value}`), initial: null };
 
-/** @param {unknown} value a Storage? */
-function storageOrNull(value) {
-    if (value === null || value === undefined) return null;
-    if (!isStorage(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
-    return value;
-}
+/** @type {Member} */
+const text = { convert: (value) => `${value}`, initial: '' };
 
-/** @param {unknown} given what stands for a dictionary */
-function dictionary(given) {
+/** @type {Member} a USVString */
+const usv = { convert: (value) => `${value}`.toWellFormed(), initial: '' };
+
+/** @type {Member} an unsigned long */
+const number = { convert: (value) => value >>> 0, initial: 0 };
+
+/** @type {Member} */
+const storage = {
+    initial: null,
+    convert: (value) => {
+        if (value !== null && !isStorage(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
+        return value;
+    },
+};
+
+/** @type {Member} a window or a port */
+const messageSource = {
+    initial: null,
+    convert: (value) => {
+        if (value !== null && !(value instanceof EventTarget)) throw new TypeError('MessageEvent: the source is no window and no port');
+        return value;
+    },
+};
+
+/** @type {Member} a FrozenArray<MessagePort> */
+const ports = {
+    initial: Object.freeze([]),
+    convert: (value) => {
+        const listed = typeof value === 'object' && value !== null && typeof value[Symbol.iterator] === 'function' ? [...value] : [undefined];
+        if (!listed.every((port) => port instanceof MessagePort)) throw new TypeError('MessageEvent: the ports are not a sequence of ports');
+        return Object.freeze(listed);
+    },
+};
+
+/** @param {string} name @param {unknown} given what stands for a dictionary */
+function dictionary(name, given) {
     const good = given === undefined || given === null || typeof given === 'object' || typeof given === 'function';
-    if (!good) throw new TypeError('StorageEvent: the dictionary is not an object');
+    if (!good) throw new TypeError(`${name}: the dictionary is not an object`);
     return given ?? {};
 }
 
-/** What reads an event's members, for their accessors. */
+/** @param {Member} member @param {unknown} value */
+const converted = ({ convert, initial }, value) => (value === undefined ? initial : convert(value));
+
+/** What reads and changes an event's members. */
 const held = Symbol('held');
 
-/** What a StorageEvent holds. @typedef {{ key: string | null, newValue: string | null, oldValue: string | null, storageArea: any, url: string }} Held */
-
-const members = /** @type {const} */ (['key', 'oldValue', 'newValue', 'url', 'storageArea']);
-
-/** A dictionary's members in the order of their names (Web IDL §3.2.17). @param {any} given @returns {Held} */
-function heldOf(given) {
-    const [key, newValue, oldValue] = [nullable(given.key), nullable(given.newValue), nullable(given.oldValue)];
-    const storageArea = storageOrNull(given.storageArea);
-    const { url = '' } = given;
-    return { key, newValue, oldValue, storageArea, url: usv(url) };
-}
-
-/** HTML §12.2.4. @returns {any} */
-export const storageEventInterface = () => {
-    class StorageEvent extends Event {
-        /** @type {Held} */
+/**
+ * @param {string} name
+ * @param {Record<string, Member>} members in the order of their names, which is that of conversion (Web IDL §3.2.17)
+ * @param {string[]} [order] of the arguments of its legacy initialiser, init…Event(), beyond the first three
+ * @returns {any}
+ */
+function eventInterface(name, members, order) {
+    class Interface extends Event {
+        /** @type {Record<string, unknown>} */
         #held;
         /** @type {{ type: string, bubbles: boolean, cancelable: boolean } | undefined} */
         #initialised;
 
         /** @param {string} type @param {any} [init] */
         constructor(type, init) {
-            requireArguments('StorageEvent', arguments, 1);
-            super(type, dictionary(init));
-            this.#held = heldOf(init ?? {});
+            requireArguments(name, arguments, 1);
+            super(type, dictionary(name, init));
+            this.#held = Object.fromEntries(Object.entries(members).map(([key, member]) => [key, converted(member, init?.[key])]));
         }
 
-        /** @param {StorageEvent} event @param {keyof Held} member */
-        static [held](event, member) {
-            return event.#held[member];
-        }
+        static [held] = {
+            /** @param {Interface} event @param {string} member */
+            get: (event, member) => event.#held[member],
+            /** @param {Interface} event @param {any} initialised @param {Record<string, unknown>} values */
+            set: (event, initialised, values) => ([event.#initialised, event.#held] = [initialised, values]),
+        };
 
         get type() {
             return this.#initialised?.type ?? super.type;
@@ -67,47 +94,94 @@ export const storageEventInterface = () => {
         get cancelable() {
             return this.#initialised?.cancelable ?? super.cancelable;
         }
-
-        /** @param {any} type @param {any} [bubbles] @param {any} [cancelable] @param {any[]} rest key, oldValue, newValue, url, storageArea */
-        initStorageEvent(type, bubbles = false, cancelable = false, ...rest) {
-            requireArguments('initStorageEvent', arguments, 1);
-            // Converted from left to right; DOM §2.2: and then nothing, while it is dispatched.
-            const initialised = { type: `${type}`, bubbles: Boolean(bubbles), cancelable: Boolean(cancelable) };
-            const [key, oldValue, newValue] = [nullable(rest[0]), nullable(rest[1]), nullable(rest[2])];
-            const [url, storageArea] = [usv(rest[3] === undefined ? '' : rest[3]), storageOrNull(rest[4])];
-            if (this.eventPhase !== Event.NONE) return;
-            [this.#initialised, this.#held] = [initialised, { key, oldValue, newValue, url, storageArea }];
-        }
     }
-    const { [held]: read } = StorageEvent;
-    for (const member of members) {
+    const { get: read, set: write } = Interface[held];
+    for (const member of Object.keys(members)) {
         /** @this {any} */
         const get = function () {
             return read(this, member);
         };
-        Object.defineProperty(StorageEvent.prototype, member, { get, configurable: true, enumerable: true });
+        Object.defineProperty(Interface.prototype, member, { get, configurable: true, enumerable: true });
     }
-    idlInterface(StorageEvent, 'StorageEvent', { inherited: ['type', 'bubbles', 'cancelable'], length: 1 });
-    return StorageEvent;
-};
+    if (order) defineInitialiser(Interface.prototype, `init${name}`, write, order.map((key) => [key, /** @type {Member} */ (members[key])]));
+    return idlInterface(Interface, name, { inherited: ['type', 'bubbles', 'cancelable'], length: 1 });
+}
 
-/** HTML §7.4.6.3. @returns {any} */
-export const pageTransitionEventInterface = () => {
-    class PageTransitionEvent extends Event {
-        #persisted;
+/**
+ * Arguments are converted from left to right; DOM §2.2: and then nothing, while the event is dispatched.
+ *
+ * @param {object} prototype
+ * @param {string} operation
+ * @param {(event: any, initialised: object, values: Record<string, unknown>) => unknown} write
+ * @param {[string, Member][]} order
+ */
+function defineInitialiser(prototype, operation, write, order) {
+    /** @this {any} @param {any} type @param {any} bubbles @param {any} cancelable @param {any[]} rest */
+    const value = function (type, bubbles = false, cancelable = false, ...rest) {
+        requireArguments(operation, arguments, 1);
+        const initialised = { type: `${type}`, bubbles: Boolean(bubbles), cancelable: Boolean(cancelable) };
+        const values = Object.fromEntries(order.map(([key, member], at) => [key, converted(member, rest[at])]));
+        if (this.eventPhase === Event.NONE) write(this, initialised, values);
+    };
+    Object.defineProperty(value, 'name', { value: operation });
+    Object.defineProperty(prototype, operation, { value, writable: true, configurable: true, enumerable: true });
+}
 
-        /** @param {string} type @param {EventInit & { persisted?: boolean }} [init] */
-        constructor(type, init = {}) {
-            super(type, init);
-            this.#persisted = Boolean(init.persisted);
+/** HTML §12.2.4. */
+export const storageEventInterface = () =>
+    eventInterface('StorageEvent', { key: nullable, newValue: nullable, oldValue: nullable, storageArea: storage, url: usv }, ['key', 'oldValue', 'newValue', 'url', 'storageArea']);
+
+/** HTML §9.2: of which Node's takes no window for a source. */
+export function messageEventInterface() {
+    const members = { data: { convert: (/** @type {unknown} */ value) => value, initial: null }, lastEventId: text, origin: usv, ports, source: messageSource };
+    const Interface = eventInterface('MessageEvent', members, ['data', 'origin', 'lastEventId', 'source', 'ports']);
+    // A port's own events are the host's.
+    const isHosts = (/** @type {unknown} */ value) => value instanceof MessageEvent;
+    const isOurs = (/** @type {unknown} */ value) => Function.prototype[Symbol.hasInstance].call(Interface, value);
+    Object.defineProperty(Interface, Symbol.hasInstance, { value: (/** @type {unknown} */ value) => isOurs(value) || isHosts(value), configurable: true });
+    return Interface;
+}
+
+/** HTML §8.1.4.3. */
+export const errorEventInterface = () =>
+    eventInterface('ErrorEvent', { colno: number, error: { convert: (value) => value, initial: undefined }, filename: usv, lineno: number, message: text });
+
+/** HTML §7.4.6.3. */
+export const pageTransitionEventInterface = () => eventInterface('PageTransitionEvent', { persisted: { convert: Boolean, initial: false } });
+
+/** HTML §7.4.3. @returns {any} */
+export const beforeUnloadEventInterface = () => {
+    class BeforeUnloadEvent extends /** @type {any} */ (Event) {
+        #returnValue = '';
+
+        /** @param {symbol} key @param {EventInit} [init] */
+        constructor(key, init) {
+            onlyInternal(key);
+            super('beforeunload', init);
         }
 
-        get persisted() {
-            return this.#persisted;
+        get returnValue() {
+            return this.#returnValue;
+        }
+        set returnValue(value) {
+            this.#returnValue = `${value}`;
         }
     }
-    return idlInterface(PageTransitionEvent, 'PageTransitionEvent', { length: 1 });
+    return idlInterface(BeforeUnloadEvent, 'BeforeUnloadEvent');
 };
+
+/**
+ * An event that is the user agent's own, `isTrusted`: Node asks its dictionary for a symbol. A page's is not trusted,
+ * whatever we do.
+ *
+ * @param {new (type: any, init: any) => Event} Interface
+ * @param {unknown} type
+ * @param {object} [init]
+ */
+export function trusted(Interface, type, init = {}) {
+    const get = (/** @type {any} */ target, /** @type {string | symbol} */ key) => (typeof key === 'symbol' ? true : target[key]);
+    return new Interface(type, new Proxy(init, { get }));
+}
 
 /** DOM Standard's QuotaExceededError, where the host has none (Web IDL §4.4). */
 export const QuotaExceededError =

@@ -45,13 +45,36 @@ export function idlInterface(Interface, name, { inherited = [], length = 0 } = {
 }
 
 /**
+ * Web IDL §3.7.7: a regular operation of a global object, with its name and how many arguments it requires.
+ *
+ * @param {string} name
+ * @param {number} required
+ * @param {(...given: any[]) => unknown} call
+ */
+export function operation(name, required, call) {
+    const made = (/** @type {any[]} */ ...given) => {
+        requireArguments(name, given, required);
+        return call(...given);
+    };
+    return Object.defineProperties(made, { name: { value: name }, length: { value: required } });
+}
+
+/** How a handler is called. @typedef {(handler: Function, target: EventTarget, event: any) => void} Processing */
+
+/** @type {Processing} false cancels */
+export const plainly = (handler, target, event) => {
+    if (handler.call(target, event) === false) event.preventDefault();
+};
+
+/**
  * HTML §8.1.8.1, event handler IDL attributes: the listener keeps the place of the first handler that was
- * set, until null takes it away; what is no object is null; false cancels.
+ * set, until null takes it away; what is no object is null.
  *
  * @param {object} object where the attributes are defined
  * @param {readonly string[]} types
+ * @param {Record<string, Processing>} [particular] types whose handlers are called otherwise
  */
-export function defineHandlers(object, types) {
+export function defineHandlers(object, types, particular = {}) {
     for (const type of types) {
         /** @type {WeakMap<EventTarget, Entry>} */
         const handlers = new WeakMap();
@@ -65,7 +88,7 @@ export function defineHandlers(object, types) {
             /** @this {EventTarget} @param {unknown} value */
             set(value) {
                 const callable = typeof value === 'function' || (typeof value === 'object' && value !== null);
-                set(handlers, this, type, callable ? value : null);
+                set(handlers, this, { type, process: particular[type] ?? plainly }, callable ? value : null);
             },
         });
     }
@@ -76,10 +99,10 @@ export function defineHandlers(object, types) {
 /**
  * @param {WeakMap<EventTarget, Entry>} handlers
  * @param {EventTarget} target
- * @param {string} type
+ * @param {{ type: string, process: Processing }} how
  * @param {any} handler
  */
-function set(handlers, target, type, handler) {
+function set(handlers, target, { type, process }, handler) {
     const known = handlers.get(target);
     if (known && handler !== null) {
         known.handler = handler;
@@ -94,8 +117,7 @@ function set(handlers, target, type, handler) {
     const entry = {
         handler,
         listener: (event) => {
-            if (typeof entry.handler !== 'function') return;
-            if (entry.handler.call(target, event) === false) event.preventDefault();
+            if (typeof entry.handler === 'function') process(entry.handler, target, event);
         },
     };
     handlers.set(target, entry);

@@ -1,5 +1,7 @@
 /** The emulator's module, from beside the bundled modules. */
 
+import { resolveObjectURL } from 'node:buffer';
+
 /** @returns {Promise<{ default: (options: object) => Promise<any> }>} */
 export function loadGlue() {
     // @ts-ignore: made by the build, and not there when types are checked
@@ -8,3 +10,10 @@ export function loadGlue() {
 
 /** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
 export const compileBeside = () => Promise.resolve(undefined);
+
+/** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
+export async function textOfBlob(url) {
+    const blob = resolveObjectURL(url);
+    if (!blob) throw new TypeError(`${url} names no blob`);
+    return blob.text();
+}

@@ -9,3 +9,6 @@ export function loadGlue() {
 /** @returns {Promise<WebAssembly.Module | undefined>} */
 export const compileBeside = () =>
     WebAssembly.compileStreaming(fetch(new URL('./emulator.wasm', import.meta.url)));
+
+/** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
+export const textOfBlob = async (url) => (await fetch(url)).text();

@@ -6,6 +6,7 @@ import { Mail } from './channel.js';
 import { Chance } from './chance.js';
 import { OriginClock } from './clock.js';
 import { happening, Rules, where } from './core.js';
+import { trusted } from './events.js';
 import { closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
 import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
@@ -289,10 +290,10 @@ export class Origin {
     /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
     #changed(context, area, from, [key, oldValue, newValue]) {
         const { window } = context;
-        const url = this.contexts.get(from)?.url.href ?? '';
+        const url = this.contexts.get(from)?.address.href ?? '';
         context.guard(() => {
             const storageArea = area === 0 ? window.localStorage : window.sessionStorage;
-            window.dispatchEvent(new window.StorageEvent('storage', { key, oldValue, newValue, url, storageArea }));
+            window.dispatchEvent(trusted(window.StorageEvent, 'storage', { key, oldValue, newValue, url, storageArea }));
         });
     }
 

@@ -13,7 +13,26 @@ import { requireArguments } from './idl.js';
  */
 function transferred(message, transfer) {
     const ports = transfer.filter((one) => one instanceof MessagePort);
-    return structuredClone({ data: message, ports }, { transfer });
+    return /** @type {Posted} */ (cloned({ data: checkCloneable(message, transfer), ports }, { transfer }));
+}
+
+/** Node clones as a plain object what is none: windows, documents, channels. @param {unknown} value @param {readonly unknown[]} transfer */
+function checkCloneable(value, transfer) {
+    const refused = value instanceof EventTarget && !transfer.includes(value);
+    if (refused) throw new DOMException(`${Object.prototype.toString.call(value)} cannot be cloned`, 'DataCloneError');
+    return value;
+}
+
+/** HTML §2.7.3 @param {unknown} value @param {StructuredSerializeOptions} [options] */
+export function cloned(value, options) {
+    try {
+        return structuredClone(checkCloneable(value, options?.transfer ?? []), options);
+    } catch (error) {
+        // Node's: a TypeError.
+        const { code, message } = /** @type {any} */ (error) ?? {};
+        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST') throw new DOMException(message, 'DataCloneError');
+        throw error;
+    }
 }
 
 /** @param {any} given a sequence<object>? @returns {any[]} */

@@ -3,12 +3,11 @@
 import { invalid, TabacusError } from '../errors.js';
 import { checkOptions } from '../shared/check.js';
 import { Context } from './context.js';
-import { source, where } from './core.js';
-import { defineHandlers } from './idl.js';
+import { where } from './core.js';
+import { trusted } from './events.js';
+import { internal } from './idl.js';
 import { endDatabases } from './indexed-db.js';
-import { postedToWorker } from './post.js';
-import { runFunction, runScript } from './script.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { endWorker, openWorker } from './worker.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
 
@@ -103,6 +102,7 @@ export class Tab {
         const { agent, session } = this;
         const frame = new Context(this.origin, this, { kind: 'window', agent, session, url: href, parent });
         this.frames.push(frame);
+        this.#index(parent);
         return frame;
     }
 
@@ -110,14 +110,30 @@ export class Tab {
         if (this.closed) throw new TabacusError('closed', 'the tab is closed: open another');
     }
 
-    /** A frame is taken out of its document, with the frames in it. @param {Context} frame */
+    /** The frames of a window. @param {Context} parent */
+    framesOf(parent) {
+        return this.frames.filter((frame) => frame.parent === parent);
+    }
+
+    /** HTML §7.2.2.2: a window's frames are its properties by index. @param {Context} parent */
+    #index(parent) {
+        const frames = this.framesOf(parent);
+        for (const [at, { window }] of frames.entries()) {
+            Object.defineProperty(parent.window, at, { value: window, configurable: true, enumerable: true });
+        }
+        delete parent.window[frames.length];
+    }
+
+    /** A frame is taken out of its document, with its workers and the frames in it. @param {Context} frame */
     closeFrame(frame) {
         if (!(frame instanceof Context && frame.tab === this && frame.parent)) throw invalid('frame', frame, 'a frame of this tab');
-        for (const inner of this.frames.filter(({ parent }) => parent === frame)) this.closeFrame(inner);
+        for (const inner of this.framesOf(frame)) this.closeFrame(inner);
+        for (const worker of this.workers.filter(({ owner }) => owner === frame)) endWorker(worker);
         frame.detached = true;
         endDatabases(frame);
         frame.close();
         this.frames = this.frames.filter((one) => one !== frame);
+        this.#index(frame.parent);
     }
 
     /**
@@ -126,41 +142,13 @@ export class Tab {
      *
      * @param {string | Function} [script] as for {@link run}
      * @param {{ name?: string }} [options] `name`: its global object's
-     * @returns {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: any }}
+     * @returns {import('./worker.js').Handle}
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
     openWorker(script, options = {}) {
-        const { name = '' } = checkOptions(options, ['name']);
-        if (typeof name !== 'string') throw invalid('name', name, 'a string');
-        if (script !== undefined && typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
+        const checked = checkOptions(options, ['name']);
         this.#checkOpen();
-        const agent = this.origin.rules.agent(this.process);
-        const context = new Context(this.origin, this, { kind: 'worker', agent, session: 0, url: this.context.url.href });
-        context.name = name;
-        this.workers.push(context);
-        const worker = new WorkerHandle(this, context);
-        if (script !== undefined) context.queueTask(() => context.guard(() => void begin(context, script)), source.script);
-        return /** @type {any} */ (worker);
-    }
-
-    /** The document. @param {Context} context @internal */
-    documentOf(context) {
-        const document = Object.defineProperties(belongsTo(new ReportingTarget(), context), {
-            visibilityState: { get: () => (this.hidden ? 'hidden' : 'visible'), enumerable: true },
-            hidden: { get: () => this.hidden, enumerable: true },
-            defaultView: { value: context.window },
-            readyState: { value: 'complete' },
-            location: { get: () => context.window.location },
-            hasFocus: { value: () => !this.hidden },
-            cookie: { value: '', writable: true },
-            URL: { value: context.url.href },
-            referrer: { value: '' },
-            title: { value: '', writable: true },
-            wasDiscarded: { value: false },
-            [Symbol.toStringTag]: { value: 'HTMLDocument' },
-        });
-        defineHandlers(document, ['visibilitychange', 'freeze', 'resume']);
-        return document;
+        return /** @type {any} */ (openWorker(this.context, script, checked));
     }
 
     // --- What may happen to it
@@ -174,14 +162,14 @@ export class Tab {
     #fireAtDocuments(type) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
-            context.fire(context.window.document, new Event(type, { bubbles: true }));
-            if (type === 'visibilitychange') context.fire(context.window, new Event(type));
+            context.fire(context.window.document, trusted(Event, type, { bubbles: true }));
+            if (type === 'visibilitychange') context.fire(context.window, trusted(Event, type, { bubbles: true }));
         }
     }
 
     /** @param {string} type @param {boolean} persisted */
     #fireTransition(type, persisted) {
-        this.#fireAtWindows(({ window }) => new window.PageTransitionEvent(type, { persisted }));
+        this.#fireAtWindows(({ window }) => trusted(window.PageTransitionEvent, type, { persisted, bubbles: true, cancelable: true }));
     }
 
     /** @param {(context: Context) => Event} make */
@@ -291,12 +279,11 @@ export class Tab {
     async close() {
         if (this.closed) return;
         this.#tell('is closed');
-        const told = () => Object.defineProperty(new Event('beforeunload', { cancelable: true }), 'returnValue', { value: '', writable: true });
-        this.#fireAtWindows(told);
+        this.#fireAtWindows(({ window }) => trusted(window.BeforeUnloadEvent, internal, { cancelable: true }));
         this.#fireTransition('pagehide', false);
         this.hidden = true;
         this.#fireAtDocuments('visibilitychange');
-        this.#fireAtWindows(() => new Event('unload'));
+        this.#fireAtWindows(() => trusted(Event, 'unload'));
         this.#end(0xffffffff);
     }
 
@@ -312,47 +299,3 @@ export class Tab {
         this.origin.forget(this);
     }
 }
-
-/** @param {Context} context @param {string | Function} script */
-const begin = (context, script) =>
-    typeof script === 'string' ? runScript(context, script) : runFunction(context, script, []);
-
-/** What a page holds of a worker. */
-class WorkerHandle extends ReportingTarget {
-    #tab;
-    #context;
-
-    /** @param {Tab} tab @param {Context} context */
-    constructor(tab, context) {
-        super();
-        belongsTo(this, tab.context);
-        this.#tab = tab;
-        this.#context = context;
-        this.scope = context.window;
-        this.scope.postMessage = (/** @type {any[]} */ ...given) => {
-            const message = postedToWorker(given);
-            tab.context.queueTask(() => tab.context.firePosted(this, message), source.message, context.agent);
-        };
-        this.scope.close = () => this.terminate();
-    }
-
-    /** As the tab's. @param {string | Function} script @param {...any} given @returns {Promise<any>} */
-    run(script, ...given) {
-        return this.#context.run(script, ...given);
-    }
-
-    /** @param {any[]} given a message, and what is transferred, or options */
-    postMessage(...given) {
-        const context = this.#context;
-        const message = postedToWorker(given);
-        context.queueTask(() => context.firePosted(context.window, message), source.message, this.#tab.agent);
-    }
-
-    terminate() {
-        endDatabases(this.#context);
-        this.#context.close();
-        this.#tab.origin.rules.kill(this.#context.agent, 0xffffffff);
-        this.#tab.workers = this.#tab.workers.filter((one) => one !== this.#context);
-    }
-}
-defineHandlers(WorkerHandle.prototype, ['message', 'messageerror', 'error']);

@@ -15,13 +15,9 @@ export function guardedListener(listener) {
     if (known) return known;
     /** @this {EventTarget} @param {Event} event */
     const call = function (event) {
-        try {
-            return typeof listener === 'function' ? Reflect.apply(listener, this, [event]) : listener.handleEvent(event);
-        } catch (error) {
-            const context = contexts.get(this);
-            if (!context) throw error;
-            return context.report(error);
-        }
+        const invoke = () => (typeof listener === 'function' ? Reflect.apply(listener, this, [event]) : listener.handleEvent(event));
+        const context = contexts.get(this);
+        return context ? context.invoke(invoke) : invoke();
     };
     guarded.set(listener, call);
     return call;

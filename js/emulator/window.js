@@ -3,32 +3,56 @@
 import { storageOf } from './area.js';
 import { broadcastChannelInterface } from './channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
-import { pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
+import { beforeUnloadEventInterface, errorEventInterface, messageEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
 import { source } from './core.js';
+import { documentOf } from './document.js';
 import { databaseOf } from './indexed-db.js';
-import { defineHandlers, idlInterface, internal, onlyInternal } from './idl.js';
+import { defineHandlers, idlInterface, internal, onlyInternal, operation, plainly } from './idl.js';
 import { lockInterface, lockManagerInterface } from './locks.js';
-import { postedToWindow } from './post.js';
+import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
+import { openFrom } from './opening.js';
+import { cloned, postedToWindow } from './post.js';
+import { runScript } from './script.js';
 import { storageInterface } from './storage.js';
 import { belongsTo, ReportingTarget } from './target.js';
+import { textOf, workerInterface } from './worker.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
 /** What a tab has of its host as it is: interfaces without state of their own. */
 const HOSTED = [
     'AbortController', 'Blob', 'CompressionStream', 'CustomEvent', 'DOMException', 'DecompressionStream',
-    'Event', 'EventTarget', 'FormData', 'Headers', 'MessageChannel', 'MessageEvent', 'MessagePort', 'ReadableStream',
+    'Event', 'EventTarget', 'FormData', 'Headers', 'MessageChannel', 'MessagePort', 'ReadableStream',
     'Request', 'Response', 'TextDecoder', 'TextEncoder', 'TransformStream', 'URL', 'URLSearchParams', 'WebAssembly',
-    'WritableStream', 'atob', 'btoa', 'console', 'structuredClone', 'queueMicrotask', 'fetch',
+    'WritableStream', 'atob', 'btoa', 'console', 'fetch',
 ];
 
-const WINDOW_HANDLERS = ['storage', 'message', 'messageerror', 'error', 'unhandledrejection', 'pagehide', 'pageshow', 'beforeunload', 'unload', 'load', 'focus', 'blur', 'online', 'offline'];
+/** HTML §8.1.8.2: of GlobalEventHandlers those that something here fires, and WindowEventHandlers. */
+const WINDOW_HANDLERS = [
+    'afterprint', 'beforeprint', 'beforeunload', 'blur', 'error', 'focus', 'hashchange', 'languagechange', 'load', 'message', 'messageerror',
+    'offline', 'online', 'pagehide', 'pageshow', 'popstate', 'rejectionhandled', 'resize', 'storage', 'unhandledrejection', 'unload',
+];
+
+/** HTML §8.1.8.1, "the event handler processing algorithm": what is particular. @type {Record<string, import('./idl.js').Processing>} */
+const PARTICULAR = {
+    error(handler, target, event) {
+        if (!('lineno' in event)) return plainly(handler, target, event);
+        const { message, filename, lineno, colno, error } = event;
+        if (handler.call(target, message, filename, lineno, colno, error) === true) event.preventDefault();
+    },
+    beforeunload(handler, target, event) {
+        const said = handler.call(target, event);
+        if (said === null || said === undefined) return;
+        event.preventDefault();
+        if (event.returnValue === '') event.returnValue = `${said}`;
+    },
+};
 
 /** Of a global object. */
 const behind = Symbol('context');
 
 /** Web IDL §3.7.6: read-only attributes, which assignment does not change. */
-const READONLY = new Set(['localStorage', 'sessionStorage', 'navigator', 'document', 'location', 'indexedDB', 'crypto']);
+const READONLY = new Set(['window', 'localStorage', 'sessionStorage', 'navigator', 'document', 'location', 'indexedDB', 'crypto']);
 
 /** @param {any} global @returns {Context} */
 const contextOf = (global) => global[behind];
@@ -68,24 +92,43 @@ const COMMON = {
     globalThis: ({ window }) => window,
     BroadcastChannel: broadcastChannelInterface,
     QuotaExceededError: () => QuotaExceededError,
+    ErrorEvent: errorEventInterface,
+    MessageEvent: messageEventInterface,
+    Worker: workerInterface,
     navigator: navigatorOf,
-    crypto: cryptoOf,
+    crypto: (context) => cryptoOf(context, isSecure(context.url)),
     AbortSignal: abortSignalOf,
     Math: ({ chance }) => Object.create(Math, { random: { value: () => chance.fraction(), writable: true, configurable: true } }),
     Date: dateOf,
     performance: performanceOf,
-    setTimeout: ({ timers }) => (/** @type {any} */ handler, /** @type {any} */ timeout, /** @type {any[]} */ ...given) => timers.set(handler, timeout, given, false),
-    setInterval: ({ timers }) => (/** @type {any} */ handler, /** @type {any} */ timeout, /** @type {any[]} */ ...given) => timers.set(handler, timeout, given, true),
-    clearTimeout: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
-    clearInterval: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
-    reportError: (context) => (/** @type {unknown} */ error) => context.report(error),
     indexedDB: databaseOf,
     origin: ({ url }) => url.origin,
     isSecureContext: ({ url }) => isSecure(url),
     crossOriginIsolated: () => false,
-    location: ({ url, kind }) => locationOf(url, kind),
-    name: ({ name }) => name,
+    location: locationOf,
 };
+
+/** How many arguments an operation requires, and what it does. @typedef {Record<string, [number, (context: Context) => (...given: any[]) => unknown]>} Operations */
+
+/** @type {Operations} */
+const COMMON_OPERATIONS = {
+    setTimeout: [1, ({ timers }) => (handler, timeout, ...given) => timers.set(handler, timeout, given, false)],
+    setInterval: [1, ({ timers }) => (handler, timeout, ...given) => timers.set(handler, timeout, given, true)],
+    clearTimeout: [0, ({ timers }) => (id) => timers.clear(id)],
+    clearInterval: [0, ({ timers }) => (id) => timers.clear(id)],
+    reportError: [1, (context) => (error) => context.report(error)],
+    structuredClone: [1, () => (value, options) => cloned(value, options)],
+    queueMicrotask: [1, (context) => (given) => {
+        const call = callback('queueMicrotask', given);
+        queueMicrotask(() => context.guard(call));
+    }],
+};
+
+/** @param {string} operation @param {any} given @returns {any} */
+function callback(operation, given) {
+    if (typeof given !== 'function') throw new TypeError(`${operation}: the callback is not a function`);
+    return given;
+}
 
 /** What only secure contexts have. @type {Record<string, (context: Context) => unknown>} */
 const SECURE = {
@@ -103,31 +146,64 @@ function isSecure({ protocol, hostname }) {
 const WINDOW = {
     window: ({ window }) => window,
     frames: ({ window }) => window,
-    document: (context) => context.tab.documentOf(context),
+    document: documentOf,
     Storage: storageInterface,
     StorageEvent: storageEventInterface,
     PageTransitionEvent: pageTransitionEventInterface,
+    BeforeUnloadEvent: beforeUnloadEventInterface,
     localStorage: (context) => storageOf(context, 0),
     sessionStorage: (context) => storageOf(context, context.session),
-    requestAnimationFrame: ({ timers, window }) => (/** @type {(time: number) => void} */ call) =>
-        timers.set(() => call(window.performance.now()), 16, [], false),
-    cancelAnimationFrame: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
-    requestIdleCallback: ({ timers }) => (/** @type {(deadline: object) => void} */ call) =>
-        timers.set(() => call({ didTimeout: false, timeRemaining: () => 50 }), 1, [], false),
-    cancelIdleCallback: ({ timers }) => (/** @type {any} */ id) => timers.clear(id),
-    postMessage: postMessageTo,
-    open: openFrom,
-    close: ({ tab }) => () => void tab.close(),
+    Navigator: ({ window }) => window.navigator.constructor,
 };
 
-/** What only windows have, and changes. @type {Record<string, (context: Context) => unknown>} */
-const CHANGING = {
-    parent: ({ parent, window }) => parent?.window ?? window,
-    top: ({ tab }) => tab.window,
-    opener: ({ tab }) => tab.opener?.window ?? null,
-    closed: ({ tab }) => tab.closed,
-    length: ({ tab }) => tab.frames.length,
+/** How long a frame takes. */
+const frame_ms = 16;
+
+/** @type {Operations} */
+const WINDOW_OPERATIONS = {
+    requestAnimationFrame: [1, ({ timers, window }) => (given) => {
+        const call = callback('requestAnimationFrame', given);
+        return timers.set(() => call(window.performance.now()), frame_ms, [], false);
+    }],
+    cancelAnimationFrame: [1, ({ timers }) => (id) => timers.clear(id)],
+    requestIdleCallback: [1, ({ timers }) => (given) => {
+        const call = callback('requestIdleCallback', given);
+        return timers.set(() => call({ didTimeout: false, timeRemaining: () => 50 }), 1, [], false);
+    }],
+    cancelIdleCallback: [1, ({ timers }) => (id) => timers.clear(id)],
+    postMessage: [1, postMessageTo],
+    open: [0, openFrom],
+    // HTML §7.2.2.1: of frames, nothing.
+    close: [0, ({ tab, parent }) => () => void (parent ?? tab.close())],
 };
+
+/** What only workers have. @type {Operations} */
+const WORKER_OPERATIONS = {
+    importScripts: [0, (context) => (...urls) => {
+        for (const url of urls) {
+            const text = URL.canParse(url, context.url) ? textOf(new URL(url, context.url)) : Promise.reject(new TypeError('no URL'));
+            if (typeof text === 'string') runScript(context, text);
+            else throw (text.catch(() => {}), new DOMException(`importScripts: '${url}' is not here`, 'NetworkError'));
+        }
+    }],
+};
+
+/** @param {Operations} operations @returns {Record<string, (context: Context) => unknown>} */
+const madeOf = (operations) =>
+    Object.fromEntries(Object.entries(operations).map(([name, [required, of]]) => [name, (context) => operation(name, required, of(context))]));
+
+/** What only windows have, and changes; HTML §7.2.2.3: of one that is gone there is none. @type {Record<string, (context: Context) => unknown>} */
+const CHANGING = {
+    parent: ({ parent, window, detached }) => (detached ? null : (parent?.window ?? window)),
+    top: ({ tab, detached }) => (detached ? null : tab.window),
+    opener: ({ tab, parent }) => (parent ? null : (tab.opener?.window ?? null)),
+    closed: ({ tab, detached }) => tab.closed || detached,
+    length: (context) => context.tab.framesOf(context).length,
+    frameElement: ({ element, detached }) => (detached ? null : element),
+};
+
+/** Of those, what assignment replaces (Web IDL §3.3.12). */
+const REPLACEABLE = new Set(['parent', 'opener', 'length']);
 
 /** IndexedDB's interfaces, where the peer is there. */
 const DATABASES = ['IDBCursor', 'IDBCursorWithValue', 'IDBDatabase', 'IDBFactory', 'IDBIndex', 'IDBKeyRange', 'IDBObjectStore', 'IDBOpenDBRequest', 'IDBRequest', 'IDBTransaction', 'IDBVersionChangeEvent'];
@@ -151,9 +227,9 @@ function globalInterface(name, handlers, secure) {
         const value = /** @type {any} */ (globalThis)[hosted];
         Object.defineProperty(prototype, hosted, { value, writable: true, configurable: true });
     }
-    lazily(prototype, secure ? { ...COMMON, ...SECURE } : COMMON);
+    lazily(prototype, { ...COMMON, ...madeOf(COMMON_OPERATIONS), ...(secure && SECURE) });
     lazily(prototype, Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])));
-    defineHandlers(prototype, handlers);
+    defineHandlers(prototype, handlers, PARTICULAR);
     const shape = { inherited: Object.keys(Object.getOwnPropertyDescriptors(prototype)) };
     return exposed(idlInterface(Global, name, shape), prototype);
 }
@@ -175,94 +251,54 @@ const globalInterfaces = (secure) => (interfaces[Number(secure)] ??= makeInterfa
 /** @param {boolean} secure */
 function makeInterfaces(secure) {
     const Window = globalInterface('Window', WINDOW_HANDLERS, secure);
-    lazily(Window.prototype, WINDOW);
-    for (const [name, get] of Object.entries(CHANGING)) {
-        /** @this {any} */
-        const look = function () {
-            return get(contextOf(this));
-        };
-        Object.defineProperty(Window.prototype, name, { get: look, configurable: true });
-    }
-    const WorkerGlobalScope = globalInterface('WorkerGlobalScope', ['error'], secure);
-    class DedicatedWorkerGlobalScope extends WorkerGlobalScope {}
-    const { prototype } = DedicatedWorkerGlobalScope;
-    defineHandlers(prototype, ['message', 'messageerror']);
-    exposed(idlInterface(DedicatedWorkerGlobalScope, 'DedicatedWorkerGlobalScope'), prototype);
-    return { window: Window, worker: DedicatedWorkerGlobalScope };
+    lazily(Window.prototype, { ...WINDOW, ...madeOf(WINDOW_OPERATIONS) });
+    for (const [name, look] of Object.entries(CHANGING)) defineChanging(Window.prototype, name, look);
+    /** @this {any} */
+    const getName = function () {
+        return contextOf(this).name;
+    };
+    /** @this {any} @param {unknown} name */
+    const setName = function (name) {
+        contextOf(this).name = `${name}`;
+    };
+    Object.defineProperty(Window.prototype, 'name', { get: getName, set: setName, configurable: true });
+    const Worker = globalInterface('WorkerGlobalScope', ['error', 'rejectionhandled', 'unhandledrejection'], secure);
+    lazily(Worker.prototype, { ...madeOf(WORKER_OPERATIONS), name: ({ name }) => name, WorkerNavigator: ({ window }) => window.navigator.constructor });
+    defineHandlers(Worker.prototype, ['message', 'messageerror']);
+    return { window: Window, worker: Worker };
 }
 
-/** @param {Context} context */
+/** @param {object} prototype @param {string} name @param {(context: Context) => unknown} look */
+function defineChanging(prototype, name, look) {
+    /** @this {any} */
+    const get = function () {
+        return look(contextOf(this));
+    };
+    /** @this {any} @param {unknown} value */
+    const set = function (value) {
+        Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true });
+    };
+    Object.defineProperty(prototype, name, { get, set: REPLACEABLE.has(name) ? set : undefined, configurable: true });
+}
+
+/** What global objects are called. */
+const NAMES = { window: 'Window', worker: 'DedicatedWorkerGlobalScope' };
+
+/** Each has an interface of its own, over what all of its kind share. @param {Context} context */
 export function makeGlobal(context) {
-    const Global = /** @type {new (key: symbol) => EventTarget} */ (globalInterfaces(isSecure(context.url))[context.kind]);
+    const Shared = /** @type {new (key: symbol) => EventTarget} */ (globalInterfaces(isSecure(context.url))[context.kind]);
+    class Global extends Shared {}
+    exposed(idlInterface(Global, NAMES[context.kind]), Global.prototype);
     return belongsTo(Object.defineProperty(new Global(internal), behind, { value: context }), context);
 }
 
 /** HTML §9.3.3: window.postMessage(), to another window of the origin or to oneself. @param {Context} context */
 function postMessageTo(context) {
     return (/** @type {any[]} */ ...given) => {
-        const from = context.origin.current;
-        const { targetOrigin, ...message } = postedToWindow(given, (from ?? context).url.origin);
-        const mine = targetOrigin === '*' || targetOrigin === context.url.origin;
-        if (mine) context.queueTask(() => context.firePosted(context.window, message, from?.window), source.message, from?.agent);
-    };
-}
-
-/** @param {Context} context */
-function navigatorOf(context) {
-    const { LockManager } = context.window;
-    const locks = LockManager && new LockManager(internal, context.locks);
-    return Object.defineProperties(
-        {},
-        {
-            ...(locks && { locks: { get: () => locks, enumerable: true, configurable: true } }),
-            userAgent: { value: 'Mozilla/5.0 (tabacus emulator)', enumerable: true },
-            onLine: { value: true, enumerable: true },
-            language: { value: 'en', enumerable: true },
-            languages: { value: Object.freeze(['en']), enumerable: true },
-            hardwareConcurrency: { value: 2, enumerable: true },
-            [Symbol.toStringTag]: { value: context.kind === 'window' ? 'Navigator' : 'WorkerNavigator' },
-        },
-    );
-}
-
-/** @param {Context} context */
-function cryptoOf({ chance, url }) {
-    return {
-        ...(isSecure(url) && { subtle: globalThis.crypto?.subtle, randomUUID: () => chance.uuid() }),
-        /** @param {any} array */
-        getRandomValues(array) {
-            const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-            for (let i = 0; i < bytes.length; ++i) bytes[i] = chance.below(256);
-            return array;
-        },
-    };
-}
-
-/** @param {URL} url @param {'window' | 'worker'} kind */
-function locationOf(url, kind) {
-    const { href, origin, protocol, host, hostname, port, pathname, search, hash } = url;
-    const location = { href, origin, protocol, host, hostname, port, pathname, search, hash, toString: () => href };
-    const name = kind === 'window' ? 'Location' : 'WorkerLocation';
-    return Object.defineProperty(kind === 'window' ? { ...location, reload() {} } : location, Symbol.toStringTag, { value: name });
-}
-
-/** A feature that is named, and not by 0 or no (HTML §7.2.5.1). @param {string} features @param {string} name */
-function featured(features, name) {
-    const found = new RegExp(`(?:^|[\\s,])${name}(?:\\s*=\\s*([^\\s,]*))?(?=$|[\\s,])`, 'i').exec(features);
-    return found !== null && (found[1] === undefined || /^(?:|yes|true|[+-]?0*[1-9].*)$/i.test(found[1]));
-}
-
-/** HTML §7.2.2.1, window.open(): always another tab. @param {Context} context */
-function openFrom({ origin, tab, url: base }) {
-    return (/** @type {any} */ url = '', /** @type {any} */ target = '_blank', /** @type {any} */ features = '') => {
-        const [asked, name, wanted] = [`${url}`.toWellFormed(), `${target}`, `${features ?? ''}`];
-        if (!URL.canParse(asked, base)) throw new DOMException(`open: '${asked}' is no URL`, 'SyntaxError');
-        const { href, origin: its } = new URL(asked, base);
-        // Another origin's tabs are none of this emulator's: as a pop-up that the browser blocks.
-        if (its !== base.origin || origin.closed || tab.closed) return null;
-        const alone = featured(wanted, 'noopener') || featured(wanted, 'noreferrer');
-        const opened = origin.openTab(alone ? { url: href } : { opener: tab, url: href });
-        if (!alone && name && !name.startsWith('_')) opened.context.name = name;
-        return alone ? null : opened.window;
+        const sender = context.origin.current ?? context;
+        const { targetOrigin, ...message } = postedToWindow(given, sender.url.origin);
+        if (targetOrigin !== '*' && targetOrigin !== context.url.origin) return;
+        const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.url.origin };
+        context.queueTask(() => context.firePosted(context.window, message, from), source.message, sender.agent);
     };
 }

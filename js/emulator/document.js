@@ -1,0 +1,240 @@
+/** A window's document: its state, and of elements just those that scripts need to open frames. */
+
+import { trusted } from './events.js';
+import { defineHandlers } from './idl.js';
+import { runScript } from './script.js';
+import { belongsTo, ReportingTarget } from './target.js';
+import { textOf } from './worker.js';
+
+/** @typedef {import('./context.js').Context} Context */
+
+/** An element: a place in the document's tree, and no more. */
+class Element extends ReportingTarget {
+    #attributes = new Map();
+    /** @type {Element | null} */
+    parentElement = null;
+    /** @type {Element[]} */
+    children = [];
+    style = {};
+    textContent = '';
+
+    /** @param {Context} context @param {string} localName */
+    constructor(context, localName) {
+        super();
+        belongsTo(this, context);
+        this.localName = localName;
+        this.tagName = localName.toUpperCase();
+    }
+
+    get parentNode() {
+        return this.parentElement;
+    }
+
+    get id() {
+        return this.getAttribute('id') ?? '';
+    }
+    set id(id) {
+        this.setAttribute('id', id);
+    }
+
+    /** @type {boolean} */
+    get isConnected() {
+        return this.localName === 'html' || (this.parentElement?.isConnected ?? false);
+    }
+
+    /** @param {string} name */
+    getAttribute(name) {
+        return this.#attributes.get(`${name}`.toLowerCase()) ?? null;
+    }
+    /** @param {string} name @param {unknown} value */
+    setAttribute(name, value) {
+        this.#attributes.set(`${name}`.toLowerCase(), `${value}`);
+        this.onAttribute(`${name}`.toLowerCase());
+    }
+    /** @param {string} name */
+    hasAttribute(name) {
+        return this.getAttribute(name) !== null;
+    }
+    /** @param {string} name */
+    removeAttribute(name) {
+        this.#attributes.delete(`${name}`.toLowerCase());
+        this.onAttribute(`${name}`.toLowerCase());
+    }
+
+    /** @template {Element} T @param {T} child @returns {T} */
+    appendChild(child) {
+        return this.insertBefore(child, null);
+    }
+    /** @param {...Element} more */
+    append(...more) {
+        for (const child of more) this.appendChild(child);
+    }
+    /** @template {Element} T @param {T} child @param {Element | null} before @returns {T} */
+    insertBefore(child, before) {
+        child.remove();
+        const at = before ? this.children.indexOf(before) : -1;
+        this.children.splice(at < 0 ? this.children.length : at, 0, child);
+        child.parentElement = this;
+        if (this.isConnected) for (const one of child.tree()) one.onConnected();
+        return child;
+    }
+    /** @template {Element} T @param {T} child @returns {T} */
+    removeChild(child) {
+        if (child.parentElement !== this) throw new DOMException('removeChild: not a child of this element', 'NotFoundError');
+        child.remove();
+        return child;
+    }
+    remove() {
+        const parent = this.parentElement;
+        if (!parent) return;
+        const was = this.isConnected;
+        parent.children = parent.children.filter((one) => one !== this);
+        this.parentElement = null;
+        if (was) for (const one of this.tree()) one.onDisconnected();
+    }
+
+    /** It and what is in it. @returns {Element[]} */
+    tree() {
+        return [this, ...this.children.flatMap((child) => child.tree())];
+    }
+
+    onConnected() {}
+    onDisconnected() {}
+    /** @param {string} _name */
+    onAttribute(_name) {}
+}
+defineHandlers(Element.prototype, ['load', 'error', 'click']);
+
+/** Scripts of a text in HTML, those within it. */
+const scripts = /<script\b[^>]*>([^]*?)<\/script\s*>/gi;
+
+/** HTML §4.8.5: a frame while it is in the document, of this origin. What it shows is what its srcdoc or blob says. */
+class FrameElement extends Element {
+    #parent;
+    /** @type {Context | undefined} */
+    #frame;
+
+    /** @param {Context} parent */
+    constructor(parent) {
+        super(parent, 'iframe');
+        this.#parent = parent;
+    }
+
+    get contentWindow() {
+        return this.#frame?.window ?? null;
+    }
+    get contentDocument() {
+        return this.#frame?.window.document ?? null;
+    }
+
+    get src() {
+        const src = this.getAttribute('src');
+        return src !== null && URL.canParse(src, this.#parent.url) ? new URL(src, this.#parent.url).href : (src ?? '');
+    }
+    set src(src) {
+        this.setAttribute('src', src);
+    }
+    get srcdoc() {
+        return this.getAttribute('srcdoc') ?? '';
+    }
+    set srcdoc(srcdoc) {
+        this.setAttribute('srcdoc', srcdoc);
+    }
+    get name() {
+        return this.getAttribute('name') ?? '';
+    }
+    set name(name) {
+        this.setAttribute('name', name);
+    }
+
+    onConnected() {
+        this.#open();
+    }
+    onDisconnected() {
+        this.#close();
+    }
+    /** Navigates. @param {string} name */
+    onAttribute(name) {
+        if (!this.isConnected || (name !== 'src' && name !== 'srcdoc')) return;
+        this.#close();
+        this.#open();
+    }
+
+    #close() {
+        if (this.#frame?.active) this.#parent.tab.closeFrame(this.#frame);
+        this.#frame = undefined;
+    }
+
+    #open() {
+        const parent = this.#parent;
+        if (!parent.active) return;
+        const address = this.hasAttribute('srcdoc') ? 'about:srcdoc' : this.src || 'about:blank';
+        const { protocol, origin } = new URL(address, parent.url);
+        // Another origin's frame is none of this emulator's.
+        const inherits = protocol === 'about:' || protocol === 'blob:';
+        if (!inherits && origin !== parent.url.origin) return this.#loaded(undefined);
+        const frame = parent.tab.openFrame({ parent, url: inherits ? parent.url : address });
+        if (inherits) frame.address = new URL(address);
+        this.#frame = frame;
+        frame.name = this.name;
+        frame.element = this;
+        if (address === 'about:blank') this.#loaded(frame);
+        else void this.#load(frame, address);
+    }
+
+    /** @param {Context} frame @param {string} address */
+    async #load(frame, address) {
+        const done = frame.origin.beginWork();
+        const html = address === 'about:srcdoc' ? this.srcdoc : await Promise.resolve(textOf(new URL(address))).catch(() => '');
+        frame.queueTask(() => {
+            for (const [, script = ''] of html.matchAll(scripts)) frame.guard(() => runScript(frame, script));
+            frame.fire(frame.window, trusted(Event, 'load'));
+            this.#parent.queueTask(() => this.#loaded(frame));
+        });
+        done();
+    }
+
+    /** @param {Context | undefined} frame */
+    #loaded(frame) {
+        if (frame === this.#frame) this.#parent.fire(this, trusted(Event, 'load'));
+    }
+}
+
+/** @param {Context} context @returns {any} */
+export function documentOf(context) {
+    const { tab, address, url } = context;
+    const make = (/** @type {unknown} */ name) => (`${name}`.toLowerCase() === 'iframe' ? new FrameElement(context) : new Element(context, `${name}`.toLowerCase()));
+    const [root, head, body] = [make('html'), make('head'), make('body')];
+    root.append(head, body);
+    const found = (/** @type {(element: Element) => boolean} */ wanted) => root.tree().filter(wanted);
+    const document = Object.defineProperties(belongsTo(new ReportingTarget(), context), {
+        visibilityState: { get: () => (tab.hidden ? 'hidden' : 'visible'), enumerable: true },
+        hidden: { get: () => tab.hidden, enumerable: true },
+        defaultView: { get: () => (context.detached ? null : context.window) },
+        readyState: { value: 'complete' },
+        location: { get: () => context.window.location },
+        cookie: { value: '', writable: true },
+        ...Object.fromEntries(['URL', 'documentURI'].map((name) => [name, { value: address.href }])),
+        baseURI: { value: url.href },
+        domain: { value: url.hostname },
+        referrer: { value: '' },
+        title: { value: '', writable: true },
+        characterSet: { value: 'UTF-8' },
+        compatMode: { value: 'CSS1Compat' },
+        contentType: { value: 'text/html' },
+        wasDiscarded: { value: false },
+        documentElement: { value: root },
+        head: { value: head },
+        body: { value: body },
+        activeElement: { value: body },
+        [Symbol.toStringTag]: { value: 'HTMLDocument' },
+    });
+    const operations = {
+        hasFocus: () => !tab.hidden,
+        createElement: make,
+        getElementById: (/** @type {unknown} */ id) => found((one) => one.getAttribute('id') === `${id}`)[0] ?? null,
+        getElementsByTagName: (/** @type {unknown} */ name) => found(({ localName }) => name === '*' || localName === `${name}`.toLowerCase()),
+    };
+    defineHandlers(document, ['visibilitychange', 'freeze', 'resume']);
+    return Object.assign(document, operations);
+}

@@ -1,0 +1,81 @@
+/** The objects beside a global object that tell where a script runs: navigator, crypto, performance, location. */
+
+import { idlInterface, internal, onlyInternal } from './idl.js';
+import { QuotaExceededError } from './events.js';
+
+/** @typedef {import('./context.js').Context} Context */
+
+/** Of windows and workers (HTML §8.9.1). */
+const FACTS = {
+    appCodeName: 'Mozilla',
+    appName: 'Netscape',
+    appVersion: '5.0 (tabacus emulator)',
+    platform: '',
+    product: 'Gecko',
+    userAgent: 'Mozilla/5.0 (tabacus emulator)',
+    language: 'en',
+    languages: Object.freeze(['en']),
+    onLine: true,
+    hardwareConcurrency: 2,
+};
+
+/** Of windows only. */
+const WINDOW_FACTS = { cookieEnabled: true, productSub: '20030107', vendor: '', vendorSub: '', webdriver: false, pdfViewerEnabled: false };
+
+/** @param {Context} context @returns {any} */
+export function navigatorOf(context) {
+    class Navigator {
+        /** @param {symbol} key */
+        constructor(key) {
+            onlyInternal(key);
+        }
+    }
+    const { LockManager } = context.window;
+    const locks = LockManager && new LockManager(internal, context.locks);
+    const isWindow = context.kind === 'window';
+    const facts = { ...FACTS, ...(isWindow && WINDOW_FACTS), ...(locks && { locks }) };
+    const navigator = new Navigator(internal);
+    for (const [name, value] of Object.entries(facts)) {
+        /** @this {unknown} */
+        const get = function () {
+            if (this !== navigator) throw new TypeError('Illegal invocation');
+            return value;
+        };
+        Object.defineProperty(get, 'name', { value: `get ${name}` });
+        Object.defineProperty(Navigator.prototype, name, { get, configurable: true, enumerable: true });
+    }
+    idlInterface(Navigator, isWindow ? 'Navigator' : 'WorkerNavigator');
+    return navigator;
+}
+
+/** The most that one call may ask for (Web Cryptography §10.1.1). */
+const randomBytesMax = 65_536;
+
+/** @param {Context} context @param {boolean} secure */
+export function cryptoOf({ chance }, secure) {
+    const crypto = {
+        ...(secure && { subtle: globalThis.crypto?.subtle, randomUUID: () => chance.uuid() }),
+        /** @param {any} array */
+        getRandomValues(array) {
+            if (!ArrayBuffer.isView(array)) throw new TypeError('getRandomValues: not a view of a buffer');
+            if (!/^(Big)?(Ui|I)nt/.test(/** @type {any} */ (array)[Symbol.toStringTag])) throw new DOMException('getRandomValues: not an array of integers', 'TypeMismatchError');
+            if (array.byteLength > randomBytesMax) throw new QuotaExceededError(`getRandomValues: more than ${randomBytesMax} bytes`);
+            const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+            for (let i = 0; i < bytes.length; ++i) bytes[i] = chance.below(256);
+            return array;
+        },
+    };
+    return Object.defineProperty(crypto, Symbol.toStringTag, { value: 'Crypto' });
+}
+
+/** Nothing is loaded anew: a page is what was run in it. */
+const stay = () => {};
+
+/** @param {Context} context */
+export function locationOf({ address, url, kind }) {
+    const { href, protocol, host, hostname, port, pathname, search, hash } = address;
+    const location = { href, origin: url.origin, protocol, host, hostname, port, pathname, search, hash, toString: () => href };
+    const isWindow = kind === 'window';
+    const moving = isWindow ? { ...location, assign: stay, replace: stay, reload: stay } : location;
+    return Object.defineProperty(moving, Symbol.toStringTag, { value: isWindow ? 'Location' : 'WorkerLocation' });
+}

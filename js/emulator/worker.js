@@ -1,0 +1,181 @@
+/** Dedicated workers (HTML §10.2): contexts of their own, and what their owners hold of them. */
+
+import { invalid } from '../errors.js';
+import { source } from './core.js';
+import { Context } from './context.js';
+import { trusted } from './events.js';
+import { defineHandlers, idlInterface, operation, requireArguments } from './idl.js';
+import { endDatabases } from './indexed-db.js';
+import { textOfBlob } from './load.web.js';
+import { postedToWorker } from './post.js';
+import { runFunction, runScript } from './script.js';
+import { belongsTo, ReportingTarget } from './target.js';
+
+/** @typedef {import('./post.js').Posted} Posted */
+/** @typedef {string | Function | undefined} Script */
+
+/**
+ * What an owner holds of a worker.
+ * @typedef {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: any, onerror: any }} Handle
+ */
+
+/**
+ * A Worker object: what its owner, a window or another worker, speaks with.
+ */
+class WorkerObject extends ReportingTarget {
+    #owner;
+    #context;
+    /** What was posted before its script has run (§10.2.4: its port's queue is enabled then). @type {Posted[] | undefined} */
+    #early;
+
+    /** @param {Context} owner @param {{ name: string, address?: URL }} options */
+    constructor(owner, { name, address }) {
+        super();
+        belongsTo(this, owner);
+        const { origin, tab, url } = owner;
+        this.#owner = owner;
+        const agent = origin.rules.agent(tab.process);
+        const context = new Context(origin, tab, { kind: 'worker', agent, session: 0, url: url.href, owner });
+        this.#context = context;
+        context.name = name;
+        context.address = address ?? context.address;
+        context.unhandled = (init) => this.#unhandled(init);
+        tab.workers.push(context);
+        const { window: scope } = context;
+        scope.postMessage = operation('postMessage', 1, (...given) => this.#tell(postedToWorker(given)));
+        scope.close = operation('close', 0, () => endWorker(context));
+    }
+
+    /** @param {WorkerObject} worker */
+    static contextOf(worker) {
+        return worker.#context;
+    }
+
+    /** Its script runs in a task of its own, when it is there. @param {WorkerObject} worker @param {Script | Promise<string>} script */
+    static begin(worker, script) {
+        const context = worker.#context;
+        if (script === undefined) return;
+        worker.#early = [];
+        const run = (/** @type {string | Function} */ text) => context.queueTask(() => worker.#run(text), source.script);
+        if (!(script instanceof Promise)) return run(script);
+        const done = context.origin.beginWork();
+        script.then(run, () => worker.#fail()).finally(done);
+    }
+
+    /** @param {string | Function} script */
+    #run(script) {
+        const context = this.#context;
+        context.guard(() => {
+            const value = typeof script === 'string' ? runScript(context, script) : runFunction(context, script, []);
+            if (value instanceof Promise) value.catch((error) => context.report(error));
+        });
+        const early = this.#early ?? [];
+        this.#early = undefined;
+        for (const message of early) this.#deliver(message);
+    }
+
+    /** Its script could not be had: there is no network. */
+    #fail() {
+        const owner = this.#owner;
+        owner.queueTask(() => owner.fire(this, trusted(Event, 'error', { cancelable: true })));
+    }
+
+    /** @param {Posted} message */
+    #tell(message) {
+        const owner = this.#owner;
+        owner.queueTask(() => owner.firePosted(this, message), source.message, this.#context.agent);
+    }
+
+    /** @param {Posted} message */
+    #deliver(message) {
+        const context = this.#context;
+        context.queueTask(() => context.firePosted(context.window, message), source.message, this.#owner.agent);
+    }
+
+    /** §8.1.4.3: an error that nobody handled there is told here. @param {import('./context.js').Uncaught} init */
+    #unhandled(init) {
+        const owner = this.#owner;
+        owner.queueTask(() => {
+            const { error, ...told } = init;
+            const event = trusted(owner.window.ErrorEvent, 'error', { ...told, error: null, cancelable: true });
+            let handled = false;
+            owner.guard(() => (handled = !this.dispatchEvent(event)));
+            if (!handled) owner.report(error);
+        });
+    }
+
+    /** @param {any} _message @param {any} [_options] what is transferred, or options */
+    postMessage(_message, _options) {
+        const message = postedToWorker([...arguments]);
+        if (this.#early) this.#early.push(message);
+        else this.#deliver(message);
+    }
+
+    terminate() {
+        endWorker(this.#context);
+    }
+}
+defineHandlers(WorkerObject.prototype, ['message', 'messageerror', 'error']);
+
+/** A worker ends, with the workers that are its own. @param {Context} context */
+export function endWorker(context) {
+    const { tab } = context;
+    for (const inner of tab.workers.filter(({ owner }) => owner === context)) endWorker(inner);
+    endDatabases(context);
+    context.close();
+    tab.origin.rules.kill(context.agent, 0xffffffff);
+    tab.workers = tab.workers.filter((one) => one !== context);
+}
+
+/** What openWorker() returns: the worker, and a hand in it. */
+class WorkerHandle extends WorkerObject {
+    /** Its global object. @returns {any} */
+    get scope() {
+        return WorkerObject.contextOf(this).window;
+    }
+
+    /** As the tab's. @param {string | Function} script @param {...any} given @returns {Promise<any>} */
+    run(script, ...given) {
+        return WorkerObject.contextOf(this).run(script, ...given);
+    }
+}
+
+/**
+ * @param {Context} owner
+ * @param {unknown} script
+ * @param {{ name?: unknown }} options
+ */
+export function openWorker(owner, script, { name = '' }) {
+    if (typeof name !== 'string') throw invalid('name', name, 'a string');
+    if (script !== undefined && typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
+    const worker = new WorkerHandle(owner, { name });
+    WorkerObject.begin(worker, /** @type {Script} */ (script));
+    return worker;
+}
+
+/** HTML §10.2.6.3: new Worker(url), of scripts that need no network. @param {Context} context @returns {any} */
+export function workerInterface(context) {
+    class Worker extends WorkerObject {
+        /** @param {any} url @param {any} [options] */
+        constructor(url, options) {
+            requireArguments('Worker', arguments, 1);
+            const { name = '' } = options ?? {};
+            const asked = `${url}`.toWellFormed();
+            if (!URL.canParse(asked, context.url)) throw new DOMException(`Worker: '${asked}' is no URL`, 'SyntaxError');
+            const address = new URL(asked, context.url);
+            super(context, { name: `${name}`, address });
+            WorkerObject.begin(this, textOf(address));
+        }
+    }
+    return idlInterface(Worker, 'Worker', { length: 1 });
+}
+
+/** What a URL holds by itself, or names in this process. @param {URL} url @returns {string | Promise<string>} */
+export function textOf({ protocol, href }) {
+    if (protocol === 'blob:') return textOfBlob(href);
+    const found = protocol === 'data:' ? /^data:([^,]*),([^#]*)/.exec(href) : null;
+    if (!found) return Promise.reject(new TypeError(`${href} is not here`));
+    const [, type = '', data = ''] = found;
+    const text = decodeURIComponent(data);
+    return /;\s*base64$/i.test(type) ? new TextDecoder().decode(Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0))) : text;
+}

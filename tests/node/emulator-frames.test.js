@@ -1,0 +1,208 @@
+/** Frames, pop-ups and workers opened as a page opens them, and what their global objects have of each other. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createOrigin } from 'tabacus/emulator';
+
+/** Before a test that hangs says so. */
+const patienceMs = 3_000;
+
+/** The value of a script in a tab, when all has happened. @param {string} script @param {object} [options] */
+async function said(script, options) {
+    const origin = await createOrigin(options);
+    const tab = origin.openTab();
+    /** @type {unknown[]} */
+    const uncaught = [];
+    origin.uncaught = (error) => uncaught.push(error);
+    const value = tab.run(`new Promise((resolve) => { ${script} })`);
+    const result = await Promise.race([value, new Promise((resolve) => setTimeout(resolve, patienceMs, 'nothing was said'))]);
+    await origin.settled();
+    origin.close();
+    return { result, uncaught };
+}
+
+describe('frames (HTML §4.8.5)', () => {
+    it('createElement("iframe"): in the document, a window of its own; removed, it is gone with its workers and locks', async () => {
+        const { result } = await said(`
+            const frame = document.createElement('iframe');
+            const told = [frame.contentWindow];
+            document.body.appendChild(frame);
+            const inner = frame.contentWindow;
+            told.push(inner.location.href, inner.origin === origin, inner.parent === window, inner.top === window, window[0] === inner, length, inner.frameElement === frame, document.getElementsByTagName('iframe')[0] === frame);
+            told.push(inner.Window !== Window, inner instanceof inner.Window, inner.navigator !== navigator, inner.Storage !== Storage);
+            const worker = new inner.Worker('data:text/javascript,navigator.locks.request("l", () => new Promise(() => postMessage("held")))');
+            worker.onmessage = () => {
+                const { navigator: gone } = inner;
+                frame.remove();
+                told.push(frame.contentWindow, inner.parent, inner.top, inner.closed, length, 0 in window);
+                gone.locks.query().catch((error) => told.push(error.name)).then(() => navigator.locks.request('l', () => resolve(told)));
+            };`);
+        const opened = [null, 'about:blank', true, true, true, true, 1, true, true, true, true, true, true];
+        assert.deepEqual(result, [...opened, null, null, null, true, 0, false, 'InvalidStateError']);
+    });
+
+    it('srcdoc and blobs: their scripts run in the frame; load is fired; its messages tell who sent them', async () => {
+        for (const seed of [undefined, 3, 8]) {
+            const { result, uncaught } = await said(
+                `
+                const html = '<script>addEventListener("message", ({ data, source }) => source.postMessage([data, location.protocol], "*"))</' + 'script>';
+                const told = [];
+                const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
+                for (const member of ['srcdoc', 'src']) {
+                    const frame = document.createElement('iframe');
+                    frame[member] = member === 'src' ? url : html;
+                    frame.onload = () => frame.contentWindow.postMessage(member, '*');
+                    document.body.append(frame);
+                }
+                addEventListener('message', ({ data, source, origin: from, isTrusted }) => {
+                    told.push([...data, [...document.body.children].findIndex(({ contentWindow }) => contentWindow === source), from === origin, isTrusted].join());
+                    if (told.length === 2) resolve(told.sort());
+                });`,
+                { ...(seed && { seed }) },
+            );
+            assert.deepEqual([result, uncaught], [['src,blob:,1,true,true', 'srcdoc,about:,0,true,true'], []]);
+        }
+    });
+
+    it('navigated, a frame has another window, and lets go of its locks', async () => {
+        const { result } = await said(`
+            const frame = document.createElement('iframe');
+            document.body.append(frame);
+            const before = frame.contentWindow;
+            before.navigator.locks.request('l', () => new Promise(() => { setTimeout(() => { frame.src = 'about:blank'; }); }));
+            setTimeout(() => navigator.locks.request('l', () => resolve([before.closed, frame.contentWindow !== before])), 1);`);
+        assert.deepEqual(result, [true, true]);
+    });
+
+    it('storage events: every frame hears, of its own interface, with the writer’s address (§12.2.1)', async () => {
+        const { result } = await said(`
+            const frame = document.createElement('iframe');
+            document.body.append(frame);
+            const inner = frame.contentWindow;
+            onstorage = ({ url, isTrusted }) => resolve([url, isTrusted]);
+            inner.onstorage = (event) => { if (event instanceof inner.StorageEvent && event.storageArea === inner.localStorage && event.url === location.href) inner.localStorage.b = 2; };
+            localStorage.a = 1;`);
+        assert.deepEqual(result, ['about:blank', true]);
+    });
+});
+
+describe('workers (HTML §10.2)', () => {
+    it('of blob: and data: URLs; a message that is posted at once waits for the script, under any seed', async () => {
+        for (let seed = 0; seed < 12; ++seed) {
+            const { result } = await said(
+                `
+                const script = 'onmessage = ({ data }) => postMessage([data, name, typeof window, typeof localStorage])';
+                const told = [];
+                for (const url of [URL.createObjectURL(new Blob([script])), 'data:,' + encodeURIComponent(script), 'data:text/javascript;base64,' + btoa(script)]) {
+                    const worker = new Worker(url, { name: 'w' });
+                    worker.postMessage('first');
+                    worker.onmessage = ({ data, origin: from }) => (told.push([...data, from].join()), told.length === 3 && resolve(told));
+                }`,
+                { seed },
+            );
+            assert.deepEqual(result, Array.from({ length: 3 }, () => 'first,w,undefined,undefined,'));
+        }
+    });
+
+    it('an error there is told to its owner, and then to the owner’s window (§8.1.4.3); what is not here is an error', async () => {
+        const { result, uncaught } = await said(`
+            const worker = new Worker('data:,onmessage = ({ data }) => { throw new Error(data); }');
+            const told = [];
+            worker.onerror = (event) => { told.push(event instanceof ErrorEvent, event.message, event.error); if (event.message.endsWith('one')) event.preventDefault(); };
+            worker.postMessage('one');
+            worker.postMessage('two');
+            new Worker('nowhere.js').onerror = (event) => { told.push(event.type); setTimeout(resolve, 9, told); };`);
+        assert.deepEqual([...result].sort(), [true, 'Uncaught Error: one', null, true, 'Uncaught Error: two', null, 'error'].sort());
+        assert.deepEqual(uncaught.map(String), ['Error: two']);
+    });
+
+    it('nested ones end with theirs; close() lets the turn end', async () => {
+        const { result } = await said(`
+            const worker = new Worker('data:,' + encodeURIComponent('new Worker("data:,navigator.locks.request(\\'l\\', () => new Promise(() => postMessage(0)))").onmessage = () => { close(); postMessage(self.name); }'));
+            worker.onmessage = ({ data }) => navigator.locks.request('l', () => resolve([data]));`);
+        assert.deepEqual(result, ['']);
+    });
+});
+
+describe('windows', () => {
+    it('open(): a name that is taken, a keyword, about:blank (§7.3.1.7)', async () => {
+        const { result } = await said(`
+            sessionStorage.a = 1;
+            const first = open('', 'one');
+            sessionStorage.b = 2;
+            const told = [open('', 'one') === first, Object.keys(first.sessionStorage).join(), first.location.href, first.origin === origin, first.name];
+            told.push(open('', '_self') === window, first.open('', '_top') === first, first.open('', 'one') === first, open('', 'one', 'noopener'), first.opener === window);
+            first.name = 5;
+            told.push(open('', '5') === first, open('', 'one') === first, open('about:blank') !== first);
+            resolve(told);`);
+        assert.deepEqual(result, [true, 'a', 'about:blank', true, 'one', true, true, true, null, true, true, false, true]);
+    });
+
+    it('onerror has five arguments, and true handles; microtasks and reportError() report (§8.1.4.3, §8.1.8.1)', async () => {
+        const { result, uncaught } = await said(`
+            const told = [];
+            onerror = (...given) => { told.push([given.length, given[0], given[4]?.message].join()); return told.length < 4; };
+            queueMicrotask(() => { throw new Error('a'); });
+            setTimeout(() => { throw new Error('b'); });
+            const channels = [new BroadcastChannel('c'), new BroadcastChannel('c')];
+            channels[0].onmessage = () => { throw new Error('c'); };
+            setTimeout(() => channels[1].postMessage(0), 1);
+            setTimeout(() => { reportError(new Error('d')); resolve(told); }, 2);`);
+        assert.deepEqual(result, ['a', 'b', 'c', 'd'].map((name) => `5,Uncaught Error: ${name},${name}`));
+        assert.deepEqual(uncaught.map(String), ['Error: d']);
+    });
+
+    it('an error while an error is handled is nobody’s to handle', async () => {
+        const { result, uncaught } = await said(`
+            addEventListener('error', () => { throw new Error('b'); });
+            setTimeout(() => { throw new Error('a'); });
+            setTimeout(resolve, 1, 'goes on');`);
+        assert.deepEqual([result, uncaught.map(String)], ['goes on', ['Error: b', 'Error: a']]);
+    });
+
+    it('beforeunload is a BeforeUnloadEvent, of which what a handler returns is the returnValue (§7.4.3)', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const { window } = tab;
+        /** @type {unknown[]} */
+        const told = [];
+        window.onbeforeunload = () => 'stay';
+        window.addEventListener('beforeunload', (/** @type {any} */ event) => told.push(event instanceof window.BeforeUnloadEvent, event.returnValue, event.defaultPrevented));
+        assert.throws(() => new window.BeforeUnloadEvent(), TypeError);
+        await tab.close();
+        assert.deepEqual(told, [true, 'stay', true]);
+        origin.close();
+    });
+
+    it('MessageEvent and ErrorEvent: their members, in the order of their names (Web IDL §3.2.17)', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const event = new window.MessageEvent('x', { source: window, data: 1, origin: '\uD800' });
+        assert.deepEqual([event.source === window, event.data, event.origin, event.lastEventId, Object.isFrozen(event.ports)], [true, 1, '\uFFFD', '', true]);
+        for (const wrong of [{ source: {} }, { ports: null }, { ports: [{}] }]) assert.throws(() => new window.MessageEvent('x', wrong), TypeError);
+        event.initMessageEvent('y', true, false, 2);
+        assert.deepEqual([event.type, event.bubbles, event.data, event.source], ['y', true, 2, null]);
+        /** @type {string[]} */
+        const order = [];
+        new window.ErrorEvent('x', new Proxy({}, { get: (_, key) => void order.push(String(key)) }));
+        assert.deepEqual(order.slice(-5), ['colno', 'error', 'filename', 'lineno', 'message']);
+        origin.close();
+    });
+
+    it('operations have names and lengths, and refuse at once; what cannot be cloned is a DataCloneError', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        for (const [name, length] of Object.entries({ setTimeout: 1, clearTimeout: 0, queueMicrotask: 1, postMessage: 1, reportError: 1, structuredClone: 1 })) {
+            assert.deepEqual([window[name].name, window[name].length], [name, length]);
+            if (length > 0) assert.throws(() => window[name](), TypeError);
+        }
+        assert.throws(() => window.queueMicrotask('text'), TypeError);
+        const { port1 } = new window.MessageChannel();
+        for (const what of [window, window.document, port1, () => {}]) assert.throws(() => window.postMessage(what, '*'), { name: 'DataCloneError' });
+        assert.throws(() => window.crypto.getRandomValues(new Float32Array(1)), { name: 'TypeMismatchError' });
+        assert.throws(() => window.crypto.getRandomValues(new Uint8Array(65_537)), { name: 'QuotaExceededError' });
+        assert.ok('locks' in window.Navigator.prototype && !Object.hasOwn(window.navigator, 'locks'));
+        assert.throws(() => window.Navigator.prototype.locks, TypeError);
+        origin.close();
+    });
+});
