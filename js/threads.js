@@ -114,7 +114,8 @@ async function startCore(wasm, memory) {
  */
 async function serveRooms(core, ground) {
     await sleepAsync(core.words, (core.root + arenaFields.wanted) >> 2, 0, Infinity, false);
-    await (await import('./shared/rooms.js')).serveRooms(core, ground);
+    const rooms = await import('./shared/rooms.js');
+    await rooms.serveRooms(core, ground);
 }
 
 /** @param {import('./core/module.js').WasmSource | undefined} source */
@@ -155,7 +156,7 @@ export async function threads(options = {}) {
     const root = glue._arena_root();
     const core = new Core(opsFrom(glue, '_'), memory, root);
     beginWatching();
-    void serveRooms(core, glue).catch(() => {}); // who wants a room has been told
+    void serveRooms(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue);
     const { Broker, SharedTabLock } = await import('./shared/broker.js');

@@ -1,14 +1,17 @@
 /**
- * node scripts/plant.js [word…]: each fault of tests/mutation/emulator.js (those whose words contain one that is
+ * node scripts/plant.js [word…]: each fault of tests/mutation/emulator.js and shared.js (those whose words contain one that is
  * given) is planted in a copy of js/, which is bundled and tried by its test: the test must fail.
  */
 
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { PLANTED } from '../tests/mutation/emulator.js';
+import { PLANTED as EMULATOR } from '../tests/mutation/emulator.js';
+import { PLANTED as SHARED } from '../tests/mutation/shared.js';
 import { Failure, main } from './lib/failure.js';
 import { buildFolder, distFolder, repository } from './lib/paths.js';
+
+const PLANTED = [...EMULATOR, ...SHARED];
 
 /** A test that a fault makes hang has failed. */
 const timeout_ms = 60_000;
@@ -18,7 +21,7 @@ const folder = join(buildFolder, 'planted');
 function makeReady() {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    for (const part of ['package.json', 'tests/node', 'js', 'docs']) cpSync(join(repository, part), join(folder, part), { recursive: true });
+    for (const part of ['package.json', 'tests/node', 'tests/programs', 'js', 'docs']) cpSync(join(repository, part), join(folder, part), { recursive: true });
     cpSync(join(distFolder, 'node'), join(folder, 'dist/node'), { recursive: true });
     symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
 }
@@ -26,7 +29,11 @@ function makeReady() {
 async function bundle() {
     const { build } = await import('esbuild');
     await build({
-        entryPoints: { 'tabacus-emulator': join(folder, 'js/emulator.js') },
+        entryPoints: {
+            'tabacus-emulator': join(folder, 'js/emulator.js'),
+            'tabacus-threads': join(folder, 'js/threads.js'),
+            'tabacus-worker': join(folder, 'js/worker.js'),
+        },
         outdir: join(folder, 'dist/node'),
         bundle: true,
         format: 'esm',

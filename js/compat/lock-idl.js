@@ -3,7 +3,7 @@
 /** @typedef {{ mode: 'exclusive' | 'shared', ifAvailable: boolean, steal: boolean, signal: AbortSignal | undefined }} RequestOptions */
 
 /**
- * @param {any[]} given request(name, callback) or request(name, options, callback)
+ * @param {ArrayLike<any>} given request(name, callback) or request(name, options, callback)
  * @returns {{ name: string, options: RequestOptions, callback: (lock: any) => any }}
  */
 export function requestFrom(given) {

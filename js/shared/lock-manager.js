@@ -33,12 +33,11 @@ export class SharedLocks {
      */
     /**
      * @param {any} _name
-     * @param {any} _callback
-     * @param {any[]} _more
+     * @param {any} _callback or the options, and then the callback
      * @returns {Promise<any>}
      */
-    async request(_name, _callback, ..._more) {
-        return (this.#open ??= await this.#load()).request([...arguments]);
+    async request(_name, _callback) {
+        return (this.#open ??= await this.#load()).request(arguments);
     }
 
     /** @returns {Promise<{ held: LockInfo[], pending: LockInfo[] }>} of all threads; `clientId` names one */

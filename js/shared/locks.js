@@ -1,10 +1,9 @@
 /** `shared.locks` (W3C Web Locks API §3 and §4) over the requests that threads share: lock_table.hpp. */
 
 import { checkRequest, requestFrom } from '../compat/lock-idl.js';
-import { idlInterface, internal } from '../emulator/idl.js';
+import { internal } from '../emulator/idl.js';
 import { lockInterface } from '../emulator/locks.js';
 import { TabacusError } from '../errors.js';
-import { SharedLocks } from './lock-manager.js';
 import { blockBytes, doors, lockHow, lockModes, lockStates, noRequest, notAvailable, requestFields, roomFields } from './room-layout.js';
 import { join, lifeOf, roomBehind } from './room.js';
 import { task } from './task.js';
@@ -14,7 +13,6 @@ import { sleepAsync } from './waiting.js';
 /** @typedef {{ name: string, mode: 'exclusive' | 'shared', clientId: string }} LockInfo */
 
 const SharedLock = lockInterface();
-idlInterface(SharedLocks, 'LockManager');
 
 /**
  * A request, from request() until its promise is settled for good.
@@ -50,7 +48,7 @@ export class OpenLocks {
         core.ending.addEventListener('abort', () => this.#end());
     }
 
-    /** §3.2.1 @param {any[]} given @returns {Promise<unknown>} */
+    /** §3.2.1 @param {ArrayLike<any>} given @returns {Promise<unknown>} */
     request(given) {
         const { name, options, callback } = requestFrom(given);
         this.#core.assertOpen();

@@ -1,5 +1,6 @@
 /** What a thread loads with the first storage or lock that it shares. */
 
+import { idlInterface } from '../emulator/idl.js';
 import { show, TabacusError } from '../errors.js';
 import { checkInteger, checkOptions } from './check.js';
 import { Loaded } from './loaded.js';
@@ -10,7 +11,7 @@ import { openStorage } from './storage.js';
 /** The memory of a page has 32 MiB in all. */
 const quotaMax_bytes = 2 ** 24;
 
-export class Parts {
+class Parts {
     #core;
     #ops;
     #storage;
@@ -19,14 +20,13 @@ export class Parts {
     /** What the first call asked for. @type {number | undefined} */
     #quota_bytes;
 
-    /** @type {import('./storage.js').OpenStorage | undefined} */
-    #opened;
-
     /**
      * @param {import('./core.js').Core} core
-     * @param {EventTarget} shared
+     * @param {import('./shared.js').SharedMemory} shared
      */
     constructor(core, shared) {
+        // What a platform's interface has that a class has not: for who looks.
+        idlInterface(/** @type {any} */ (shared.locks).constructor, 'LockManager');
         this.#core = core;
         this.#ops = new Loaded(() => instantiateStore(core));
         this.#storage = new Loaded(async () => openStorage(core, await this.#ops.get(), shared, this.#quota_bytes));
@@ -45,8 +45,7 @@ export class Parts {
         const quota = quota_bytes === undefined ? undefined : checkInteger('quota_bytes', quota_bytes, 0, quotaMax_bytes);
         this.#core.assertOpen();
         this.#quota_bytes ??= quota;
-        this.#opened = await this.#storage.get();
-        const { storage, quota_bytes: has } = this.#opened;
+        const { storage, quota_bytes: has } = await this.#storage.get();
         if (quota === undefined || quota === has) return storage;
         throw new TabacusError('kind-mismatch', `the storage has a quota of ${has} bytes already, not ${show(quota)}`, {
             argument: 'quota_bytes',
@@ -54,9 +53,18 @@ export class Parts {
             allowed: String(has),
         });
     }
+}
 
-    /** How localStorage stands to the storage. */
-    get mirror() {
-        return this.#opened?.mirror;
-    }
+/** @type {WeakMap<import('./core.js').Core, Parts>} */
+const known = new WeakMap();
+
+/**
+ * @param {import('./core.js').Core} core
+ * @param {import('./shared.js').SharedMemory} shared
+ * @returns {Parts} the same one for the same thread
+ */
+export function partsOf(core, shared) {
+    const parts = known.get(core) ?? new Parts(core, shared);
+    known.set(core, parts);
+    return parts;
 }

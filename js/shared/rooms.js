@@ -120,7 +120,6 @@ class Rooms {
  * @param {Ground} ground
  */
 export async function serveRooms(core, ground) {
-    const rooms = new Rooms(core, ground, await instantiateStore(core));
-    void rooms.serve();
-    return rooms;
+    const ops = await instantiateStore(core).catch(() => undefined); // a thread that wants a room is told
+    if (ops) await new Rooms(core, ground, ops).serve();
 }

@@ -27,8 +27,14 @@ export class SharedMemory extends EventTarget {
     /** @type {Map<string, SharedTabLock>} */
     #tabLocks = new Map();
 
-    /** @type {import('./parts.js').Parts | undefined} */
-    #parts;
+    /**
+     * `storage`, once this thread has called `storage()`, says how localStorage stands to it: `mirrored`; `behind`,
+     * since one of the two has no room for what is in the other; `memory`, where there is none.
+     *
+     * @type {{ readonly storage?: 'mirrored' | 'behind' | 'memory' }}
+     * @readonly
+     */
+    capabilities = {};
 
     /**
      * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one queue
@@ -128,16 +134,6 @@ export class SharedMemory extends EventTarget {
     }
 
     /**
-     * How localStorage stands to the storage: `mirrored`; `behind`, since one of the two has no room for what
-     * is in the other; `memory`, where there is none; undefined until this thread has called `storage()`.
-     *
-     * @returns {{ storage: 'mirrored' | 'behind' | 'memory' | undefined }}
-     */
-    get capabilities() {
-        return { storage: this.#parts?.mirror };
-    }
-
-    /**
      * This thread leaves: what it has opened answers with `closed` errors. The objects themselves live
      * as long as the memory. Unlock first what you hold; locks over tabs are let go of.
      */
@@ -149,8 +145,7 @@ export class SharedMemory extends EventTarget {
 
     /** What only those load who share more than counters and mutexes. */
     async #load() {
-        const { Parts } = await import('./parts.js');
-        return (this.#parts ??= new Parts(this.#core, this));
+        return (await import('./parts.js')).partsOf(this.#core, this);
     }
 
     /**

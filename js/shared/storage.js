@@ -26,7 +26,7 @@ export class OpenStorage {
      * @param {import('./core.js').Core} core
      * @param {number} room
      * @param {StorageArea} area
-     * @param {EventTarget} shared where its events go
+     * @param {import('./shared.js').SharedMemory} shared where its events go
      * @param {number} quota_bytes
      */
     constructor(core, room, area, shared, quota_bytes) {
@@ -37,11 +37,12 @@ export class OpenStorage {
         this.storage = makeStorage(area, SharedStorage);
         area.written = () => core.mirror?.push();
         this.#targets = [shared, workerScope()];
+        Object.defineProperty(shared.capabilities, 'storage', { get: () => this.#mirror, enumerable: true });
         void this.#listen(area.listen());
     }
 
     /** How localStorage stands to it. */
-    get mirror() {
+    get #mirror() {
         return mirrorStates[Number(this.#core.words[(this.#room + roomFields.mirror) >> 2])] ?? 'memory';
     }
 
@@ -73,7 +74,7 @@ export class OpenStorage {
  *
  * @param {import('./core.js').Core} core
  * @param {import('./room.js').StoreOps} ops
- * @param {EventTarget} shared
+ * @param {import('./shared.js').SharedMemory} shared
  * @param {number} [quota_bytes]
  */
 export async function openStorage(core, ops, shared, quota_bytes) {

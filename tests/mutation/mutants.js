@@ -13,6 +13,45 @@ const MUTEX = { file: `${SYNC}/mutex.hpp`, compiles: ['tests/native/sync_mutex.c
 /** @param {string} header */
 const counters = (header) => ({ file: `${SYNC}/${header}`, compiles: ['tests/native/sync_counters.cpp'] });
 
+/** What threads share besides, in rooms. @param {string} header @param {string} test */
+const room = (header, test) => ({ file: `${SYNC}/${header}`, compiles: [`tests/native/sync_${test}.cpp`] });
+
+/** @type {Mutant[]} */
+const ROOMS = [
+    {
+        ...room('room.hpp', 'storage'),
+        name: 'room-without-repair',
+        fault: 'what a dead thread left undone stays so',
+        find: 'if (mutex_.take_over(dead, self)) {\n            table().repair();',
+        replace: 'if (mutex_.take_over(dead, self)) {',
+        test: 'storage table: whoever is killed inside, the next one finds it whole',
+    },
+    {
+        ...room('storage_table.hpp', 'storage'),
+        name: 'storage-lose-the-old-value',
+        fault: 'a value that does not fit takes the place of the old one',
+        find: 'if (equal || bytes_ - less + more > quota_bytes_) {',
+        replace: 'if (equal) {',
+        test: 'storage table: what does not fit leaves the old value',
+    },
+    {
+        ...room('storage_table.hpp', 'storage'),
+        name: 'storage-changes-silently-lost',
+        fault: 'after a repair nobody hears that changes may be missed',
+        find: 'kept_ = 0;\n        buckets_.fill(0);',
+        replace: 'buckets_.fill(0);',
+        test: 'storage table: whoever is killed inside, the next one finds it whole',
+    },
+    {
+        ...room('lock_table.hpp', 'locks'),
+        name: 'locks-of-the-dead',
+        fault: 'what a dead thread held is let go of, and nobody is granted it',
+        find: 'at_ref = next;\n        }\n        process_all();',
+        replace: 'at_ref = next;\n        }',
+        test: 'shared locks: a thread that dies lets go, and waits no more',
+    },
+];
+
 /** @type {Mutant[]} */
 const SHARED_MEMORY = [
     {
@@ -454,4 +493,4 @@ const QUEUES = [
     },
 ];
 
-export const MUTANTS = [...SHARED_MEMORY, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...EMULATOR, ...QUEUES];
+export const MUTANTS = [...SHARED_MEMORY, ...ROOMS, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...EMULATOR, ...QUEUES];

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <random>
@@ -95,13 +94,13 @@ TEST_CASE("shared locks: what is not available is not waited for", "[sync][locks
 TEST_CASE("shared locks: a thread that dies lets go, and waits no more", "[sync][locks][death]") {
     const SharedLocks locks;
     SharedLock waiting(locks.table, 1, u"l");
-    auto dying = std::make_unique<SharedLock>(locks.table, 2, u"l");
-    dying->lock();
+    locks.table.enter(2, true);
+    locks.table.request(2, locks.table.make_text(u"l"), LockMode::exclusive, LockHow::wait);
+    locks.table.leave(2);
     std::thread waiter([&] { waiting.lock(); });
     locks.table.bury(2, 3, true);
     waiter.join();
     REQUIRE(waiting.held());
-    static_cast<void>(dying.release());  // its thread is dead
 }
 
 namespace {

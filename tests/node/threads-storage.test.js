@@ -40,9 +40,16 @@ async function startWorker(shared, options) {
     return { tell, worker };
 }
 
+/** Of a busy machine. */
+const patience_ms = 10_000;
+
 /** @param {() => unknown} condition */
 async function until(condition) {
-    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
+    const end_ms = performance.now() + patience_ms;
+    while (!(await condition())) {
+        assert.ok(performance.now() < end_ms, `still not: ${condition}`);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+    }
 }
 
 /** @param {ThreadsMemory} shared */

@@ -110,8 +110,8 @@ void LockManager::abort(RequestId id) {
 }
 
 void LockManager::end(std::uint32_t client) {
-    // §2.6: first abort each of the agent's requests, then release each of its locks: those too that
-    // an abort has granted.
+    // §2.6: first abort each of the agent's requests, then release each of its locks: those too
+    // that an abort has granted.
     std::vector<RequestId> waiting;
     std::vector<RequestId> holding;
     for (const auto& request : queue_) {

@@ -128,9 +128,7 @@ TABACUS_STORE(void, locks_leave)(LockTable* locks, tabacus::sync::Owner self) {
     locks->leave(self);
 }
 
-TABACUS_STORE(std::uint32_t, locks_occupied)(LockTable* locks) {
-    return locks->occupied() ? 1 : 0;
-}
+TABACUS_STORE(std::uint32_t, locks_occupied)(LockTable* locks) { return locks->occupied() ? 1 : 0; }
 
 // All below: inside.
 

@@ -1,0 +1,25 @@
+/** Faults planted in the JavaScript of what threads share, each with the test file that must kill it (`node scripts/plant.js`). */
+
+/** @typedef {import('./emulator.js').Planted} Planted */
+
+/** @param {string} file @param {string} test @returns {(fault: string, find: string, replace: string) => Planted} */
+const of = (file, test) => (fault, find, replace) => ({ file: `js/shared/${file}.js`, test: `threads-${test}`, fault, find, replace });
+
+const storage = of('storage', 'storage');
+const area = of('storage-area', 'storage');
+const mirror = of('mirror', 'storage');
+const locks = of('locks', 'locks');
+
+/** @type {Planted[]} */
+export const PLANTED = [
+    area('what was read is never read again', 'if (version === this.#seen) return;', 'if (this.#seen >= 0) return;'),
+    area('a full storage is silent', "throw new QuotaExceededError('the storage is full');", 'return;'),
+    area('a writer hears itself', '!== self) changes.push', '!== -1) changes.push'),
+    storage('who has missed changes is not told', 'changes ?? [{ key: null, oldValue: null, newValue: null }]', 'changes ?? []'),
+    mirror('what localStorage held is not read', 'this.#pullAll();\n        this.#heard', 'this.#heard'),
+    mirror('what did not fit is forgotten', 'this.#owed.add(key);', 'void key;'),
+    storage('what the page sets is written later', 'area.written = () => core.mirror?.push();', ''),
+    locks('an abort does not leave the queue', 'this.#drop(request);\n        this.#forget(request, () => request.reject(request', 'this.#forget(request, () => request.reject(request'),
+    locks('a robbed holder is not told', "if (request.block !== 0) request.reject(new DOMException('the lock was stolen', 'AbortError'));", ''),
+    locks('the promise is settled before the release', 'this.#drop(request);\n        this.#forget(request, () => request.resolve(waiting));', 'this.#forget(request, () => request.resolve(waiting));\n        await task();\n        this.#drop(request);'),
+];
