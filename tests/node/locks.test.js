@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadlockError, open, TabacusError } from 'tabacus';
+import { LockManager } from 'tabacus/compat/locks';
 import { details, FakeOrigin, until } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 
@@ -269,6 +270,39 @@ test('without Web Locks a lease excludes; without IndexedDB too only what was al
     const allowed = await tabs(1, { navigator: {}, indexedDB: undefined }, { allowWeaker: true });
     assert.equal(await allowed.tabs[0].lock('l').run(() => 3), 3);
     await allowed.close();
+});
+
+test('without Web Locks every tab’s query() has what any holds and waits for, in order', async () => {
+    const { tabs: all, close } = await tabs(3, { navigator: {} });
+    const [a, b, c] = /** @type {[LockManager, LockManager, LockManager]} */ (all.map((tab) => new LockManager(tab)));
+    /** @type {(() => void)[]} */
+    const ends = [];
+    /** @param {LockManager} of @param {string} name @param {'exclusive' | 'shared'} mode */
+    const hold = (of, name, mode) => of.request(name, { mode }, () => new Promise((resolve) => ends.push(() => resolve(undefined))));
+    const held = [hold(a, 'x', 'exclusive'), hold(b, 'y\ud800', 'shared')];
+    await until(() => ends.length === 2);
+    const waiting = [hold(c, 'x', 'shared')];
+    while ((await b.query()).pending.length < 1);
+    waiting.push(hold(b, 'x', 'exclusive'));
+    while ((await a.query()).pending.length < 2);
+    const ids = (await Promise.all([a, b].map((of) => of.query()))).map(({ held: [one] }) => one?.clientId);
+    assert.equal(ids[0], ids[1]);
+    for (const of of [a, b, c]) {
+        const found = await of.query();
+        assert.deepEqual(found.held.map(({ name, mode }) => [name, mode]), [['x', 'exclusive'], ['y\ud800', 'shared']]);
+        assert.deepEqual(found.pending.map(({ name, mode }) => [name, mode]), [['x', 'shared'], ['x', 'exclusive']]);
+        assert.equal(found.pending[1]?.clientId, found.held[1]?.clientId);
+        assert.deepEqual(Object.keys(found.held[0] ?? {}), ['name', 'mode', 'clientId']);
+        assert.equal(new Set([...found.held, ...found.pending].map(({ clientId }) => clientId)).size, 3);
+    }
+    while (ends.length < 4) {
+        for (const end of ends) end();
+        await tick();
+    }
+    for (const end of ends) end();
+    await Promise.all([...held, ...waiting]);
+    while ((await c.query()).held.length > 0);
+    await close();
 });
 
 test('closing the tab refuses what waits, loses what is held, and leaves nothing', async () => {
