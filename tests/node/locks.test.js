@@ -279,7 +279,9 @@ test('without Web Locks every tab’s query() has what any holds and waits for, 
     const ends = [];
     /** @param {LockManager} of @param {string} name @param {'exclusive' | 'shared'} mode */
     const hold = (of, name, mode) => of.request(name, { mode }, () => new Promise((resolve) => ends.push(() => resolve(undefined))));
-    const held = [hold(a, 'x', 'exclusive'), hold(b, 'y\ud800', 'shared')];
+    const held = [hold(a, 'x', 'exclusive')];
+    await until(() => ends.length === 1);
+    held.push(hold(b, 'y\ud800', 'shared'));
     await until(() => ends.length === 2);
     const waiting = [hold(c, 'x', 'shared')];
     while ((await b.query()).pending.length < 1);
@@ -356,8 +358,7 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     // All call before the first has finished.
     const held = await c.lock('once/k').acquire();
     const calls = [a, b, c, a, b, c].map((tab) => tab.once('k', make));
-    await until(() => true);
-    for (let i = 0; i < 20; i++) await tick();
+    while ((await c.lock('once/k').query()).length < 7);
     held?.release();
     assert.deepEqual(await Promise.all(calls), Array(6).fill({ run: 1 }));
     assert.deepEqual(await b.once('k', make), { run: 2 });
@@ -365,8 +366,13 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     await assert.rejects(a.once('k', () => Promise.reject(new RangeError('mine'))), RangeError);
     assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 3 });
 
-    const stuck = assert.rejects(a.once('dead', () => new Promise(() => {})), failsWith('lock-lost'));
-    for (let i = 0; i < 20; i++) await tick();
+    let began = false;
+    const never = () => {
+        began = true;
+        return new Promise(() => {});
+    };
+    const stuck = assert.rejects(a.once('dead', never), failsWith('lock-lost'));
+    await until(() => began);
     const next = b.once('dead', () => 'other');
     await a.close();
     await stuck;
