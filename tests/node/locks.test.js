@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadlockError, open, TabacusError } from 'tabacus';
+import { LockManager } from 'tabacus/compat/locks';
 import { details, FakeOrigin, until } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 
@@ -271,6 +272,41 @@ test('without Web Locks a lease excludes; without IndexedDB too only what was al
     await allowed.close();
 });
 
+test('without Web Locks every tab’s query() has what any holds and waits for, in order', async () => {
+    const { tabs: all, close } = await tabs(3, { navigator: {} });
+    const [a, b, c] = /** @type {[LockManager, LockManager, LockManager]} */ (all.map((tab) => new LockManager(tab)));
+    /** @type {(() => void)[]} */
+    const ends = [];
+    /** @param {LockManager} of @param {string} name @param {'exclusive' | 'shared'} mode */
+    const hold = (of, name, mode) => of.request(name, { mode }, () => new Promise((resolve) => ends.push(() => resolve(undefined))));
+    const held = [hold(a, 'x', 'exclusive')];
+    await until(() => ends.length === 1);
+    held.push(hold(b, 'y\ud800', 'shared'));
+    await until(() => ends.length === 2);
+    const waiting = [hold(c, 'x', 'shared')];
+    while ((await b.query()).pending.length < 1);
+    waiting.push(hold(b, 'x', 'exclusive'));
+    while ((await a.query()).pending.length < 2);
+    const ids = (await Promise.all([a, b].map((of) => of.query()))).map(({ held: [one] }) => one?.clientId);
+    assert.equal(ids[0], ids[1]);
+    for (const of of [a, b, c]) {
+        const found = await of.query();
+        assert.deepEqual(found.held.map(({ name, mode }) => [name, mode]), [['x', 'exclusive'], ['y\ud800', 'shared']]);
+        assert.deepEqual(found.pending.map(({ name, mode }) => [name, mode]), [['x', 'shared'], ['x', 'exclusive']]);
+        assert.equal(found.pending[1]?.clientId, found.held[1]?.clientId);
+        assert.deepEqual(Object.keys(found.held[0] ?? {}), ['name', 'mode', 'clientId']);
+        assert.equal(new Set([...found.held, ...found.pending].map(({ clientId }) => clientId)).size, 3);
+    }
+    while (ends.length < 4) {
+        for (const end of ends) end();
+        await tick();
+    }
+    for (const end of ends) end();
+    await Promise.all([...held, ...waiting]);
+    while ((await c.query()).held.length > 0);
+    await close();
+});
+
 test('closing the tab refuses what waits, loses what is held, and leaves nothing', async () => {
     const { tabs: [a, b], locks, close } = await tabs(2);
     const held = await a.lock('l').acquire();
@@ -322,8 +358,7 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     // All call before the first has finished.
     const held = await c.lock('once/k').acquire();
     const calls = [a, b, c, a, b, c].map((tab) => tab.once('k', make));
-    await until(() => true);
-    for (let i = 0; i < 20; i++) await tick();
+    while ((await c.lock('once/k').query()).length < 7);
     held?.release();
     assert.deepEqual(await Promise.all(calls), Array(6).fill({ run: 1 }));
     assert.deepEqual(await b.once('k', make), { run: 2 });
@@ -331,8 +366,13 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     await assert.rejects(a.once('k', () => Promise.reject(new RangeError('mine'))), RangeError);
     assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 3 });
 
-    const stuck = assert.rejects(a.once('dead', () => new Promise(() => {})), failsWith('lock-lost'));
-    for (let i = 0; i < 20; i++) await tick();
+    let began = false;
+    const never = () => {
+        began = true;
+        return new Promise(() => {});
+    };
+    const stuck = assert.rejects(a.once('dead', never), failsWith('lock-lost'));
+    await until(() => began);
     const next = b.once('dead', () => 'other');
     await a.close();
     await stuck;

@@ -105,7 +105,7 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
         question->expected = lease ? SIZE_MAX : clients.size() - own;
         questions_.push_back(question);
         context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
-            co_await context.world.clock().sleep(answer_within_ms);
+            co_await patience(context.world, answer_within_ms);
             bell.complete({});
         }(context_, question->complete));
         context_.post(LockMessage::Kind::ask, key_, {question->nonce});

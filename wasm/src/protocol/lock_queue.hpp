@@ -37,6 +37,11 @@ inline std::string data_key(std::string_view store, std::string_view key) {
     return escaped(store) + "/" + std::string(key);
 }
 
+/// As long as `delay_ms`, for what others answer: by several timers one after another. A page that
+/// was held up for longer finds its timers due before the messages that came meanwhile; those are
+/// heard between the first timer and the last.
+Task<void> patience(World& world, double delay_ms);
+
 /// What the queues of a table share.
 struct LockContext {
     World& world;

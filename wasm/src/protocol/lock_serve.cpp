@@ -20,6 +20,11 @@ constexpr std::int64_t tokens_in_line = 256;
 
 }  // namespace
 
+Task<void> patience(World& world, double delay_ms) {
+    constexpr int timers = 5;
+    for (int i = 0; i < timers; ++i) co_await world.clock().sleep(delay_ms / timers);
+}
+
 void LockQueue::wake_driver() {
     if (driving_) {
         ring();
@@ -90,7 +95,7 @@ Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish w
 
 Task<void> LockQueue::end_answers(std::shared_ptr<bool> over) {
     const auto self = weak_from_this();
-    co_await context_.world.clock().sleep(2 * keep_ms);
+    co_await patience(context_.world, 2 * keep_ms);
     *over = true;
     if (!self.expired()) answer_bell_.complete({});
 }
@@ -206,7 +211,7 @@ void LockQueue::refuse_unavailable() {
 /// have been granted by then.
 Task<void> LockQueue::give_up(WaiterPtr waiter) {
     const auto self = weak_from_this();
-    co_await context_.world.clock().sleep(2 * keep_ms);
+    co_await patience(context_.world, 2 * keep_ms);
     if (!self.expired() && front() != waiter) settle(waiter, std::nullopt);
 }
 
