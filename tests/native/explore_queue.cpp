@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "lab/explore/picture.hpp"
 #include "lab/explore/sampling.hpp"
 #include "lab/explore/scenario.hpp"
-#include "lab/explore/picture.hpp"
 #include "lab/explore/search.hpp"
 #include "lab/explore/shrink.hpp"
 #include "queue_scene.hpp"
@@ -23,9 +23,9 @@ namespace {
 using lab::Fault;
 using lab::Faults;
 
-constexpr std::array explored_faults = {Fault::kill,    Fault::freeze,           Fault::throttle,
-                                        Fault::bfcache, Fault::close_connection, Fault::quota,
-                                        Fault::lose_database};
+constexpr std::array explored_faults = {
+    Fault::kill,  Fault::freeze,       Fault::throttle, Fault::bfcache, Fault::close_connection,
+    Fault::quota, Fault::lose_database};
 constexpr Faults sparing_faults = {Fault::kill, Fault::freeze, Fault::throttle, Fault::bfcache,
                                    Fault::close_connection};
 constexpr std::uint32_t sampled_faults = 3;
@@ -246,10 +246,10 @@ class QueuePlay final : public lab::Play {
 lab::Program program_of_queue(QueuePlan plan, Faults faults, std::uint32_t faults_max) {
     plan.database_lost = faults.contains(Fault::lose_database);
     plan.quota = faults.contains(Fault::quota);
-    return lab::program_of({.origin = {},
-                            .faults = faults,
-                            .faults_max = faults_max,
-                            .play = [plan] { return std::make_unique<QueuePlay>(plan); }});
+    return lab::program_of(
+        {.origin = {}, .faults = faults, .faults_max = faults_max, .play = [plan] {
+             return std::make_unique<QueuePlay>(plan);
+         }});
 }
 
 std::string told_trace(const lab::Program& program, const lab::Outcome& failing) {
