@@ -106,18 +106,19 @@ void exhaust_limit(const LimitPlan& plan, Faults faults, std::uint32_t switches)
 void sample_limits(std::uint64_t first, std::uint64_t count) {
     Faults faults;
     for (const auto fault : limit_faults) faults.insert(fault);
+    int failed = 0;
     for (auto seed = first; seed < first + count; ++seed) {
         const LimitPlan plan{static_cast<LimitKind>(seed % 3), {3, 2, 3}};
         const auto program = program_of_limit(plan, faults, limit_faults_max);
         const auto outcome =
             lab::sample(program, seed, {.faults_max = limit_faults_max, .length = 200});
         if (outcome.complaint.empty() && !outcome.cut) continue;
+        ++failed;
         const auto shrunk = outcome.cut ? outcome : lab::shrink(program, outcome);
+        UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
         UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
-        CAPTURE(seed, outcome.cut);
-        CHECK(outcome.complaint == "");
-        CHECK_FALSE(outcome.cut);
     }
+    CHECK(failed == 0);
 }
 
 }  // namespace
