@@ -1,56 +1,147 @@
 // Sequences and budgets under every schedule of a few switches, and with a fault.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/explore/picture.hpp"
+#include "lab/explore/sampling.hpp"
 #include "lab/explore/scenario.hpp"
 #include "lab/explore/search.hpp"
+#include "lab/explore/shrink.hpp"
 #include "limits_scene.hpp"
 
 namespace tabacus::test {
 namespace {
 
-/// Three that want what two can have, under every schedule of so many switches.
+using lab::Fault;
+using lab::Faults;
+
+constexpr std::array limit_faults = {Fault::kill,         Fault::freeze,           Fault::throttle,
+                                     Fault::bfcache,      Fault::close_connection, Fault::quota,
+                                     Fault::lose_database};
+constexpr std::uint32_t limit_faults_max = 3;
+
+enum class LimitKind : std::uint8_t { sequence, budget, rate };
+struct LimitPlan {
+    LimitKind what = LimitKind::sequence;
+    std::vector<int> asks;  // of each tab, in as many turns
+};
+
+/// They ask for one more than there is; of a sequence for numbers in blocks of two. At the end a
+/// further tab asks for one.
 class LimitPlay final : public lab::Play {
   public:
-    enum class What : std::uint8_t { sequence, budget };
-    explicit LimitPlay(What what) : what_(what) { judge_.limit = 2; }
+    explicit LimitPlay(LimitPlan plan) : plan_(std::move(plan)) {
+        judge_.limit = std::accumulate(plan_.asks.begin(), plan_.asks.end(), -1);
+        judge_.interval_ms = 100;
+    }
     void begin(Origin& origin) override {
-        for (int i = 0; i < 2; ++i) {
-            auto& tab = origin.open_tab();
-            auto& page = tab.run<LimitPage>(tab, judge_);
-            const int wanted = i == 0 ? 2 : 1;
-            for (int n = 0; n < wanted; ++n) {
-                tab.post([this, &page] {
-                    if (what_ == What::sequence) page.number({.block = 2});
-                    if (what_ == What::budget) page.spend(1);
-                });
+        for (const int asks : plan_.asks) {
+            auto& page = open(origin);
+            for (int n = 0; n < asks; ++n) {
+                members_.back().tab->post([this, &page] { ask(page); });
             }
         }
     }
     std::string after_step() override { return judge_.complaint; }
-    std::string at_rest(Origin& /*origin*/) override { return judge_.complaint; }
+    std::string at_rest(Origin& origin) override {
+        for (const auto& member : members_) {
+            if (member.tab->alive() && member.page->running > 0) {
+                return "tab " + std::to_string(member.tab->id()) + " waits for ever";
+            }
+        }
+        auto& page = open(origin);
+        ask(page);
+        origin.run_until([&page] { return page.running == 0; }, 5'000);
+        return judge_.complaint;
+    }
 
   private:
-    What what_;
-    LimitJudge judge_;
+    struct Member {
+        LabTab* tab;
+        LimitPage* page;
+    };
+    LimitPage& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        auto& page = tab.run<LimitPage>(tab, judge_);
+        members_.push_back({&tab, &page});
+        return page;
+    }
+    void ask(LimitPage& page) const {
+        if (plan_.what == LimitKind::sequence) page.number({.block = 2});
+        if (plan_.what == LimitKind::budget) page.spend(1);
+        if (plan_.what == LimitKind::rate) page.pass(1, true);
+    }
+
+    LimitPlan plan_;
+    LimitJudge judge_;  // outlives the tabs
+    std::vector<Member> members_;
 };
+
+lab::Program program_of_limit(const LimitPlan& plan, Faults faults, std::uint32_t faults_max) {
+    return lab::program_of({.origin = {},
+                            .faults = faults,
+                            .faults_max = faults_max,
+                            .lost_once = true,
+                            .play = [plan] { return std::make_unique<LimitPlay>(plan); }});
+}
+
+void exhaust_limit(const LimitPlan& plan, Faults faults, std::uint32_t switches) {
+    const auto program = program_of_limit(plan, faults, faults.empty() ? 0U : 1U);
+    lab::Search search(program, {.switches = switches});
+    search.explore(UINT64_MAX);
+    if (search.failure()) {
+        const auto shrunk = lab::shrink(program, *search.failure());
+        UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
+    }
+    CAPTURE(static_cast<int>(plan.what), faults.bits(), switches, search.tally().cut);
+    CHECK(search.exhausted());
+}
+
+void sample_limits(std::uint64_t first, std::uint64_t count) {
+    Faults faults;
+    for (const auto fault : limit_faults) faults.insert(fault);
+    int failed = 0;
+    for (auto seed = first; seed < first + count; ++seed) {
+        const LimitPlan plan{static_cast<LimitKind>(seed % 3), {3, 2, 3}};
+        const auto program = program_of_limit(plan, faults, limit_faults_max);
+        const auto outcome =
+            lab::sample(program, seed, {.faults_max = limit_faults_max, .length = 200});
+        if (outcome.complaint.empty() && !outcome.cut) continue;
+        ++failed;
+        const auto shrunk = outcome.cut ? outcome : lab::shrink(program, outcome);
+        UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
+        UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
+    }
+    CHECK(failed == 0);
+}
 
 }  // namespace
 
 TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with a fault") {
-    using lab::Fault;
-    const auto explored = [](LimitPlay::What what, lab::Faults faults, lab::Bound bound) {
-        lab::Scenario scenario{
-            .origin = {}, .faults = faults, .faults_max = faults.empty() ? 0U : 1U, .play = [what] {
-                return std::make_unique<LimitPlay>(what);
-            }};
-        lab::Search search(lab::program_of(scenario), bound);
-        search.explore(UINT64_MAX);
-        CHECK(search.exhausted());
-        CHECK_FALSE(search.failure());
-    };
-    const lab::Faults faults{Fault::kill, Fault::freeze, Fault::bfcache, Fault::close_connection};
-    for (const auto what : {LimitPlay::What::sequence, LimitPlay::What::budget}) {
-        explored(what, {}, {.switches = 2});
-        explored(what, faults, {.switches = 0});
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        exhaust_limit({what, {2, 1}}, {}, what == LimitKind::rate ? 1 : 2);
+        for (const auto fault : limit_faults) exhaust_limit({what, {2, 1}}, {fault}, 0);
     }
 }
+
+TEST_CASE("limits: three tabs, three faults, by seeds") { sample_limits(0, 600); }
+
+TEST_CASE("limits: within more switches, and of more tabs", "[.][long]") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        exhaust_limit({what, {1, 1}}, {}, 3);
+        exhaust_limit({what, {1, 1, 1}}, {}, 1);
+        for (const auto fault : limit_faults) {
+            exhaust_limit({what, {1, 1}}, {fault}, what == LimitKind::rate ? 1 : 2);
+        }
+    }
+}
+
+TEST_CASE("limits: 50,000 seeds, three faults each", "[.][long]") { sample_limits(1'000, 50'000); }
 
 }  // namespace tabacus::test

@@ -13,6 +13,8 @@
 //
 // Should the database vanish, the row is begun anew above the mark in localStorage, above what this
 // tab has seen and above the microseconds since 1970, which nobody reserves as fast as they pass.
+// That it vanished is known from the mark, or from locks of those that live and have used it
+// (LimitStore): a mark takes a while to reach other processes.
 #pragma once
 
 #include <cstdint>

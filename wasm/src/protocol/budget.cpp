@@ -72,6 +72,7 @@ void Budget::refuse() {
 
 Task<void> Budget::take_out() {
     auto taken = co_await attempt(owner_.store.persist<Round>(
+        key_,
         [this]() -> Task<Round> {
             co_await owner_.live();
             co_return co_await take_out_once();
@@ -262,7 +263,8 @@ void Budget::changed(std::int64_t used) {
 // --- Putting back -------------------------------------------------------------------------------
 
 Task<void> Budget::put_back() {
-    (void)co_await attempt(owner_.store.persist<Unit>([this] { return put_back_once(); }, false));
+    (void)co_await attempt(
+        owner_.store.persist<Unit>(key_, [this] { return put_back_once(); }, false));
     // Should it fail, they are tried again after the next burst, or with the next recall.
 }
 
@@ -316,6 +318,7 @@ Task<void> Budget::settle() {
 
 Task<void> Budget::give(std::int64_t n) {
     co_await owner_.store.persist<Unit>(
+        key_,
         [this, n]() -> Task<Unit> {
             const auto transaction = co_await owner_.store.begin(Access::write);
             const auto used = co_await read_used(*transaction);

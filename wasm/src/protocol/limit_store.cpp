@@ -1,5 +1,6 @@
 #include "limit_store.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "concat.hpp"
@@ -92,8 +93,47 @@ Task<bool> LimitStore::vanished(const std::string& key) {
     co_return known;
 }
 
+/// Each time anew: what a commit of unknown outcome has made, others may have seen.
+Task<void> LimitStore::attend(std::string key, std::shared_ptr<Birth> birth) {
+    const bool needless = key.empty() || seen_.contains(key) || !durable();
+    if (needless || !world_.locks().available() || co_await marked(key)) co_return;
+    auto there = co_await attempt(there_is(key));
+    if (there && there.value()) {
+        seen_.insert(key);
+        co_await be_seen(key);
+        co_return;
+    }
+    if (!birth->lock) {
+        auto lock = co_await world_.locks().request({.name = names_.limit_birth(key)});
+        if (asleep_ || closed_) co_return;  // begin() waits, or fails
+        birth->lock = std::move(lock);
+        std::erase_if(births_, [](const auto& other) { return other.expired(); });
+        births_.push_back(birth);
+    }
+    const auto snapshot = co_await world_.locks().query();
+    const auto name = names_.limit_seen(key);
+    const auto& held = snapshot.held;
+    const bool seen = std::any_of(held.begin(), held.end(),
+                                  [&](const LockInfo& lock) { return lock.name == name; });
+    if (seen) seen_.insert(key);
+}
+
+Task<bool> LimitStore::there_is(std::string key) {
+    const auto transaction = co_await begin(Access::read);
+    co_return (co_await transaction->get(Store::limits, key)).has_value();
+}
+
+/// While this tab is awake: a page that holds a lock is not kept.
+Task<void> LimitStore::be_seen(const std::string& key) {
+    if (!durable() || asleep_ || !world_.locks().available() || sights_.contains(key)) co_return;
+    auto held = co_await attempt(world_.locks().request(
+        {.name = names_.limit_seen(key), .mode = LockMode::shared, .if_available = true}));
+    if (held && !asleep_ && !closed_) sights_[key] = std::move(held.value());
+}
+
 Task<void> LimitStore::mark(const std::string& key, std::string_view text) {
     seen_.insert(key);
+    co_await be_seen(key);
     if (!durable() || !world_.storage().available()) co_return;
     auto& mark = marks_[key];
     if (mark == text) co_return;
@@ -112,6 +152,10 @@ Task<std::optional<std::string>> LimitStore::marked(const std::string& key) {
 void LimitStore::fall_asleep() {
     asleep_ = true;
     transactions_.abort_all();
+    sights_.clear();
+    for (const auto& one : std::exchange(births_, {})) {
+        if (const auto birth = one.lock()) birth->lock.reset();
+    }
 }
 
 void LimitStore::wake_up() {
@@ -121,6 +165,7 @@ void LimitStore::wake_up() {
 
 void LimitStore::close() {
     closed_ = true;
+    sights_.clear();
     wake_up();
 }
 

@@ -4,8 +4,9 @@
 //  - What a transaction wrote is on the disk before anybody is told (durability `strict`): an id or
 //    a right that was given out is not given out again after a crash.
 //  - Without IndexedDB the rows are this page's own, and gone with it.
-//  - A row that vanished is told from one that never was: by what this tab has seen, and by a mark
-//    in localStorage. Who finds one vanished must assume the worst.
+//  - A row that vanished is told from one that never was: by what this tab has seen, by a mark in
+//    localStorage, and, since that mark reaches other processes some time later, by locks that
+//    those hold who have seen it. Who finds one vanished must assume the worst.
 //  - A row that cannot be read is set aside, with one warning, and counts as vanished.
 //  - A page that is frozen or hidden aborts what it has under way, and begins nothing.
 #pragma once
@@ -63,10 +64,13 @@ class LimitStore {
     Task<std::optional<std::string>> marked(const std::string& key);
 
     /// Runs `once` again when its transaction aborted for a passing reason, or nobody can tell
-    /// whether it was committed and `unknown_too`.
+    /// whether it was committed and `unknown_too`. If there is no row `key` that this tab knows of,
+    /// nobody else makes one meanwhile, and whether one vanished is known. Empty: no row is meant.
     template <typename T>
-    Task<T> persist(std::function<Task<T>()> once, bool unknown_too) {
+    Task<T> persist(std::string key, std::function<Task<T>()> once, bool unknown_too) {
+        const auto birth = std::make_shared<Birth>();
         for (int tried = 1;; ++tried) {
+            co_await attend(key, birth);
             auto outcome = co_await attempt(once());
             if (outcome) co_return std::move(outcome.value());
             const Error error = outcome.error();
@@ -85,7 +89,14 @@ class LimitStore {
   private:
     static constexpr int attempts_max = 4;
 
+    /// The right to make a row.
+    struct Birth {
+        std::unique_ptr<HeldLock> lock;
+    };
+    Task<void> attend(std::string key, std::shared_ptr<Birth> birth);
     Task<bool> vanished(const std::string& key);
+    Task<bool> there_is(std::string key);
+    Task<void> be_seen(const std::string& key);
 
     World& world_;
     const Names& names_;
@@ -93,6 +104,8 @@ class LimitStore {
     AbortableTransactions transactions_;
     std::map<std::string, std::string> memory_;  // the rows, where there is no IndexedDB
     std::set<std::string> seen_;
+    std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // by key
+    std::vector<std::weak_ptr<Birth>> births_;
     std::set<std::string> warned_;
     std::map<std::string, std::string> marks_;  // what this tab has marked
     std::vector<Completer<Unit>> sleepers_;

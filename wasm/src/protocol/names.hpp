@@ -58,6 +58,14 @@ class Names {
     [[nodiscard]] std::string witness(std::string_view key) const {
         return root_ + "witness/" + std::string(key);
     }
+    /// Held by who makes a row of Store::limits, where there seems to be none.
+    [[nodiscard]] std::string limit_birth(std::string_view key) const {
+        return concat({root_, "limit-birth/", key});
+    }
+    /// Held, shared, by who has seen that there is such a row.
+    [[nodiscard]] std::string limit_seen(std::string_view key) const {
+        return concat({root_, "limit-seen/", key});
+    }
     /// localStorage: that there is such a row of Store::limits, and the last number of a sequence.
     [[nodiscard]] std::string limit_mark(std::string_view key) const {
         return root_ + "limit/" + std::string(key);

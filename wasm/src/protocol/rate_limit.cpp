@@ -135,6 +135,7 @@ Task<void> RateLimit::ring_after(double delay_ms, Completer<Unit> bell) {
 
 Task<RateLimit::Round> RateLimit::round_of(std::int64_t count) {
     return owner_.store.persist<Round>(
+        "",  // its witnesses know whether there was a row
         [this, count]() -> Task<Round> {
             if (!time_) co_await learn_time();
             co_return co_await round_once(count);

@@ -66,7 +66,7 @@ void Sequence::give() {
 }
 
 Task<SequenceRange> Sequence::fetch(std::int64_t count) {
-    return store_.persist<SequenceRange>([this, count] { return fetch_once(count); }, true);
+    return store_.persist<SequenceRange>(key_, [this, count] { return fetch_once(count); }, true);
 }
 
 Task<SequenceRange> Sequence::fetch_once(std::int64_t count) {

@@ -140,6 +140,7 @@ class OriginRun final : public Run {
     std::uint64_t first_step_ = 0;
     std::vector<State> states_;
     bool quota_ = false;
+    bool database_lost_ = false;
     std::uint32_t faults_ = 0;
     TabId last_ = 1;
     bool stays_ = false;
@@ -227,7 +228,8 @@ void OriginRun::add_faults_of(TabId id) {
 }
 
 void OriginRun::add_shared_faults() {
-    if (offers(Fault::lose_database)) add_fault(ScenarioAction::lose_database, 0);
+    const bool lost = database_lost_ && scenario_.lost_once;
+    if (offers(Fault::lose_database) && !lost) add_fault(ScenarioAction::lose_database, 0);
     if (offers(Fault::quota) && !quota_) add_fault(ScenarioAction::quota, 0);
     if (offers(Fault::clear_storage)) add_fault(ScenarioAction::clear_storage, 0);
     if (offers(Fault::browser_crash) && origin_.anybody_alive()) {
@@ -311,6 +313,7 @@ void OriginRun::happen_to_all(ScenarioAction action, std::uint64_t peer) {
     };
     switch (action) {
         case ScenarioAction::lose_database:
+            database_lost_ = true;
             return origin_.lose_database(commits_happen);
         case ScenarioAction::quota:
             quota_ = true;

@@ -84,6 +84,9 @@ struct Scenario {
     Origin::Options origin;
     Faults faults;                 // that may happen
     std::uint32_t faults_max = 0;  // how many of them in one run
+    /// The database at most once in a run: what goes on by the clock after a loss supposes that
+    /// time passes before the next.
+    bool lost_once = false;
     std::function<std::unique_ptr<Play>()> play;
     FaultTally* tally = nullptr;  // counted in here, if anywhere
 };
