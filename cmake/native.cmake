@@ -67,7 +67,9 @@ if(test_sources)
     catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
 
     # Long runs alone, for the release build.
-    add_executable(tabacus_long_runs EXCLUDE_FROM_ALL tests/native/explore_long.cpp)
+    add_executable(
+        tabacus_long_runs EXCLUDE_FROM_ALL
+        tests/native/explore_long.cpp tests/native/explore_locks.cpp tests/native/explore_queue.cpp)
     target_link_libraries(tabacus_long_runs PRIVATE tabacus Catch2::Catch2WithMain)
 
     # The protocols once more as the core in a browser runs them: a failure destroys the frames that it

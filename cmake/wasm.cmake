@@ -60,7 +60,7 @@ if(TABACUS_THREADS)
     # Its invokers are written at link time (EMBIND_AOT), for the content security policy's sake.
     list(APPEND core_link_options -lembind -sEMBIND_AOT)
     # Fixed: typed-array views over a memory that grows go stale.
-    list(APPEND core_link_options -sINITIAL_MEMORY=16MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
+    list(APPEND core_link_options -sINITIAL_MEMORY=32MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
 else()
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()

@@ -12,14 +12,15 @@
 
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/core.js';
-import { faults, runOnce, shrink } from './emulator/explore.js';
+import { runOnce, shrink } from './emulator/explore.js';
 import { loadPeer } from './emulator/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './errors.js';
+import { faults } from './lab/faults.js';
 import { checkInteger, checkOptions, checkSignal } from './shared/check.js';
 
 export { TabacusError } from './errors.js';
-export { faults } from './emulator/explore.js';
+export { faults };
 
 /** @typedef {import('./emulator/origin.js').Origin} Origin */
 /** @typedef {import('./emulator/tab.js').Tab} Tab */

@@ -15,10 +15,12 @@ import { invalid, TabacusError } from './errors.js';
 import { attachModule } from './shared/attach-wasm.web.js';
 import { checkOptions } from './shared/check.js';
 import { Core, opsFrom } from './shared/core.js';
+import { beginWatching } from './shared/deaths-begin.web.js';
 import { hammer } from './shared/hammer.js';
 import { isAttachModule } from './shared/handle.js';
-import { arenaVersion } from './shared/layout.js';
+import { arenaFields, arenaVersion } from './shared/layout.js';
 import { SharedMemory } from './shared/shared.js';
+import { sleepAsync } from './shared/waiting.js';
 
 export { TabacusError, TabacusRangeError } from './errors.js';
 
@@ -87,8 +89,8 @@ function assertIsolated() {
     }
 }
 
-/** The 16 MiB that the module is linked for: it cannot grow, since views of shared memory go stale. */
-const memoryPages = 256;
+/** The 32 MiB that the module is linked for: it cannot grow, since views of shared memory go stale. */
+const memoryPages = 512;
 
 /**
  * @param {import('./core/module.js').WasmSource | undefined} wasm
@@ -102,6 +104,17 @@ async function startCore(wasm, memory) {
     } catch (cause) {
         return unavailable('threads')(cause);
     }
+}
+
+/**
+ * Rooms for a storage and for locks are made when the first thread wants one.
+ *
+ * @param {Core} core
+ * @param {import('./shared/rooms.js').Ground} ground
+ */
+async function serveRooms(core, ground) {
+    await sleepAsync(core.words, (core.root + arenaFields.wanted) >> 2, 0, Infinity, false);
+    await (await import('./shared/rooms.js')).serveRooms(core, ground);
 }
 
 /** @param {import('./core/module.js').WasmSource | undefined} source */
@@ -123,7 +136,7 @@ async function compileAttach(source) {
 }
 
 /**
- * Makes a memory of 16 MiB that threads can share, and loads the C++ core into it. Each call makes
+ * Makes a memory of 32 MiB that threads can share, and loads the C++ core into it. Each call makes
  * another one. Needs a cross-origin isolated page, or Node.
  *
  * @param {{ wasm?: WasmSource, attachWasm?: WasmSource, tab?: import('./tab/tab.js').Tab }} [options] where
@@ -141,6 +154,8 @@ export async function threads(options = {}) {
     const [glue, module] = await Promise.all([startCore(wasm, memory), compileAttach(attachWasm)]);
     const root = glue._arena_root();
     const core = new Core(opsFrom(glue, '_'), memory, root);
+    beginWatching();
+    void serveRooms(core, glue).catch(() => {}); // who wants a room has been told
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue);
     const { Broker, SharedTabLock } = await import('./shared/broker.js');

@@ -1,7 +1,7 @@
 /** Events that Node lacks, or makes otherwise than Web IDL says: an interface of its own for each global object. */
 
-import { Area } from './storage.js';
 import { idlInterface, onlyInternal, requireArguments } from './idl.js';
+import { isStorage } from './storage.js';
 
 /** A member of an event and of its dictionary. @typedef {{ convert: (value: any) => unknown, initial: unknown }} Member */
 
@@ -21,7 +21,7 @@ const number = { convert: (value) => value >>> 0, initial: 0 };
 const storage = {
     initial: null,
     convert: (value) => {
-        if (value !== null && !Area.is(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
+        if (value !== null && !isStorage(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
         return value;
     },
 };

@@ -41,23 +41,7 @@ import { Origin, hostTask } from './origin.js';
 
 /** @typedef {{ complaint: string, steps: number, hash: string, schedule: number[], faults: string[], trace: string, svg: string }} Outcome */
 
-/** What may happen: to a tab, or to what the tabs share. */
-export const faults = Object.freeze(
-    /** @type {const} */ ([
-        'kill',
-        'freeze',
-        'throttle',
-        'bfcache',
-        'lose-database',
-        'close-connection',
-        'quota',
-        'clear-storage',
-        'corrupt',
-        'browser-crash',
-    ]),
-);
-
-/** @typedef {typeof faults[number]} Fault */
+/** @typedef {import('../lab/faults.js').Fault} Fault */
 
 /** @param {boolean} yields */
 const turn = (yields) => /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve(), yields)));

@@ -8,7 +8,7 @@ import { OriginClock } from './clock.js';
 import { happening, Rules, where } from './core.js';
 import { trusted } from './events.js';
 import { closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
-import { Area } from './storage.js';
+import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -383,6 +383,6 @@ export class Origin {
 
     /** @param {unknown} object */
     static isStorage(object) {
-        return Area.is(object);
+        return isStorage(object);
     }
 }

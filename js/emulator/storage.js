@@ -1,9 +1,17 @@
-/** The Storage interface (HTML §12.2.1): a legacy platform object (Web IDL §3.9) over the rules' areas. */
+/** The Storage interface (HTML §12.2.1): a legacy platform object (Web IDL §3.9) over whatever keeps the items. */
 
-import { where } from './core.js';
 import { idlInterface, internal, onlyInternal, requireArguments } from './idl.js';
 
-/** @typedef {import('./context.js').Context} Context */
+/**
+ * What a Storage object shows: keys and values are strings already.
+ *
+ * @typedef {object} Items
+ * @property {(key: string) => string | null} get
+ * @property {() => string[]} keys in one order for as long as no key comes or goes
+ * @property {(key: string, value: string) => void} set throws what setItem throws
+ * @property {(key: string) => void} remove
+ * @property {() => void} clear
+ */
 
 /** Stamps a private field on any object, a Proxy among them. */
 const Stamped = /** @type {new (object: object) => object} */ (
@@ -14,94 +22,34 @@ const Stamped = /** @type {new (object: object) => object} */ (
     )
 );
 
-/** What stands behind one Storage object: an area as one context sees it. */
-export class Area extends Stamped {
-    /** @type {{ context: Context, area: number, values: Map<string, string | null>, keys: string[] | null, version: number }} */
-    #seen;
+/** Which items stand behind a Storage object. */
+class Behind extends Stamped {
+    /** @type {Items} */
+    #items;
 
     /**
      * @param {object} object what scripts hold
-     * @param {Context} context
-     * @param {number} area
+     * @param {Items} items
      */
-    constructor(object, context, area) {
+    constructor(object, items) {
         super(object);
-        this.#seen = { context, area, values: new Map(), keys: null, version: 0 };
+        this.#items = items;
     }
 
-    /** What was read stays known until anything is written. @param {any} storage */
-    static #fresh(storage) {
-        if (!(#seen in storage)) throw new TypeError('Illegal invocation');
-        const seen = storage.#seen;
-        const { version } = seen.context.rules;
-        if (seen.version !== version) {
-            seen.version = version;
-            seen.keys = null;
-            seen.values.clear();
-        }
-        return seen;
-    }
-
-    /** @param {any} storage @returns {number} */
-    static idOf(storage) {
-        return Area.#fresh(storage).area;
+    /** @param {any} storage @returns {Items} */
+    static items(storage) {
+        if (!(#items in storage)) throw new TypeError('Illegal invocation');
+        return storage.#items;
     }
 
     /** @param {unknown} object */
     static is(object) {
-        return typeof object === 'object' && object !== null && #seen in object;
-    }
-
-    /** @param {any} storage @param {string} key @returns {string | null} */
-    static get(storage, key) {
-        const { context, area, values } = Area.#fresh(storage);
-        if (!context.active) return null;
-        let value = values.get(key);
-        if (value === undefined) {
-            value = context.rules.get(context.id, area, key);
-            values.set(key, value);
-        }
-        if (context.rules.tells) context.rules.tell(context.id, where.item, () => `reads ${key}: ${value ?? 'nothing'}`);
-        return value;
-    }
-
-    /** @param {any} storage @returns {string[]} in one order for as long as no key comes or goes */
-    static keys(storage) {
-        const seen = Area.#fresh(storage);
-        if (!seen.context.active) return [];
-        seen.keys ??= seen.context.rules.keys(seen.context.id, seen.area);
-        return seen.keys;
-    }
-
-    /** @param {any} storage @param {string} key @param {string} value */
-    static set(storage, key, value) {
-        const seen = Area.#fresh(storage);
-        const { context, area, values, keys } = seen;
-        if (!context.active) return;
-        if (!context.rules.set(context.id, area, key, value)) throw context.quotaExceeded();
-        const isNew = values.get(key) == null;
-        values.set(key, value);
-        seen.keys = isNew ? null : keys;
-        seen.version = context.rules.version;
-        context.origin.wake();
-    }
-
-    /** @param {any} storage @param {string} key */
-    static remove(storage, key) {
-        const { context, area } = Area.#fresh(storage);
-        if (!context.active) return;
-        context.rules.remove(context.id, area, key);
-        context.origin.wake();
-    }
-
-    /** @param {any} storage */
-    static clear(storage) {
-        const { context, area } = Area.#fresh(storage);
-        if (!context.active) return;
-        context.rules.clear(context.id, area);
-        context.origin.wake();
+        return typeof object === 'object' && object !== null && #items in object;
     }
 }
+
+/** @param {unknown} object @returns {boolean} */
+export const isStorage = (object) => Behind.is(object);
 
 /** A Storage interface of its own for each global object. @returns {any} */
 export const storageInterface = () => {
@@ -112,53 +60,52 @@ export const storageInterface = () => {
         }
 
         get length() {
-            return Area.keys(this).length;
+            return Behind.items(this).keys().length;
         }
 
         /** @param {any} index */
         key(index) {
             requireArguments('key', arguments, 1);
             const at = index >>> 0;
-            return Area.keys(this)[at] ?? null;
+            return Behind.items(this).keys()[at] ?? null;
         }
 
         /** @param {any} key */
         getItem(key) {
             if (arguments.length < 1) requireArguments('getItem', arguments, 1);
-            return Area.get(this, `${key}`);
+            return Behind.items(this).get(`${key}`);
         }
 
         /** @param {any} key @param {any} value */
         setItem(key, value) {
             if (arguments.length < 2) requireArguments('setItem', arguments, 2);
-            Area.set(this, `${key}`, `${value}`);
+            Behind.items(this).set(`${key}`, `${value}`);
         }
 
         /** @param {any} key */
         removeItem(key) {
             requireArguments('removeItem', arguments, 1);
-            Area.remove(this, `${key}`);
+            Behind.items(this).remove(`${key}`);
         }
 
         clear() {
-            Area.clear(this);
+            Behind.items(this).clear();
         }
     }
     return idlInterface(Storage, 'Storage');
 };
 
 /**
- * @param {Context} context
- * @param {number} area
+ * @param {Items} items
  * @param {new (key: symbol) => object} Storage
  * @returns {Storage}
  */
-export function makeStorage(context, area, Storage) {
+export function makeStorage(items, Storage) {
     const target = new Storage(internal);
     /** @type {any} */
-    const storage = new Proxy(target, traps(() => storage));
-    new Area(storage, context, area);
-    new Area(target, context, area); // for what is called on it past the Proxy
+    const storage = new Proxy(target, traps(() => storage, items));
+    new Behind(storage, items);
+    new Behind(target, items); // for what is called on it past the Proxy
     return storage;
 }
 
@@ -166,26 +113,27 @@ export function makeStorage(context, area, Storage) {
  * Web IDL §3.9, the internal methods of a legacy platform object with a named getter, setter and deleter.
  *
  * @param {() => any} self the Proxy
+ * @param {Items} items
  * @returns {ProxyHandler<any>}
  */
-function traps(self) {
+function traps(self, items) {
     /**
      * §3.9.8's named property visibility: what an object has of its own, or inherits, shadows a name.
      * @param {any} target @param {string | symbol} key @returns {string | null} the visible value
      */
-    const visible = (target, key) => (typeof key === 'symbol' || key in target ? null : Area.get(self(), key));
+    const visible = (target, key) => (typeof key === 'symbol' || key in target ? null : items.get(key));
     /** @param {string} value */
     const descriptor = (value) => ({ value, writable: true, enumerable: true, configurable: true });
     return {
         get(target, key, receiver) {
             if (typeof key === 'symbol' || key in target) return Reflect.get(target, key, receiver);
-            return Area.get(self(), key) ?? undefined;
+            return items.get(key) ?? undefined;
         },
         has: (target, key) => visible(target, key) !== null || Reflect.has(target, key),
         // §3.9.2: a string goes to the setter whatever it shadows.
         set(target, key, value, receiver) {
             if (receiver !== self() || typeof key === 'symbol') return setPast(self(), target, key, value, receiver);
-            Area.set(self(), key, `${value}`);
+            items.set(key, `${value}`);
             return true;
         },
         getOwnPropertyDescriptor(target, key) {
@@ -195,15 +143,15 @@ function traps(self) {
         defineProperty(target, key, given) {
             if (typeof key === 'symbol' || Object.hasOwn(target, key)) return Reflect.defineProperty(target, key, given);
             if (!('value' in given || 'writable' in given)) return false;
-            Area.set(self(), key, `${given.value}`);
+            items.set(key, `${given.value}`);
             return true;
         },
         deleteProperty(target, key) {
             if (visible(target, key) === null) return Reflect.deleteProperty(target, key);
-            Area.remove(self(), /** @type {string} */ (key));
+            items.remove(/** @type {string} */ (key));
             return true;
         },
-        ownKeys: (target) => [...Area.keys(self()).filter((key) => !(key in target)), ...Reflect.ownKeys(target)],
+        ownKeys: (target) => [...items.keys().filter((key) => !(key in target)), ...Reflect.ownKeys(target)],
         // §3.9.5
         preventExtensions: () => false,
     };

@@ -1,5 +1,6 @@
 /** The global object of a context, with what a page or a worker of one origin has. */
 
+import { storageOf } from './area.js';
 import { broadcastChannelInterface } from './channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
 import { beforeUnloadEventInterface, errorEventInterface, messageEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
@@ -12,7 +13,7 @@ import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
 import { openFrom } from './opening.js';
 import { cloned, postedToWindow } from './post.js';
 import { runScript } from './script.js';
-import { makeStorage, storageInterface } from './storage.js';
+import { storageInterface } from './storage.js';
 import { belongsTo, ReportingTarget } from './target.js';
 import { textOf, workerInterface } from './worker.js';
 
@@ -150,8 +151,8 @@ const WINDOW = {
     StorageEvent: storageEventInterface,
     PageTransitionEvent: pageTransitionEventInterface,
     BeforeUnloadEvent: beforeUnloadEventInterface,
-    localStorage: (context) => makeStorage(context, 0, context.window.Storage),
-    sessionStorage: (context) => makeStorage(context, context.session, context.window.Storage),
+    localStorage: (context) => storageOf(context, 0),
+    sessionStorage: (context) => storageOf(context, context.session),
     Navigator: ({ window }) => window.navigator.constructor,
 };
 

@@ -3,26 +3,12 @@
 import { invalid } from '../errors.js';
 import { checkInteger, checkOptions } from '../shared/check.js';
 import { STRATEGIES } from '../tab/options.js';
+import { faults } from './faults.js';
 
 /** Who sees localStorage when; the last is what browsers do. */
 export const models = Object.freeze(/** @type {const} */ (['mutexed', 'interleaved', 'cached']));
 
-/** What may happen to tabs, or to what they share. */
-export const faults = Object.freeze(
-    /** @type {const} */ ([
-        'kill',
-        'freeze',
-        'throttle',
-        'bfcache',
-        'lose-database',
-        'close-connection',
-        'quota',
-        'clear-storage',
-        'corrupt',
-        'browser-crash',
-    ]),
-);
-
+export { faults };
 export const strategies = STRATEGIES;
 
 /**

@@ -7,7 +7,7 @@ import { Host } from '../host/host.js';
 import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
 import { stateFrom, wordsOf } from './transfer.js';
 
-/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/border.js').Notice) => void }} Owner */
+/** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
 
 /** The module's functions. @typedef {any} LimitsGlue */
 
@@ -185,10 +185,9 @@ export class Limits {
     }
 }
 
-/** Behind a Sequence. */
-class Numbers {
+/** One of the module's objects. */
+class Made {
     #limits;
-    #address;
 
     /**
      * @param {Limits} limits
@@ -198,18 +197,40 @@ class Numbers {
     constructor(limits, glue, address) {
         this.#limits = limits;
         this._glue = glue;
-        this.#address = address;
+        /** @protected */
+        this._address = address;
     }
 
+    /**
+     * @param {string} call
+     * @param {number[]} numbers
+     * @protected
+     */
+    _ask(call, ...numbers) {
+        return this.#limits.ask(call, this._address, ...numbers);
+    }
+
+    /**
+     * @param {AbortSignal | undefined} signal
+     * @param {number | undefined} timeout
+     * @protected
+     */
+    _wait(signal, timeout) {
+        return this.#limits.wait(this._address, signal, timeout);
+    }
+}
+
+/** Behind a Sequence. */
+class Numbers extends Made {
     next() {
-        const number = this._glue._sequence_next(this.#address);
-        return number ? Promise.resolve(number) : this.#limits.ask('_sequence_reserve', this.#address, 1);
+        const number = this._glue._sequence_next(this._address);
+        return number ? Promise.resolve(number) : this._ask('_sequence_reserve', 1);
     }
 
     /** @param {unknown} n */
     async reserve(n) {
         const count = checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
-        const first = await this.#limits.ask('_sequence_reserve', this.#address, count);
+        const first = await this._ask('_sequence_reserve', count);
         return { first, last: first + count - 1 };
     }
 }
@@ -218,69 +239,41 @@ class Numbers {
 const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
 
 /** Behind a Budget. */
-class Rights {
-    #limits;
-    #address;
-
-    /**
-     * @param {Limits} limits
-     * @param {LimitsGlue} glue
-     * @param {number} address
-     */
-    constructor(limits, glue, address) {
-        this.#limits = limits;
-        this._glue = glue;
-        this.#address = address;
-    }
-
+class Rights extends Made {
     /** @param {number} n */
     tryTake(n) {
-        if (n > 0 && Number.isSafeInteger(n) && this._glue._budget_take(this.#address, n)) return taken;
+        if (n > 0 && Number.isSafeInteger(n) && this._glue._budget_take(this._address, n)) return taken;
         return this.#ask(n);
     }
 
     /** @param {unknown} n */
     async #ask(n) {
-        return (await this.#limits.ask('_budget_ask', this.#address, checkAmount(n))) > 0;
+        return (await this._ask('_budget_ask', checkAmount(n))) > 0;
     }
 
     /** @param {unknown} n */
     async give(n) {
-        await this.#limits.ask('_budget_give', this.#address, checkAmount(n));
+        await this._ask('_budget_give', checkAmount(n));
     }
 
     get available() {
-        return this._glue._budget_available(this.#address);
+        return this._glue._budget_available(this._address);
     }
 
     look() {
-        return this.#limits.ask('_budget_look', this.#address);
+        return this._ask('_budget_look');
     }
 }
 
 /** Behind a RateLimit. */
-class Rate {
-    #limits;
-    #address;
-
-    /**
-     * @param {Limits} limits
-     * @param {LimitsGlue} glue
-     * @param {number} address
-     */
-    constructor(limits, glue, address) {
-        this.#limits = limits;
-        this._glue = glue;
-        this.#address = address;
-    }
-
+class Rate extends Made {
     /** @param {unknown} given */
     async take(given = {}) {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
-        await this.#limits.wait(this.#address, checkSignal(signal), checkTimeout(timeout));
+        await this._wait(checkSignal(signal), checkTimeout(timeout));
     }
 
     async tryTake() {
-        return (await this.#limits.ask('_rate_try', this.#address)) > 0;
+        return (await this._ask('_rate_try')) > 0;
     }
 }

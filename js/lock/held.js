@@ -98,21 +98,8 @@ export class Held {
         if (!Array.isArray(names) || names.length === 0) throw invalid('stores', stores, 'a name or an array of names');
         for (const name of names) checkStore(name);
         if (typeof write !== 'function') throw invalid('write', write, 'a function');
-        return this._commit(names, write);
-    }
-
-    /**
-     * The same of stores of our own, too.
-     *
-     * @template T
-     * @param {string[]} stores
-     * @param {(tx: FencedTransaction) => T | Promise<T>} write
-     * @returns {Promise<T>}
-     * @internal
-     */
-    async _commit(stores, write) {
         this.assertHeld();
-        return this.#locks._commit(this.#id, stores, write);
+        return this.#locks._commit(this.#id, names, write);
     }
 
     /**

@@ -26,7 +26,7 @@ import { isThenable, saidOf, unlessLost, valueOf } from './outcome.js';
  * @property {boolean} fenced whether held.commit() works
  */
 
-/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, warn: (notice: import('../core/border.js').Notice) => void }} Owner */
+/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/border.js').Notice) => void }} Owner */
 
 export class Locks {
     #border;
@@ -46,13 +46,12 @@ export class Locks {
      * @param {Host} host
      * @param {Owner} owner
      */
-    constructor(glue, host, { namespace, platform, warn }) {
+    constructor(glue, host, { namespace, platform, notice }) {
         this.#host = host;
         this.#platform = platform;
-        this.warn = warn;
         this.#border = new Border(glue, host, {
             changed: () => {},
-            notice: warn,
+            notice,
             lost: (held, reason) => this.#held.get(held)?._lose(reason),
             unlocked: (watch) => this.#changed(watch),
         });
@@ -309,79 +308,82 @@ export class Locks {
     }
 
     /**
-     * What is committed there, under no lock.
-     *
-     * @param {string} store
-     * @param {string} key
-     * @returns {Promise<unknown>} undefined of nothing
+     * @param {string} name of a leader
+     * @param {object} kept the request
+     * @param {{ key: string | undefined, signal: AbortSignal | undefined, timeout: number | undefined }} options
+     * @returns {Promise<any>} what the leader answers
      */
-    async read(store, key) {
+    async callLeader(name, kept, { key, signal, timeout = -1 }) {
         this.#assertOpen();
-        const found = await this.#border.promises.make((id) => this.#border.invoke('_data_get', [store, key], id));
-        return found ? this.#host.values.take(found[0]) : undefined;
-    }
-
-    /**
-     * Tells all who watch a lock to look.
-     * @param {string} name
-     */
-    ring(name) {
-        if (!this.#closed) this.#border.invoke('_lock_ring', [name]);
-    }
-
-    /**
-     * Looks at once, whenever a lock may have changed, and now and then, until there is something.
-     *
-     * @template T
-     * @param {string} name
-     * @param {number} again_ms
-     * @param {AbortSignal | undefined} signal
-     * @param {() => Promise<T | undefined>} look
-     * @returns {Promise<T>}
-     */
-    async look(name, again_ms, signal, look) {
-        this.#assertOpen();
-        const watch = ++this.#last;
-        let ring = () => {};
-        const abort = () => ring();
-        this.#watches.set(watch, () => ring());
-        this.#border.invoke('_lock_watch', [name], watch);
-        signal?.addEventListener('abort', abort);
+        const { values } = this.#host;
+        const number = values.keep(kept);
+        const words = key === undefined ? [name, number] : [name, number, key];
         try {
-            for (;;) {
-                /** @type {Promise<void>} */
-                const rung = new Promise((resolve) => (ring = resolve));
-                signal?.throwIfAborted();
-                const found = await look();
-                if (found !== undefined) return found;
-                const timer = this.#platform.setTimeout?.(ring, again_ms);
-                await rung;
-                this.#platform.clearTimeout?.(timer);
-                this.#assertOpen();
-            }
+            const [kind, text] = await this.#wait(
+                signal,
+                (request, id) => this.#border.invoke('_leader_call', words, timeout, request, id),
+                (answer) => answer,
+            );
+            return valueOf(kind === 's', values.take(text));
         } finally {
-            signal?.removeEventListener('abort', abort);
-            if (this.#watches.delete(watch) && !this.#closed) this.#border.invoke('_lock_unwatch', [], watch);
+            values.take(number);
         }
     }
 
     /**
-     * One signal of both, which aborts with a TimeoutError, or with the given signal's reason.
-     *
-     * @param {AbortSignal | undefined} signal
-     * @param {number | undefined} timeout milliseconds
+     * @param {string} name
+     * @param {Held} term
      */
-    limit(signal, timeout) {
-        const controller = new AbortController();
-        const abort = () => controller.abort(signal?.reason);
-        const late = () => controller.abort(new DOMException('the call was not answered in time', 'TimeoutError'));
-        signal?.addEventListener('abort', abort);
-        const timer = timeout === undefined ? undefined : this.#platform.setTimeout?.(late, timeout);
-        const dispose = () => {
-            signal?.removeEventListener('abort', abort);
-            if (timer !== undefined) this.#platform.clearTimeout?.(timer);
-        };
-        return { ended: controller.signal, dispose };
+    async takeOffice(name, term) {
+        this.#assertOpen();
+        term.assertHeld();
+        await this.#border.promises.make((id) => this.#border.invoke('_leader_begin', [name], term._id, id));
+    }
+
+    /**
+     * @param {string} name
+     * @param {Held} term
+     * @returns {Promise<{ id: string, request: unknown } | undefined>} undefined: it was handed over
+     */
+    async nextCall(name, term) {
+        this.#assertOpen();
+        const found = await this.#border.promises.make((id) => this.#border.invoke('_leader_next', [name], term._id, id));
+        if (!found) return undefined;
+        return { id: found[0], request: /** @type {any} */ (this.#host.values.take(found[1])).request };
+    }
+
+    /**
+     * One transaction, under the term's fence: the answer in place of the call, and what goes with it. Of a
+     * call that was taken back, nothing.
+     *
+     * @param {string} name
+     * @param {Held} term
+     * @param {string} call
+     * @param {{ succeeded: boolean, said: object }} answer
+     * @param {{ stores: string[], write: (tx: FencedTransaction) => unknown }[]} writes
+     */
+    async answerCall(name, term, call, { succeeded, said }, writes) {
+        this.#assertOpen();
+        const { promises } = this.#border;
+        const transaction = await promises.make((id) =>
+            this.#border.invoke('_leader_answering', [name, call], term._id, id),
+        );
+        if (!transaction) return;
+        const { values } = this.#host;
+        const number = values.keep(said);
+        try {
+            await this.#transact(
+                transaction,
+                writes.flatMap(({ stores }) => stores),
+                async (tx) => {
+                    for (const { write } of writes) await write(tx);
+                },
+                (words, id) =>
+                    this.#border.invoke('_leader_answer', [name, call, number, ...words], transaction, succeeded ? 1 : 0, id),
+            );
+        } finally {
+            values.take(number);
+        }
     }
 
     close() {
@@ -412,11 +414,25 @@ export class Locks {
      * @internal
      */
     async _commit(held, stores, write) {
+        const transaction = await this.#border.promises.make((id) => this.#border.invoke('_fenced_begin', [], held, id));
+        return this.#transact(transaction, stores, write, (words, id) =>
+            this.#border.invoke('_fenced_commit', words, transaction, id),
+        );
+    }
+
+    /**
+     * @template T
+     * @param {number} transaction
+     * @param {string[]} stores
+     * @param {(tx: FencedTransaction) => T | Promise<T>} write
+     * @param {(words: (string | null)[], promise: number) => void} commit
+     * @returns {Promise<T>}
+     */
+    async #transact(transaction, stores, write, commit) {
         const { promises } = this.#border;
         const { values } = this.#host;
         /** @type {string[]} */
         const kept = [];
-        const transaction = await promises.make((id) => this.#border.invoke('_fenced_begin', [], held, id));
         try {
             const tx = new FencedTransaction(
                 stores,
@@ -436,7 +452,7 @@ export class Locks {
                 kept.push(values.keep(value));
                 return /** @type {string} */ (kept.at(-1));
             });
-            await promises.make((id) => this.#border.invoke('_fenced_commit', writes, transaction, id));
+            await promises.make((id) => commit(writes, id));
             return result;
         } catch (error) {
             if (!this.#closed) this.#border.invoke('_fenced_end', [], transaction);

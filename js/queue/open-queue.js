@@ -380,21 +380,27 @@ export class OpenQueue {
      * @param {string} id
      * @param {string[]} texts
      */
-    #settled(id, [kind, byValue = '', text = '']) {
+    #settled(id, [kind = '', byValue = '', text = '']) {
         const waiting = this.#waiting.get(id) ?? [];
         this.#waiting.delete(id);
-        /** @type {unknown} */
-        let value;
-        let failure = kind === 'x' ? new DOMException('the job was cancelled', 'AbortError') : errorFrom(text);
-        if (kind === 's') {
-            try {
-                value = unpacked(byValue, text, this.#host.values);
-            } catch {
-                kind = '';
-                failure = new TabacusError('store-failed', 'the result cannot be read');
-            }
+        const outcome = this.#outcome(kind, byValue, text);
+        for (const { resolve, reject } of waiting) 'value' in outcome ? resolve(outcome.value) : reject(outcome.failure);
+    }
+
+    /**
+     * @param {string} kind
+     * @param {string} byValue
+     * @param {string} text
+     * @returns {{ value: unknown } | { failure: unknown }}
+     */
+    #outcome(kind, byValue, text) {
+        if (kind === 'x') return { failure: new DOMException('the job was cancelled', 'AbortError') };
+        if (kind !== 's') return { failure: errorFrom(text) };
+        try {
+            return { value: unpacked(byValue, text, this.#host.values) };
+        } catch {
+            return { failure: new TabacusError('store-failed', 'the result cannot be read') };
         }
-        for (const { resolve, reject } of waiting) kind === 's' ? resolve(value) : reject(failure);
     }
 
     // --- News

@@ -24,12 +24,12 @@ export class Queues {
      * @param {Host} host
      * @param {Owner} owner
      */
-    constructor(glue, host, { namespace, platform, warn }) {
+    constructor(glue, host, { namespace, platform, notice }) {
         this.#host = host;
         this.#platform = platform;
         this.#border = new Border(glue, host, {
             changed: () => {},
-            notice: warn,
+            notice,
             told: (queue, what, first, second) => this.#opened[queue]?._told(what, first, second),
         });
         this.#border.start(namespace);

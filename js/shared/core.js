@@ -87,6 +87,9 @@ export class Core {
     /** Whether this thread answers who asks for locks over tabs, and must not wait for itself. */
     answers = false;
 
+    /** Of a page that has localStorage, as soon as threads share a storage. @type {{ push: () => void } | undefined} */
+    mirror;
+
     /** Aborted by close(), for whoever waits. */
     #ending = new AbortController();
     ending = this.#ending.signal;
@@ -99,6 +102,7 @@ export class Core {
     constructor(ops, memory, root) {
         this.ops = ops;
         this.root = root;
+        this.memory = memory;
         this.maySleep = maySleep();
         const buffer = /** @type {SharedArrayBuffer} */ (/** @type {unknown} */ (memory.buffer));
         this.words = new Int32Array(buffer);

@@ -25,11 +25,11 @@ export const kindNamed = (number) =>
     );
 
 export const arenaMagic = 0x7abac005;
-export const arenaVersion = 2;
+export const arenaVersion = 3;
 export const lineBytes = 128;
 
 /** Offsets in bytes, from the arena's root, an agent and an entry. */
-export const arenaFields = Object.freeze({ magic: 0, version: 4 });
+export const arenaFields = Object.freeze({ magic: 0, version: 4, wanted: 32 });
 export const agentFields = Object.freeze({ id: 0, outcome: 8, name: 16, end: 4096 });
 export const entryFields = Object.freeze({ kind: 0, object: 4 });
 export const hammerFields = Object.freeze({ running: 0, refused: 4, missing: 8, lockedOut: 12 });

@@ -2,6 +2,7 @@ import { invalid, show, TabacusError } from '../errors.js';
 import { checkName, checkOptions } from './check.js';
 import { SharedCounter } from './counter.js';
 import { kindNumbers } from './layout.js';
+import { SharedLocks } from './lock-manager.js';
 import { SharedMutex } from './mutex.js';
 
 /** @typedef {import('./layout.js').CounterKind} CounterKind */
@@ -11,8 +12,11 @@ import { SharedMutex } from './mutex.js';
 /** @type {readonly string[]} */
 const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
 
-/** One thread's view of the shared memory: counters, mutexes and locks over tabs by their names. */
-export class SharedMemory {
+/**
+ * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, a storage.
+ * Once the thread has called `storage()` the target of its `storage` events.
+ */
+export class SharedMemory extends EventTarget {
     #core;
     #handle;
     #TabLock;
@@ -23,6 +27,19 @@ export class SharedMemory {
     /** @type {Map<string, SharedTabLock>} */
     #tabLocks = new Map();
 
+    /** @type {import('./parts.js').Parts | undefined} */
+    #parts;
+
+    /**
+     * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one queue
+     * for each name. What a thread holds or waits for is gone with its attachment, and with itself, as far
+     * as the platform tells: where there are Web Locks, and in Node of Workers that the page started after it
+     * has called `threads()`.
+     *
+     * @readonly
+     */
+    locks = new SharedLocks(async () => (await this.#load()).locks());
+
     /**
      * @param {import('./core.js').Core} core
      * @param {import('./handle.js').SharedHandle} handle
@@ -30,6 +47,7 @@ export class SharedMemory {
      *   loaded for these only
      */
     constructor(core, handle, TabLock) {
+        super();
         this.#core = core;
         this.#TabLock = TabLock;
         this.#handle = Object.freeze(handle);
@@ -94,12 +112,45 @@ export class SharedMemory {
     }
 
     /**
+     * The Storage of the memory: the same items in every thread, to be used synchronously, as localStorage is.
+     * The page writes what is set to its localStorage, and reads from there what it holds at first and what
+     * other tabs write; a page that has none, and Node, keeps it in memory: `capabilities.storage`. Every
+     * change is told to all other threads that have called this, by a `storage` event of their memory object
+     * and, in a Worker, of its global object.
+     *
+     * @param {{ quota_bytes?: number }} [options] of keys and values together, two bytes a unit, 0 to 2^24: 10 MiB
+     *   unless said by the first that calls this; another one is a `kind-mismatch` error then
+     * @returns {Promise<Storage>} one object for each thread
+     * @throws {TabacusError} `unavailable` where store.wasm is not beside the modules; `out-of-memory`; `closed`
+     */
+    async storage(options) {
+        return (await this.#load()).storage(options);
+    }
+
+    /**
+     * How localStorage stands to the storage: `mirrored`; `behind`, since one of the two has no room for what
+     * is in the other; `memory`, where there is none; undefined until this thread has called `storage()`.
+     *
+     * @returns {{ storage: 'mirrored' | 'behind' | 'memory' | undefined }}
+     */
+    get capabilities() {
+        return { storage: this.#parts?.mirror };
+    }
+
+    /**
      * This thread leaves: what it has opened answers with `closed` errors. The objects themselves live
      * as long as the memory. Unlock first what you hold; locks over tabs are let go of.
      */
     close() {
         for (const lock of this.#tabLocks.values()) lock._close();
+        this.#core.mirror?.push();
         this.#core.close();
+    }
+
+    /** What only those load who share more than counters and mutexes. */
+    async #load() {
+        const { Parts } = await import('./parts.js');
+        return (this.#parts ??= new Parts(this.#core, this));
     }
 
     /**

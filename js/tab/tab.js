@@ -85,16 +85,23 @@ export class Tab extends EventTarget {
     /** Those of the default strategy, by their addresses in the core. @type {Map<number, Counter>} */
     #byAddress = new Map();
 
+    /**
+     * What a module that is loaded later is given.
+     * @param {import('../core/module.js').WasmSource | undefined} source
+     */
+    #partOf = (source) => ({
+        namespace: this.#namespace,
+        platform: this.#platform,
+        source,
+        allowWeaker: this.#allowWeaker,
+        notice: (/** @type {import('../core/border.js').Notice} */ notice) => this.#notice(notice),
+    });
+
     /** The other strategies. */
     #catalogue = new Loaded(async () => {
         /** @type {typeof import('./catalogue.js')} */
         const { openCatalogue } = preloaded.get('catalogue') ?? (await import('./catalogue.js'));
-        return openCatalogue({
-            namespace: this.#namespace,
-            platform: this.#platform,
-            source: this.#catalogueSource,
-            notice: (notice) => this.#notice(notice),
-        });
+        return openCatalogue(this.#partOf(this.#catalogueSource));
     });
 
     /** @type {Promise<void> | undefined} */
@@ -103,26 +110,14 @@ export class Tab extends EventTarget {
     #locks = new Loaded(async () => {
         /** @type {typeof import('../lock/locks.js')} */
         const { Locks } = preloaded.get('locks') ?? (await import('../lock/locks.js'));
-        return Locks.load({
-            namespace: this.#namespace,
-            platform: this.#platform,
-            source: this.#locksSource,
-            allowWeaker: this.#allowWeaker,
-            warn: (notice) => this.#notice(notice),
-        });
+        return Locks.load(this.#partOf(this.#locksSource));
     });
 
     /** Sequences, budgets, rate limits. */
     #limits = new Loaded(async () => {
         /** @type {typeof import('../limits/limits.js')} */
         const { Limits } = preloaded.get('limits') ?? (await import('../limits/limits.js'));
-        return Limits.load({
-            namespace: this.#namespace,
-            platform: this.#platform,
-            source: this.#limitsSource,
-            allowWeaker: this.#allowWeaker,
-            notice: (notice) => this.#notice(notice),
-        });
+        return Limits.load(this.#partOf(this.#limitsSource));
     });
 
     /** Throws when the tab is closed: its callers are asynchronous. */
@@ -133,13 +128,7 @@ export class Tab extends EventTarget {
     #queues = new Loaded(async () => {
         /** @type {typeof import('../queue/queues.js')} */
         const { Queues } = preloaded.get('queues') ?? (await import('../queue/queues.js'));
-        return Queues.load({
-            namespace: this.#namespace,
-            platform: this.#platform,
-            source: this.#queueSource,
-            allowWeaker: this.#allowWeaker,
-            warn: (notice) => this.#notice(notice),
-        });
+        return Queues.load(this.#partOf(this.#queueSource));
     });
 
     /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */

@@ -35,6 +35,9 @@ const CORES = {
     queue: 'wasm-single',
 };
 
+/** Modules for a memory that another one's program runs in. */
+const FREESTANDING = ['attach', 'store'];
+
 /** Public modules by the names that package.json exports them under. */
 const FACADES = {
     tabacus: 'index',
@@ -58,7 +61,7 @@ export async function pack() {
     await withLock(join(buildFolder, 'dist.lock'), async () => {
         for (const platform of PLATFORMS) {
             for (const [core, preset] of Object.entries(CORES)) await packCore(platform, core, preset);
-            packAttach(platform);
+            for (const name of FREESTANDING) packFreestanding(platform, name);
             await packFacades(platform);
         }
     });
@@ -104,13 +107,16 @@ async function minified(source) {
     return code;
 }
 
-/** @param {Platform} platform */
-function packAttach(platform) {
-    const from = join(buildFolder, 'wasm-threads/attach.wasm');
+/**
+ * @param {Platform} platform
+ * @param {string} name
+ */
+function packFreestanding(platform, name) {
+    const from = join(buildFolder, `wasm-threads/${name}.wasm`);
     if (!existsSync(from)) return;
     checkAttach(from);
     mkdirSync(join(distFolder, platform), { recursive: true });
-    copyFileSync(from, join(distFolder, platform, 'attach.wasm'));
+    copyFileSync(from, join(distFolder, platform, `${name}.wasm`));
 }
 
 /** @param {Platform} platform */

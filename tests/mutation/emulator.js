@@ -8,6 +8,7 @@
 const of = (file, test) => (fault, find, replace) => ({ file: `js/emulator/${file}.js`, test: `emulator-${test}`, fault, find, replace });
 
 const storage = of('storage', 'storage');
+const area = of('area', 'storage');
 const locks = of('locks', 'locks');
 const channel = of('channel', 'tabs');
 const clock = of('clock', 'tabs');
@@ -18,17 +19,17 @@ const explore = of('explore', 'explore');
 /** @type {Planted[]} */
 export const PLANTED = [
     storage('an item shadows the prototype', "typeof key === 'symbol' || key in target ? null", "typeof key === 'symbol' ? null"),
-    storage('a shadowed item is enumerated', 'Area.keys(self()).filter((key) => !(key in target))', 'Area.keys(self())'),
-    storage('a full storage is silent', 'throw context.quotaExceeded();', 'return;'),
-    storage('what is too big is read all the same', 'if (!context.rules.set(context.id, area, key, value)) throw context.quotaExceeded();', 'values.set(key, value); if (!context.rules.set(context.id, area, key, value)) { seen.version = context.rules.version; throw context.quotaExceeded(); }'),
+    storage('a shadowed item is enumerated', 'items.keys().filter((key) => !(key in target))', 'items.keys()'),
+    area('a full storage is silent', 'throw context.quotaExceeded();', 'return;'),
+    area('what is too big is read all the same', 'if (!context.rules.set(context.id, this.#area, key, value)) throw context.quotaExceeded();', 'this.#values.set(key, value); if (!context.rules.set(context.id, this.#area, key, value)) { this.#version = context.rules.version; throw context.quotaExceeded(); }'),
     storage('an accessor becomes an item', "if (!('value' in given || 'writable' in given)) return false;", ''),
     storage('it can be frozen', 'preventExtensions: () => false', 'preventExtensions: (target) => Reflect.preventExtensions(target)'),
     storage('an inheriting object writes through', 'if (receiver !== self() || ', 'if ('),
     storage('key() takes numbers as they are', 'const at = index >>> 0;', 'const at = Number(index);'),
-    storage('the value is converted before the key', 'Area.set(this, `${key}`, `${value}`);', 'const text = `${value}`; Area.set(this, `${key}`, text);'),
+    storage('the value is converted before the key', 'Behind.items(this).set(`${key}`, `${value}`);', 'const text = `${value}`; Behind.items(this).set(`${key}`, text);'),
     storage('arguments are not counted', "if (arguments.length < 2) requireArguments('setItem', arguments, 2);", ''),
-    storage('a stale copy is kept', 'seen.values.clear();', ''),
-    storage('the order of keys is kept after a key came', 'seen.keys = isNew ? null : keys;', 'seen.keys = keys;'),
+    area('a stale copy is kept', 'this.#values.clear();', ''),
+    area('the order of keys is kept after a key came', 'this.#keys = isNew ? null : keys;', 'this.#keys = keys;'),
     { ...storage('', '', ''), file: 'js/emulator/idl.js', fault: 'members are not enumerable', find: 'enumerable: true });\n    }\n    Object.defineProperty(prototype, Symbol.toStringTag', replace: 'enumerable: false });\n    }\n    Object.defineProperty(prototype, Symbol.toStringTag' },
     { ...storage('', '', ''), file: 'js/emulator/idl.js', fault: 'a later handler loses its place', find: 'known.handler = handler;\n        return;', replace: 'known.handler = null;' },
     { ...storage('', '', ''), file: 'js/emulator/core.js', fault: 'lone surrogates are lost', find: 'text += String.fromCharCode(', replace: "text += ((...units) => new TextDecoder('utf-16le').decode(new Uint16Array(units)))(" },
@@ -61,7 +62,7 @@ export const PLANTED = [
     explore('what a tab throws is no complaint', 'tab.closed || this.complain(', 'tab || this.complain('),
     explore('nothing is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
     explore('a replay is a random walk', 'if (run.schedule) rules.bySchedule(run.schedule);', 'if (false) ;'),
-    of('storage', 'edges')('a dead tab is asked', 'if (!context.active) return null;', ''),
+    of('area', 'edges')('a dead tab is asked', 'if (!context.active) return null;', ''),
     of('clock', 'edges')('setting the clock moves the monotonic one', 'this.#ahead_ms = wall_ms - this.now();', 'this.#rules.jump(wall_ms - this.now());'),
     of('idl', 'edges')('a handler keeps its place for ever', 'target.removeEventListener(type, known.listener);', 'known.handler = null; handlers.set(target, known); return;'),
     of('post', 'edges')('what the target is called counts for nothing', 'return new URL(target).origin;', "return '*';"),

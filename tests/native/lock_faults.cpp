@@ -192,9 +192,14 @@ TEST_CASE("lock: a thousand tabs' worth of thieves at once leave one lock and ex
 }
 
 TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late write is refused") {
+    // The first look, maxHold, grace (lock_rescue.cpp), and a few messages and transactions.
+    constexpr double bound_ms = 250 + 500 + 150 + 50;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed));
+        // Where timers may overtake messages for ever there is no bound, but an end.
+        const bool timely = seed / 3 % 2 == 0;
+        LockScene scene(seed, model_of_seed(seed),
+                        timely ? std::make_unique<PatientChooser>(seed) : nullptr);
         scene.judge.lenient = true;
         const auto hung = scene.open();
         for (int i = 0; i < 4; ++i) scene.open();
@@ -216,7 +221,7 @@ TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late wri
             return std::all_of(waiting.begin(), waiting.end(),
                                [](const auto& request) { return request->ended; });
         });
-        CHECK(scene.origin.clock().now_ms() - began_ms < 60'000);
+        if (timely) CHECK(scene.origin.clock().now_ms() - began_ms < bound_ms);
         CHECK(scene.origin.locks().steals() <= 2);
         scene.origin.wake(*hung.tab);
         scene.origin.run();

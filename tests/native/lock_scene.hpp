@@ -36,8 +36,10 @@ struct LockJudge {
         }
         if (held.token()) {
             if (!tokens.insert(*held.token()).second) complain(request, "got a token twice");
-            if (*held.token() <= newest) complain(request, "got a token that did not rise");
-            newest = *held.token();
+            if (!lenient && *held.token() <= newest) {
+                complain(request, "got a token that did not rise");
+            }
+            newest = std::max(newest, *held.token());
         }
         inside.push_back({request, mode, &held});
         order.push_back(request);
@@ -64,6 +66,7 @@ struct LockJudge {
 class LockPage {
   public:
     struct Request {
+        int number = 0;
         std::optional<ErrorCode> error;
         bool granted = false;
         bool unavailable = false;
@@ -102,7 +105,7 @@ class LockPage {
   private:
     Task<void> count_once(RequestPtr request, std::string name, LockOptions options, int commits,
                           double hold_ms) {
-        const auto number = ++last_request_;
+        const auto number = request->number = ++last_request_;
         const auto mode = options.mode;
         auto taken = co_await attempt(table_.acquire(name, std::move(options)));
         if (!taken) {
@@ -115,7 +118,7 @@ class LockPage {
             request->granted = static_cast<bool>(held);
             request->unavailable = !held;
             if (held) {
-                const Inside inside(judge_, number, mode, held);
+                const Inside inside(world_, judge_, number, mode, held);
                 held.on_lost([request](std::string_view reason) { request->loss = reason; });
                 for (int i = 0; i < commits; ++i) {
                     if (hold_ms > 0) co_await world_.clock().sleep(hold_ms);
@@ -127,22 +130,31 @@ class LockPage {
     }
 
     Task<void> commit(Request& request, Held& held) {
-        bool counted = false;
-        const auto outcome = co_await attempt(write(held, counted));
+        Write write;
+        const auto outcome = co_await attempt(write_in(held, write));
         if (outcome) {
             ++judge_.committed;
+            if (write.late) judge_.complain(request.number, "committed under an old token");
         } else {
             const auto code = outcome.error().code();
             request.commit_errors.push_back(code);
-            if (counted && code == ErrorCode::unknown_commit) ++judge_.unknown;
+            if (write.begun && code == ErrorCode::unknown_commit) ++judge_.unknown;
         }
     }
 
-    static Task<void> write(Held& held, bool& counted) {
+    struct Write {
+        bool begun = false;
+        bool late = false;  // after a newer grant's
+    };
+    /// The count, and the token of who counted last.
+    static Task<void> write_in(Held& held, Write& write) {
         auto transaction = co_await held.begin();
-        const auto value = co_await transaction.get("counts", "n");
-        transaction.put("counts", "n", std::to_string(value ? std::stoi(*value) + 1 : 1));
-        counted = true;
+        const auto row = co_await transaction.get("counts", "n");
+        const auto count = row ? std::stoi(*row) + 1 : 1;
+        const auto token = *held.token();
+        write.late = row && std::stoll(row->substr(row->find('/') + 1)) > token;
+        transaction.put("counts", "n", std::to_string(count) + "/" + std::to_string(token));
+        write.begun = true;
         co_await transaction.commit();
     }
 
@@ -163,7 +175,7 @@ class LockPage {
                 held.on_lost([request](std::string_view reason) { request->loss = reason; });
                 const auto until = request->let_go;
                 if (name == "l") {
-                    const Inside inside(judge_, number, mode, held);
+                    const Inside inside(world_, judge_, number, mode, held);
                     co_await until.async();
                 } else {
                     co_await until.async();
@@ -175,15 +187,20 @@ class LockPage {
 
     /// Also leaves when the tab dies.
     struct Inside {
-        Inside(LockJudge& of, int number, LockMode mode, const Held& held)
-            : judge(of), request(number) {
+        Inside(LabTab& world, LockJudge& of, int number, LockMode mode, const Held& held)
+            : notes(world.origin().notes()), judge(of), request(number) {
+            notes.note(lab::Object::scenario, 0, lab::Touch::write);
             judge.enter(number, mode, held);
         }
         Inside(const Inside&) = delete;
         Inside& operator=(const Inside&) = delete;
         Inside(Inside&&) = delete;
         Inside& operator=(Inside&&) = delete;
-        ~Inside() { judge.leave(request); }
+        ~Inside() {
+            notes.note(lab::Object::scenario, 0, lab::Touch::write);
+            judge.leave(request);
+        }
+        lab::Notes& notes;
         LockJudge& judge;
         int request;
     };

@@ -1,4 +1,5 @@
 // A tab's requests beside its own holders: who shares is let in, and ifAvailable waits for nobody.
+// And who is seen to hold and to wait.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -99,6 +100,44 @@ TEST_CASE("lock: ifAvailable is answered beside its tab's holder, and behind who
         scene.origin.run();
         CHECK(scene.judge.complaints == Complaints{});
         CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("lease: every tab names all that is held and waits anywhere") {
+    constexpr Platform without{.locks = false};
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 3; ++i) scene.open(without);
+        const auto& all = scene.members;
+        const std::vector holders{all[0].page->hold({}, "a"), all[1].page->hold(shared(), "b")};
+        scene.until([&] { return holders[0]->granted && holders[1]->granted; });
+        const std::vector waiting{all[1].page->hold({}, "a"), all[2].page->hold(shared(), "a")};
+        wait_ms(scene, *all[0].tab, 1);
+        for (const auto& member : all) {
+            bool told = false;
+            run_in(
+                member.page->scope(), member.page->table().names(),
+                [&](const std::vector<std::string>& names) {
+                    CHECK(names == std::vector<std::string>{"a", "b"});
+                },
+                [](const Failure&) { FAIL(); });
+            run_in(
+                member.page->scope(), member.page->table().query("a"),
+                [&](const std::vector<LockRequestInfo>& infos) {
+                    REQUIRE(infos.size() == 3);
+                    CHECK(infos[0].held);
+                    CHECK(infos[0].tab == all[0].page->table().tab());
+                    CHECK_FALSE((infos[1].held || infos[2].held));
+                    CHECK(infos[1].mode != infos[2].mode);
+                    told = true;
+                },
+                [](const Failure&) { FAIL(); });
+            scene.until([&] { return told; });
+        }
+        for (const auto& one : holders) one->let_go.complete({});
+        for (const auto& one : waiting) one->let_go.complete({});
+        scene.origin.run();
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,7 +66,7 @@ class QueuePage {
           queue_(queues_.queue(
               "q", options,
               {[this](int run, const JobInfo& job) { begin(run, job); },
-               [this](int run, std::string_view) { judge_.end(this, run); },
+               [this](int run, std::string_view) { end(run); },
                [this](const std::string& id, const JobOutcome& outcome) { settled(id, outcome); },
                [this](const QueueEvent& event) { events.push_back(event); }})) {}
     QueuePage(const QueuePage&) = delete;
@@ -106,11 +107,13 @@ class QueuePage {
             }(queue_, key, cancelled));
     }
     Queue& queue() { return queue_; }
+    void close() { queues_.close(); }
     Scope& scope() { return scope_; }
 
     std::vector<Notice> notices;
     std::vector<QueueEvent> events;
     std::map<std::string, std::string> names;  // payloads by ids
+    std::function<void(const std::string& id, const JobOutcome& outcome)> on_settled;
 
   private:
     Task<void> ask(JobSpec spec, std::shared_ptr<Asked> asked) {
@@ -127,6 +130,7 @@ class QueuePage {
         asked->ended = true;
     }
     void begin(int run, const JobInfo& job) {
+        note();
         judge_.begin(this, run, job);
         scope_.spawn(do_job(run, job));
     }
@@ -139,7 +143,7 @@ class QueuePage {
         } else {
             co_await world_.clock().end_of_turn();
         }
-        judge_.end(this, run);
+        end(run);
         JobOutcome outcome;
         if (job.attempts < work_.failures) {
             outcome.kind = JobOutcome::Kind::failed;
@@ -152,7 +156,16 @@ class QueuePage {
         }
         queue_.finish(run, std::move(outcome));
     }
+    void end(int run) {
+        note();
+        judge_.end(this, run);
+    }
+    /// Who runs beside whom is known to the judge alone.
+    void note() {
+        world_.origin().notes().note(lab::Object::scenario, 0, lab::Touch::write);
+    }
     void settled(const std::string& id, const JobOutcome& outcome) {
+        if (on_settled) on_settled(id, outcome);
         const auto found = names.find(id);
         if (found == names.end()) return;
         if (outcome.kind == JobOutcome::Kind::done) ++judge_.outcomes[found->second];

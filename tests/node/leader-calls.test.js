@@ -176,10 +176,12 @@ test('calls of one key are one call', async () => {
 test('rows that are no calls, or of another version, are left alone', async () => {
     const { origin, tabs: [a, b], close } = await tabs(2);
     assert.equal(await a.lock('any').run(() => true), true); // the database is there
-    const strange = [null, 1, 'text', [], {}, { version: 2, request: 'new' }, { version: 1, key: 5 }, { version: 1, answer: 'bad' }, { version: 1, answer: { succeeded: 1 } }];
+    const strange = [null, 1, 'text', [], {}, '', '2;o;0', '1;x;0', '1;o;-1', '1;o;0;%', '1;o;0;key;more'];
     for (const [at, value] of strange.entries()) {
-        await origin.records('default', 'data', (store) => store.put(value, `tabacus%2Fleader%2Fl%2Fcalls/000000000000000${at}`));
+        await origin.records('default', 'locks', (store) => store.put(value, `leader%2Fl/call/00000000000000${at + 10}-x`));
     }
+    await origin.records('default', 'locks', (store) => store.put('many', 'leader%2Fl/calls'));
+    await origin.records('default', 'data', (store) => store.put('no call', 'tabacus%2Fleader%2Fl%2Fcalls/0000000000000001-x'));
     /** @type {unknown[]} */
     const seen = [];
     const warnings = details(a, 'warning');

@@ -44,9 +44,10 @@ class PlantedMutex {
             word_.store(0);
             if ((word & contended) != 0) Parker::unpark_one(word_);
         } else {
-            const auto word = word_.exchange(0);
-            if (fault == MutexFault::unlock_never_wakes) return;
-            if ((word & contended) != 0) Parker::unpark_one(word_);
+            std::uint32_t word = self << 1;
+            if (word_.compare_exchange_strong(word, 0)) return;
+            word_.store(0);
+            if (fault != MutexFault::unlock_never_wakes) Parker::unpark_one(word_);
         }
     }
 

@@ -150,20 +150,25 @@ class LockTable {
     /// waiting requests are missing.
     Task<std::vector<LockRequestInfo>> query(std::string name);
     /// The names of all locks of the namespace that somebody holds or waits for: by the browser's
-    /// word where it has Web Locks, else those of this tab.
+    /// word where it has Web Locks, else by the leases.
     Task<std::vector<std::string>> names();
-    /// What is committed in Store::data, under no lock: others may be writing it.
-    Task<std::optional<std::string>> read(std::string store, std::string key);
+    /// A transaction under no lock, which is aborted when the page is being frozen; for what is
+    /// built on locks.
+    Task<std::unique_ptr<Transaction>> begin(std::vector<Store> scope, Access access,
+                                             Durability durability);
     Task<bool> is_locked(std::string name);
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
-    /// Calls the callbacks of on_change() in all tabs, for what is built on locks.
+    /// Calls the callbacks of on_ring() and on_change() in all tabs, for what is built on locks.
     void ring(std::string_view name);
-    /// Called when somebody took it, let it go or lost it.
+    /// Called when it was rung, taken or let go by somebody who could still say so.
+    Subscription on_ring(std::string_view name, std::function<void()> callback);
+    /// Called when somebody took it, let it go or lost it, also by dying.
     Subscription on_change(std::string_view name, std::function<void()> callback);
 
     /// Releases everything; what waits fails with closed.
     void close();
+    [[nodiscard]] bool closed() const;
 
     /// How many hung holders this table has evicted.
     [[nodiscard]] int rescues() const;

@@ -168,6 +168,7 @@ class Queues {
 struct Job;
 struct QueueChanges;
 struct QueueRows;
+struct SlotRow;
 
 class Queue {
   public:
@@ -236,6 +237,8 @@ class Queue {
     Task<void> write(const std::vector<std::shared_ptr<Request>>& batch);
     void expect(const std::string& id);
     void deliver(const std::string& id, const JobOutcome& outcome);
+    void doubt(const Changes& changes);
+    Task<std::vector<std::string>> undoubted(Transaction& transaction, std::string born);
     Task<void> collect();
     Task<bool> collect_some();
     void watch();
@@ -261,8 +264,10 @@ class Queue {
     Task<void> rescue(int slot);
     Task<void> serve(Claim& claim);
     Task<void> settle_and_claim(Claim& claim, bool claiming);
-    Task<bool> was_committed(Claim& claim, std::string turn);
     struct Turn;
+    Task<bool> overcome(Claim& claim, Turn& turn, Error error, int& tried);
+    Task<bool> was_committed(Claim& claim, std::string turn);
+    Task<std::optional<SlotRow>> read_slot(Claim& claim);
     Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);
     static Task<void> recover(QueueRows& rows, const Claim& claim);
     static Task<void> sweep(QueueRows& rows);

@@ -7,7 +7,8 @@ Error ended() { return {ErrorCode::closed, "the transaction has ended"}; }
 
 }  // namespace
 
-LocksCore::LocksCore(const std::string& name_space) : table_(world_, name_space, notify) {}
+LocksCore::LocksCore(const std::string& name_space)
+    : table_(world_, name_space, notify), leader_(world_, table_, notify) {}
 
 void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, int request) {
     const AbortSignal signal;
@@ -162,16 +163,6 @@ void LocksCore::names(PromiseId promise) {
         Reject{promise});
 }
 
-void LocksCore::read(const std::string& store, const std::string& key, PromiseId promise) {
-    run_in(
-        scope_,
-        [](LockTable& table, std::string from, std::string what) -> Task<std::string> {
-            auto value = co_await table.read(std::move(from), std::move(what));
-            co_return value.value_or("");
-        }(table_, store, key),
-        Resolve{promise}, Reject{promise});
-}
-
 void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int request,
                                 PromiseId promise) {
     const AbortSignal signal;
@@ -215,10 +206,13 @@ Task<std::int64_t> LocksCore::open(int held) {
     if (found == held_.end()) {
         co_await fail(ErrorCode::lock_lost, "the lock was released before");
     }
-    auto transaction = co_await found->second.begin();
+    co_return keep(co_await found->second.begin());
+}
+
+int LocksCore::keep(FencedTransaction transaction) {
     const int number = ++last_;
     transactions_[number] = std::make_shared<FencedTransaction>(std::move(transaction));
-    co_return number;
+    return number;
 }
 
 void LocksCore::get(int transaction, const std::string& store, const std::string& key,
@@ -261,6 +255,11 @@ void LocksCore::commit(int transaction, const Texts& texts, PromiseId promise) {
 }
 
 Task<void> LocksCore::write(int transaction, Texts texts) {
+    auto writing = co_await written(transaction, std::move(texts));
+    co_await writing.commit();
+}
+
+Task<FencedTransaction> LocksCore::written(int transaction, Texts texts) {
     const auto found = transactions_.extract(transaction);
     if (found.empty()) co_await fail(ended());
     auto& writing = *found.mapped();
@@ -273,7 +272,78 @@ Task<void> LocksCore::write(int transaction, Texts texts) {
             writing.remove(store, key);
         }
     }
-    co_await writing.commit();
+    co_return std::move(writing);
+}
+
+// --- Calls to a leader --------------------------------------------------------------------------
+
+void LocksCore::call_leader(const Texts& texts, double timeout_ms, int request, PromiseId promise) {
+    LeaderCallOptions options;
+    if (texts.size() > 2) options.key = texts[2];
+    if (timeout_ms >= 0) options.timeout_ms = timeout_ms;
+    options.signal = requests_[request] = AbortSignal();
+    run_in(
+        scope_, leader_.call(texts[0].value_or(""), texts[1].value_or(""), std::move(options)),
+        [this, request, promise](const LeaderAnswer& answer) {
+            requests_.erase(request);
+            std::string said;
+            add_text(said, answer.succeeded ? "s" : "f");
+            add_text(said, answer.text);
+            Resolve{promise}(said);
+        },
+        [this, request, promise](const Failure& error) {
+            requests_.erase(request);
+            Reject{promise}(error);
+        });
+}
+
+std::shared_ptr<Grant> LocksCore::term(int held) const {
+    const auto found = held_.find(held);
+    return found == held_.end() ? nullptr : found->second.grant();
+}
+
+void LocksCore::take_office(const std::string& name, int held, PromiseId promise) {
+    const auto grant = term(held);
+    if (!grant) return Resolve{promise}();
+    settle(scope_, leader_.take_office(name, grant), promise);
+}
+
+void LocksCore::next_call(const std::string& name, int held, PromiseId promise) {
+    const auto grant = term(held);
+    if (!grant) return Resolve{promise}();
+    run_in(
+        scope_, leader_.next(name, grant),
+        [promise](const std::optional<LeaderCall>& call) {
+            if (!call) return Resolve{promise}();
+            std::string texts;
+            add_text(texts, call->id);
+            add_text(texts, call->request);
+            Resolve{promise}(texts);
+        },
+        Reject{promise});
+}
+
+void LocksCore::begin_answer(const std::string& name, const std::string& id, int held,
+                             PromiseId promise) {
+    settle(scope_, open_answer(name, id, term(held)), promise);
+}
+
+Task<std::int64_t> LocksCore::open_answer(std::string name, std::string id,
+                                          std::shared_ptr<Grant> term) {
+    if (!term) co_await fail(ErrorCode::lock_lost, "the term was handed over before");
+    auto transaction = co_await leader_.answering(std::move(name), std::move(id), std::move(term));
+    co_return transaction ? keep(std::move(*transaction)) : 0;
+}
+
+void LocksCore::answer(int transaction, Texts texts, bool succeeded, PromiseId promise) {
+    settle(scope_, give(transaction, std::move(texts), succeeded), promise);
+}
+
+Task<void> LocksCore::give(int transaction, Texts texts, bool succeeded) {
+    constexpr std::ptrdiff_t said = 3;  // name, id, answer
+    auto writing = co_await written(transaction, Texts(texts.begin() + said, texts.end()));
+    co_await leader_.answer(texts[0].value_or(""), texts[1].value_or(""), std::move(writing),
+                            {succeeded, texts[2].value_or("")});
 }
 
 }  // namespace tabacus::browser

@@ -8,6 +8,7 @@
 
 #include "browser/counter_core.hpp"
 #include "browser/world.hpp"
+#include "tabacus/leader.hpp"
 #include "tabacus/lock.hpp"
 #include "tabacus/once.hpp"
 #include "tabacus/semaphore.hpp"
@@ -31,11 +32,9 @@ class LocksCore {
     void release(int held);
     void query(const std::string& name, PromiseId promise);
     void names(PromiseId promise);
-    void read(const std::string& store, const std::string& key, PromiseId promise);
     void wait_for_unlock(const std::string& name, double timeout_ms, int request,
                          PromiseId promise);
     void watch(const std::string& name, int watch);
-    void ring(const std::string& name) { table_.ring(name); }
     void unwatch(int watch) { watches_.erase(watch); }
     /// exclusion, whether commits are fenced, the tab's identifier.
     void capabilities(PromiseId promise) const;
@@ -47,6 +46,17 @@ class LocksCore {
                PromiseId promise);
     void settle_once(const std::string& key, int held, bool succeeded, const std::string& text,
                      PromiseId promise);
+
+    // Calls to a leader. `texts`: its name, the request, the key if there is one. Resolves with an
+    // outcome ("s" or "f", text).
+    void call_leader(const Texts& texts, double timeout_ms, int request, PromiseId promise);
+    void take_office(const std::string& name, int term, PromiseId promise);
+    /// Resolves with a call's id and request, or with nothing: the term was handed over.
+    void next_call(const std::string& name, int term, PromiseId promise);
+    /// Resolves with the number of a fenced transaction, or with 0: it was taken back.
+    void begin_answer(const std::string& name, const std::string& id, int term, PromiseId promise);
+    /// Commits it. `texts`: name, id, answer, and what commit() writes.
+    void answer(int transaction, Texts texts, bool succeeded, PromiseId promise);
 
     // A fenced transaction. Resolves with its number.
     void begin(int held, PromiseId promise);
@@ -68,11 +78,17 @@ class LocksCore {
     int keep(Held held);
     Task<std::int64_t> open(int held);
     Task<void> write(int transaction, Texts texts);
+    Task<FencedTransaction> written(int transaction, Texts texts);
+    Task<std::int64_t> open_answer(std::string name, std::string id, std::shared_ptr<Grant> term);
+    Task<void> give(int transaction, Texts texts, bool succeeded);
+    int keep(FencedTransaction transaction);
+    [[nodiscard]] std::shared_ptr<Grant> term(int held) const;
 
     BrowserWorld world_;
     LockTable table_;
     Once once_{world_, table_};
     Semaphore semaphore_{world_, table_};
+    Leader leader_;
     int last_ = 0;
     std::map<int, Held> held_;
     std::map<int, std::shared_ptr<FencedTransaction>> transactions_;

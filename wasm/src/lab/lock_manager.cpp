@@ -110,16 +110,17 @@ void LockManager::abort(RequestId id) {
 }
 
 void LockManager::end(std::uint32_t client) {
-    // §2.6: first abort each of the agent's requests, then release each of its locks.
+    // §2.6: first abort each of the agent's requests, then release each of its locks: those too that
+    // an abort has granted.
     std::vector<RequestId> waiting;
     std::vector<RequestId> holding;
     for (const auto& request : queue_) {
         if (request.client == client) waiting.push_back(request.id);
     }
+    for (const auto id : waiting) abort(id);
     for (const auto& lock : held_) {
         if (lock.client == client) holding.push_back(lock.id);
     }
-    for (const auto id : waiting) abort(id);
     for (const auto id : holding) release(id);
 }
 

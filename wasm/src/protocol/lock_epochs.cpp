@@ -166,6 +166,20 @@ Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
     co_return row ? parse_lock_row(row->value) : std::nullopt;
 }
 
+Task<std::vector<std::string>> LockEpochs::leased() {
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    std::vector<std::string> names;
+    for (const auto& stored : co_await transaction->list(Store::locks, "")) {
+        // What is built on locks keeps its rows beside theirs, under "<name>/…".
+        auto name = unescaped(stored.key);
+        const auto row = name ? parse_lock_row(stored.value) : std::nullopt;
+        if (row && row->beat > 0) names.push_back(std::move(*name));
+    }
+    co_return names;
+}
+
 Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key,
                                 LockTokens& tokens) {
     const auto stored = co_await transaction.get(Store::locks, key);

@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lock_record.hpp"
 #include "lock_transactions.hpp"
@@ -82,6 +83,8 @@ class LockEpochs {
     Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
     /// What is recorded; nothing when there is none that can be read.
     Task<std::optional<LockRow>> read(const std::string& key);
+    /// The names of the locks whose leases have not been given back; a dead holder's is among them.
+    Task<std::vector<std::string>> leased();
     /// Makes the possession's epoch the newest one (scope: locks). fenced: there is a newer one.
     Task<LockRow> check(Transaction& transaction, const std::string& key, LockTokens& tokens);
     /// The same in a transaction of its own, if it is not recorded yet.

@@ -1,6 +1,7 @@
 // Who holds and who waits: each tab knows its own requests, and tells them to who asks.
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 
 #include "lock_queue.hpp"
 #include "record.hpp"
@@ -94,12 +95,14 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
     const std::size_t own = possession_ || taking_ || !stolen_.empty() ? 1 : 0;
     const auto row = co_await context_.epochs.read(key_);
     if (row && row->beat > 0 && clients.empty()) held_exclusively = true;
-    const bool others = clients.size() > own || (!context_.world.locks().available() && row);
+    // Over the lease nobody knows how many there are: all have the time to answer.
+    const bool lease = !context_.world.locks().available() && row && row->beat > 0;
+    const bool others = clients.size() > own || lease;
     std::vector<std::string> answered{context_.epochs.tab()};
     if (others && context_.channel) {
         const auto question = std::make_shared<Question>();
         question->nonce = identifier_of(context_.world.random().bits());
-        question->expected = clients.size() > own ? clients.size() - own : 1;
+        question->expected = lease ? SIZE_MAX : clients.size() - own;
         questions_.push_back(question);
         context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
             co_await context.world.clock().sleep(answer_within_ms);

@@ -139,6 +139,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<bool> is_locked();
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(std::function<void()> callback);
+    Subscription on_ring(std::function<void()> callback) {
+        return hearers_.add(std::move(callback));
+    }
 
     /// Tells all tabs that the lock may have changed.
     void announce();
@@ -273,6 +276,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
+    Watchers hearers_;       // of what the living tell
     bool mourning_ = false;  // somebody watches for the death of holders
     bool shared_seen_ = false;
     AbortSignal mourner_;

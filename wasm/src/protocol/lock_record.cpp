@@ -83,6 +83,38 @@ std::optional<RescueRow> parse_rescue_row(std::string_view text) {
     return RescueRow{*attempt, std::string(fields[2]), std::string(fields[3])};
 }
 
+std::string format_call_row(const CallRow& row) {
+    std::vector<std::string> fields{std::string(1, static_cast<char>(row.state)),
+                                    std::to_string(row.at_ms)};
+    if (row.key) fields.push_back(escaped(*row.key));
+    return joined(fields);
+}
+
+std::optional<CallRow> parse_call_row(std::string_view text) {
+    const auto fields = split(text);
+    if ((fields.size() != 3 && fields.size() != 4) || fields[0] != record_version) {
+        return std::nullopt;
+    }
+    const auto at_ms = parse_count(fields[2]);
+    if (fields[1].size() != 1 || std::string_view("osf").find(fields[1][0]) > 2 || !at_ms) {
+        return std::nullopt;
+    }
+    CallRow row{static_cast<CallRow::State>(fields[1][0]), *at_ms, std::nullopt};
+    if (fields.size() == 4) {
+        row.key = unescaped(fields[3]);
+        if (!row.key) return std::nullopt;
+    }
+    return row;
+}
+
+std::string format_call_number(std::int64_t number) { return joined({std::to_string(number)}); }
+
+std::optional<std::int64_t> parse_call_number(std::string_view text) {
+    const auto fields = split(text);
+    if (fields.size() != 2 || fields[0] != record_version) return std::nullopt;
+    return parse_count(fields[1]);
+}
+
 std::string format_lock_message(const LockMessage& message) {
     std::vector<std::string> fields{std::string(1, static_cast<char>(message.kind)), message.key,
                                     message.tab};

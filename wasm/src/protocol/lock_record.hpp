@@ -47,6 +47,22 @@ inline std::string note_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/note";
 }
 
+/// A call to a leader, Store::locks under "<its lock>/call/<id>": "1;state;at" and, of a call with
+/// a key, ";key".
+struct CallRow {
+    enum class State : char { open = 'o', succeeded = 's', failed = 'f' };
+    State state = State::open;
+    std::int64_t at_ms = 0;  // when it was answered, since the Unix epoch
+    std::optional<std::string> key;
+    friend bool operator==(const CallRow&, const CallRow&) = default;
+};
+std::string format_call_row(const CallRow& row);
+std::optional<CallRow> parse_call_row(std::string_view text);
+
+/// The number of the newest call, "1;number".
+std::string format_call_number(std::int64_t number);
+std::optional<std::int64_t> parse_call_number(std::string_view text);
+
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
 struct LockMessage {
     enum class Kind : char {

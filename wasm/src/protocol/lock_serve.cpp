@@ -372,7 +372,10 @@ Task<void> LockQueue::rung() {
     rung_ = false;
 }
 
-void LockQueue::changed() { watchers_.call(); }
+void LockQueue::changed() {
+    watchers_.call();
+    hearers_.call();
+}
 
 void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {

@@ -150,7 +150,7 @@ Task<std::vector<LockRequestInfo>> LockTable::query(std::string name) {
 }
 
 Task<std::vector<std::string>> LockTable::names() {
-    const auto& context = parts_->context;
+    auto& context = parts_->context;
     std::set<std::string> found;
     for (const auto& queue : parts_->all()) {
         if (queue->in_use()) found.insert(queue->name());
@@ -166,17 +166,16 @@ Task<std::vector<std::string>> LockTable::names() {
         };
         for (const auto& lock : snapshot.held) note(lock);
         for (const auto& lock : snapshot.pending) note(lock);
+    } else if (fenced()) {
+        // Who waits, waits for a holder.
+        for (auto& name : co_await context.epochs.leased()) found.insert(std::move(name));
     }
     co_return std::vector<std::string>(found.begin(), found.end());
 }
 
-Task<std::optional<std::string>> LockTable::read(std::string store, std::string key) {
-    const std::vector scope{Store::data};
-    auto transaction = co_await parts_->context.epochs.transactions().begin(scope, Access::read,
-                                                                            Durability::relaxed);
-    auto row = co_await transaction->get(Store::data, data_key(store, key));
-    if (!row || row->foreign) co_return std::nullopt;
-    co_return std::move(row->value);
+Task<std::unique_ptr<Transaction>> LockTable::begin(std::vector<Store> scope, Access access,
+                                                    Durability durability) {
+    return parts_->context.epochs.transactions().begin(std::move(scope), access, durability);
 }
 
 Task<bool> LockTable::is_locked(std::string name) { return parts_->queue(name).is_locked(); }
@@ -187,6 +186,10 @@ Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSigna
 }
 
 void LockTable::ring(std::string_view name) { parts_->queue(name).announce(); }
+
+Subscription LockTable::on_ring(std::string_view name, std::function<void()> callback) {
+    return parts_->queue(name).on_ring(std::move(callback));
+}
 
 Subscription LockTable::on_change(std::string_view name, std::function<void()> callback) {
     return parts_->queue(name).on_change(std::move(callback));
@@ -199,6 +202,8 @@ void LockTable::close() {
     parts_->context.channel.reset();
     parts_->context.world.database().close();
 }
+
+bool LockTable::closed() const { return parts_->context.closed; }
 
 int LockTable::rescues() const { return parts_->context.rescues; }
 

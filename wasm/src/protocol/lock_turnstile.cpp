@@ -51,6 +51,21 @@ Task<std::shared_ptr<Possession>> WebTurnstile::pass_the_gate(Wish wish) {
         gate_lost_ = true;
         waiting_.abort();
     });
+    auto taken = co_await attempt(take_under_the_gate(std::move(wish)));
+    // Whatever becomes of it, nobody finds the gate shut behind it.
+    entering_.reset();
+    reservation_.reset();
+    auto gate = std::exchange(gate_, nullptr);
+    if (!taken) {
+        gate.reset();
+        co_await fail(taken.error());
+    }
+    auto possession = std::move(taken.value());
+    if (possession) possession->gate = std::move(gate);
+    co_return possession;
+}
+
+Task<std::shared_ptr<Possession>> WebTurnstile::take_under_the_gate(Wish wish) {
     const bool exclusive = wish.mode == LockMode::exclusive;
     if (exclusive && !wish.if_available && context_.epochs.fenced()) {
         reservation_ = std::make_shared<Reservation>();
@@ -58,14 +73,9 @@ Task<std::shared_ptr<Possession>> WebTurnstile::pass_the_gate(Wish wish) {
         context_.scope.spawn(stay_awake(reservation_));
     }
     auto lock = co_await ask(context_.names.lock(key_), wish);
-    std::shared_ptr<Possession> possession;
-    if (lock && !cancelled_ && !(exclusive && gate_lost_)) {
-        possession = possession_of(std::move(lock), wish.mode);
-        if (exclusive) co_await equip(possession, std::move(wish));
-    }
-    reservation_.reset();
-    auto gate = std::exchange(gate_, nullptr);
-    if (possession) possession->gate = std::move(gate);
+    if (!lock || cancelled_ || (exclusive && gate_lost_)) co_return nullptr;
+    auto possession = possession_of(std::move(lock), wish.mode);
+    if (exclusive) co_await equip(possession, std::move(wish));
     co_return possession;
 }
 
@@ -105,7 +115,6 @@ Task<void> WebTurnstile::equip(std::shared_ptr<Possession> possession, Wish wish
             co_await fail(raised.error());
         }
     }
-    entering_.reset();
 }
 
 Task<void> WebTurnstile::reserve(std::shared_ptr<Reservation> reservation, LockClaim claim) {

@@ -56,6 +56,7 @@ class WebTurnstile final : public Turnstile {
 
     Task<std::unique_ptr<HeldLock>> ask(std::string name, Wish wish);
     Task<std::shared_ptr<Possession>> pass_the_gate(Wish wish);
+    Task<std::shared_ptr<Possession>> take_under_the_gate(Wish wish);
     Task<std::shared_ptr<Possession>> rob(Wish wish);
     Task<void> equip(std::shared_ptr<Possession> possession, Wish wish);
     Task<void> reserve(std::shared_ptr<Reservation> reservation, LockClaim claim);

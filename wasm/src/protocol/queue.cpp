@@ -16,6 +16,13 @@ constexpr std::uint32_t collected_max = 256;
 
 Error queue_closed() { return {ErrorCode::closed, "the tab was closed"}; }
 
+/// `message`: nothing that JSON escapes.
+JobOutcome missing(std::string_view message) {
+    auto text = concat(
+        {R"({"name":"TabacusError","message":")", message, R"(","code":"store-failed"})"});
+    return {JobOutcome::Kind::failed, {std::move(text), false}, {}};
+}
+
 }  // namespace
 
 // --- Queues -------------------------------------------------------------------------------------
@@ -177,8 +184,44 @@ void Queue::expect(const std::string& id) {
 }
 
 void Queue::deliver(const std::string& id, const JobOutcome& outcome) {
-    expected_->ids.erase(id);
-    callbacks_.settled(id, outcome);
+    if (expected_->ids.erase(id) > 0) {
+        expected_->doubts.erase(id);
+        callbacks_.settled(id, outcome);
+    } else if (flushing_) {
+        // The answer that it was accepted may still be on its way: look() tells.
+        expected_->doubts.insert_or_assign(id, outcome);
+    }
+}
+
+/// What a commit of unknown outcome would have settled for this tab.
+void Queue::doubt(const Changes& changes) {
+    for (const auto& [id, outcome] : changes.outcomes) {
+        if (expected_->ids.contains(id)) expected_->doubts.insert_or_assign(id, outcome);
+    }
+}
+
+/// Of the jobs in doubt those that were settled: they are gone, and nobody else has told. One that
+/// is still there will be settled anew.
+Task<std::vector<std::string>> Queue::undoubted(Transaction& transaction, std::string born) {
+    std::set<std::string> there;
+    for (const std::string_view part : {"r/", "w/"}) {
+        const auto rows = co_await transaction.list(Store::jobs, concat({key_, "/", part}));
+        for (const auto& row : rows) {
+            if (const auto job = parse_job(row.value)) there.insert(job->id);
+        }
+    }
+    const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
+    const auto told = co_await transaction.list(Store::jobs, prefix);
+    for (const auto& row : told) there.insert(row.key.substr(prefix.size()));
+    std::vector<std::string> gone;
+    std::erase_if(expected_->doubts, [&](const auto& doubted) {
+        const auto& id = doubted.first;
+        if (there.contains(id) || !id.starts_with(born + "-")) return true;
+        const bool expected = expected_->ids.contains(id);
+        if (expected) gone.push_back(id);
+        return !expected && !flushing_;
+    });
+    co_return gone;
 }
 
 /// What other tabs have settled for this one. One at a time; asked again meanwhile, once more.
@@ -199,22 +242,31 @@ Task<bool> Queue::collect_some() {
         co_await parts_.transactions.begin(scope, Access::write, Durability::relaxed);
     const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
     const auto rows = co_await transaction->list(Store::jobs, prefix, collected_max);
-    if (rows.empty()) co_return false;
     std::vector<std::pair<std::string, JobOutcome>> outcomes;
     for (const auto& row : rows) {
+        const auto id = row.key.substr(prefix.size());
+        // The answer to who enqueued it is still on its way.
+        if (!expected_->ids.contains(id)) continue;
         transaction->remove(Store::jobs, row.key);
         auto parsed = parse_outcome_row(row.value);
-        if (!parsed) continue;
+        if (!parsed) {
+            outcomes.emplace_back(id, missing("the outcome of the job cannot be read"));
+            continue;
+        }
         if (parsed->value.by_value) {
             const auto key = concat({"tabacus%2Fqueue/", row.key});
             auto value = co_await transaction->get(Store::data, key);
             if (value && !value->foreign) parsed->value.text = std::move(value->value);
             transaction->remove(Store::data, key);
         }
-        outcomes.emplace_back(row.key.substr(prefix.size()),
-                              JobOutcome{parsed->kind, std::move(parsed->value), {}});
+        outcomes.emplace_back(id, JobOutcome{parsed->kind, std::move(parsed->value), {}});
     }
-    co_await transaction->commit();
+    if (outcomes.empty()) co_return false;
+    const auto removed = co_await attempt(transaction->commit());
+    // They may be gone, and what was read holds in any case.
+    if (!removed && removed.error().code() != ErrorCode::unknown_commit) {
+        co_await fail(removed.error());
+    }
     for (const auto& [id, outcome] : outcomes) deliver(id, outcome);
     co_return rows.size() == collected_max;
 }
@@ -240,6 +292,7 @@ Task<void> Queue::look() {
     const std::vector scope{Store::jobs};
     std::optional<QueueHead> head;
     bool outcomes = false;
+    std::vector<std::string> settled;
     {
         const auto transaction =
             co_await parts_.transactions.begin(scope, Access::read, Durability::relaxed);
@@ -249,6 +302,13 @@ Task<void> Queue::look() {
         const auto row = co_await std::move(head_read);
         if (row) head = parse_queue_head(row->value);
         outcomes = !(co_await std::move(outcomes_read)).empty();
+        if (head && !expected_->doubts.empty()) {
+            settled = co_await undoubted(*transaction, head->born);
+        }
+    }
+    for (const auto& id : settled) {
+        const auto found = expected_->doubts.find(id);
+        if (found != expected_->doubts.end()) deliver(id, JobOutcome(found->second));
     }
     if (outcomes) parts_.scope.spawn(collect());
     if (head) {
@@ -266,11 +326,7 @@ void Queue::lose_foreign(const std::string& born) {
     for (const auto& id : expected_->ids) {
         if (born.empty() || !id.starts_with(prefix)) gone.push_back(id);
     }
-    const JobOutcome outcome{
-        JobOutcome::Kind::failed,
-        {R"({"name":"TabacusError","message":"the job is gone with the database that kept it","code":"store-failed"})",
-         false},
-        {}};
+    const auto outcome = missing("the job is gone with the database that kept it");
     for (const auto& id : gone) deliver(id, outcome);
     if (born.empty()) note(version_ + 1, 0);
 }

@@ -141,7 +141,12 @@ Task<std::int64_t> Queue::change_once(const Change& apply) {
         result = co_await apply(rows);
         if (rows.touched) {
             rows.write_head();
-            co_await transaction->commit();
+            const auto committed = co_await attempt(transaction->commit());
+            if (!committed) {
+                const Error error = committed.error();
+                if (error.code() == ErrorCode::unknown_commit) doubt(changes);
+                co_await fail(error);
+            }
         }
     }
     tell(changes);

@@ -122,6 +122,8 @@ struct Queue::Turn {
 /// Jobs of this tab whose outcome it waits for.
 struct Queue::Expected {
     std::set<std::string> ids;
+    /// What this tab settled of them, in commits of which it does not know whether they happened.
+    std::map<std::string, JobOutcome> doubts;
 };
 
 }  // namespace tabacus

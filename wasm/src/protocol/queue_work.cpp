@@ -189,29 +189,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
     for (int tried = 1;; ++tried) {
         Turn turn(identifier_of(parts_.world.random().bits()));
         auto taken = co_await attempt(take_turn(claim, claiming, turn));
-        if (!taken) {
-            const Error error = taken.error();
-            if (turn.refused) {
-                // Both or neither: each such turn has one job less that is done.
-                auto& outcome = claim.finished[*turn.refused].outcome;
-                outcome = unkept(error.code(), error.what());
-                --tried;
-                continue;
-            }
-            const bool unknown = error.code() == ErrorCode::unknown_commit;
-            const bool passing = unknown || error.code() == ErrorCode::store_failed;
-            if (error.code() == ErrorCode::quota_exceeded && !claim.finished.empty() &&
-                tried < queue_attempts_max) {
-                // What it gives and what follows it do not fit: that is how it failed.
-                for (auto& finished : claim.finished) {
-                    if (finished.outcome.kind != JobOutcome::Kind::done) continue;
-                    finished.outcome = unkept(error.code(), full_disk);
-                }
-                continue;
-            }
-            if (!passing || tried == queue_attempts_max || !claim.held.held()) co_await fail(error);
-            if (!unknown || !co_await was_committed(claim, turn.id)) continue;
-        }
+        if (!taken && !co_await overcome(claim, turn, taken.error(), tried)) continue;
         claim.fresh = false;
         claim.finished.clear();
         claim.recorded = std::move(turn.entries);
@@ -236,11 +214,50 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
     }
 }
 
+/// After a turn that failed: true if it was committed all the same, false if it shall be tried again.
+Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
+    if (turn.refused) {
+        // Both or neither: each such turn has one job less that is done.
+        claim.finished[*turn.refused].outcome = unkept(error.code(), error.what());
+        --tried;
+        co_return false;
+    }
+    if (error.code() == ErrorCode::quota_exceeded && !claim.finished.empty() &&
+        tried < queue_attempts_max) {
+        // What it gives and what follows it do not fit: that is how it failed.
+        for (auto& finished : claim.finished) {
+            if (finished.outcome.kind != JobOutcome::Kind::done) continue;
+            finished.outcome = unkept(error.code(), full_disk);
+        }
+        co_return false;
+    }
+    const bool unknown = error.code() == ErrorCode::unknown_commit;
+    const bool passing = unknown || error.code() == ErrorCode::store_failed;
+    if (unknown) doubt(turn.changes);
+    if (!passing || tried == queue_attempts_max || !claim.held.held()) co_await fail(error);
+    if (!unknown) co_return false;
+    const bool committed = co_await was_committed(claim, turn.id);
+    if (!committed) {
+        for (const auto& [id, outcome] : turn.changes.outcomes) expected_->doubts.erase(id);
+    }
+    co_return committed;
+}
+
 Task<bool> Queue::was_committed(Claim& claim, std::string turn) {
+    for (int tried = 1;; ++tried) {
+        auto row = co_await attempt(read_slot(claim));
+        if (row) co_return row.value() && row.value()->turn == turn;
+        const Error error = row.error();
+        if (error.code() != ErrorCode::store_failed || tried == queue_attempts_max) {
+            co_await fail(error);
+        }
+    }
+}
+
+Task<std::optional<SlotRow>> Queue::read_slot(Claim& claim) {
     auto fenced = co_await claim.held.begin({Store::jobs}, Durability::relaxed);
     const auto row = co_await fenced.transaction().get(Store::jobs, slot_key(key_, claim.slot));
-    const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
-    co_return slot && slot->turn == turn;
+    co_return row ? parse_slot_row(row->value) : std::nullopt;
 }
 
 /// One transaction under the slot's fence.

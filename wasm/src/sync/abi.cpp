@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <new>
 
 #include "sync/main_arena.hpp"
@@ -28,6 +29,11 @@ Arena& main_arena() {
 }  // namespace tabacus::sync
 
 TABACUS_EXPORT(tabacus::sync::Arena*, arena_root)() { return &tabacus::sync::main_arena(); }
+
+// Memory for a room (room.hpp); 0 if there is none left. Never given back.
+TABACUS_EXPORT(void*, room_take)(std::uint32_t bytes) {
+    return std::malloc(bytes);
+}
 
 // Locks over tabs: the page's side (tab_request.hpp).
 

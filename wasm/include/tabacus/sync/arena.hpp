@@ -70,6 +70,16 @@ struct alignas(line_bytes) Entry {
 };
 static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
 
+/// The way to a room (room.hpp), which the page makes when the first thread wants it. JavaScript
+/// reads and writes the fields at these offsets.
+struct RoomDoor {
+    Word wanted{0};  // 0  1 as soon as a thread wants it
+    Word room{0};    // 4  the room's offset from the root; 0 until it is made
+    std::uint32_t quota_bytes =
+        0;  // 8  what the first to want it asked for; 0 leaves it to the page
+};
+static_assert(sizeof(RoomDoor) == 12);
+
 enum class Opened : std::uint32_t {
     found = 0,  // the entry's kind may differ from the kind asked for: the caller compares
     full = 1,
@@ -84,10 +94,14 @@ struct OpenResult {
 class alignas(line_bytes) Arena {
   public:
     static constexpr std::uint32_t magic_number = 0x7ABAC005;
-    static constexpr std::uint32_t version_number = 2;
+    static constexpr std::uint32_t version_number = 3;
 
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
+
+    RoomDoor storage_door;  // 8   to the storage's room (storage_table.hpp)
+    RoomDoor locks_door;    // 20  to the locks' room (lock_table.hpp)
+    Word wanted{0};         // 32  rises with every room that somebody wants: the page listens
 
     /// `bytes` is the size of the block that begins at this arena.
     explicit Arena(std::uint32_t bytes) : bytes_(bytes) {}
@@ -168,6 +182,16 @@ class alignas(line_bytes) Arena {
 
     /// What the page listens to.
     TabBell& tab_bell() { return tab_bell_; }
+
+    /// The room behind that door. Blocks until the page has made it.
+    Offset room_behind(RoomDoor& door) {
+        if (door.wanted.exchange(1) == 0) {
+            wanted.fetch_add(1);
+            PlatformParker::unpark_all(wanted);
+        }
+        while (door.room.load() == 0) PlatformParker::park(door.room, 0, forever_ns);
+        return door.room.load();
+    }
 
     template <class T>
     T* at(Offset offset) {

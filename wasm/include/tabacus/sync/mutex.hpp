@@ -88,11 +88,36 @@ class BasicMutex {
         }
     }
 
+    /// One sleep of an acquire, of at most slice_ns: `timed_out` after a full one, `busy` after
+    /// another. `slept` is false at first, and this acquire's own. Who gives up, gives up as for
+    /// `step`.
+    Lock lock_slice(Owner self, std::int64_t slice_ns, bool& slept) {
+        const std::uint32_t word = step(self, slept);
+        if (word == 0) return Lock::acquired;
+        if (word >> 1 == self) return Lock::would_deadlock;
+        const Parked parked = Parks::park(word_, word, slice_ns);
+        slept |= parked == Parked::notified;
+        return parked == Parked::timed_out ? Lock::timed_out : Lock::busy;
+    }
+
+    /// The mutex of an owner that is dead becomes the caller's, and what it guards is as the dead
+    /// left it. False, and no change, if that owner does not hold it.
+    bool take_over(Owner dead, Owner self) {
+        std::uint32_t word = word_.load();
+        while (word >> 1 == dead && word != 0) {
+            if (word_.compare_exchange_weak(word, held(self) | contended_bit)) return true;
+        }
+        return false;
+    }
+
     Unlock unlock(Owner self) {
-        // Only the owner can end its ownership, so what the load sees of it stays true until the
-        // exchange.
-        if (owner() != self) return Unlock::not_owner;
-        if ((word_.exchange(0) & contended_bit) != 0) wake_next();
+        std::uint32_t word = held(self);
+        if (word_.compare_exchange_strong(word, 0)) return Unlock::released;
+        // Only the owner can end its ownership, so what was seen of it stays true until the store,
+        // and `contended` stays set.
+        if (word != (held(self) | contended_bit)) return Unlock::not_owner;
+        word_.store(0);
+        wake_next();
         return Unlock::released;
     }
 

@@ -92,11 +92,30 @@ EMSCRIPTEN_KEEPALIVE void lock_query(LocksCore* core, PromiseId promise) {
 
 EMSCRIPTEN_KEEPALIVE void lock_names(LocksCore* core, PromiseId promise) { core->names(promise); }
 
-EMSCRIPTEN_KEEPALIVE void lock_ring(LocksCore* core) { core->ring(text(0)); }
+// The texts in the room: name, request, and the key if there is one.
+EMSCRIPTEN_KEEPALIVE void leader_call(LocksCore* core, double timeout_ms, int request,
+                                      PromiseId promise) {
+    core->call_leader(texts(), timeout_ms, request, promise);
+}
 
-// The texts in the room: store, key.
-EMSCRIPTEN_KEEPALIVE void data_get(LocksCore* core, PromiseId promise) {
-    core->read(text(0), text(1), promise);
+// The text in the room: the name, here and below.
+EMSCRIPTEN_KEEPALIVE void leader_begin(LocksCore* core, int term, PromiseId promise) {
+    core->take_office(text(0), term, promise);
+}
+
+EMSCRIPTEN_KEEPALIVE void leader_next(LocksCore* core, int term, PromiseId promise) {
+    core->next_call(text(0), term, promise);
+}
+
+// The texts in the room: name, id.
+EMSCRIPTEN_KEEPALIVE void leader_answering(LocksCore* core, int term, PromiseId promise) {
+    core->begin_answer(text(0), text(1), term, promise);
+}
+
+// The texts in the room: name, id, answer, and those of fenced_commit.
+EMSCRIPTEN_KEEPALIVE void leader_answer(LocksCore* core, int transaction, bool succeeded,
+                                        PromiseId promise) {
+    core->answer(transaction, texts(), succeeded, promise);
 }
 
 EMSCRIPTEN_KEEPALIVE void lock_wait(LocksCore* core, double timeout_ms, int request,

@@ -1,0 +1,96 @@
+/** What stands behind a tab's localStorage or sessionStorage: an area of the rules, as one context sees it. */
+
+import { where } from './core.js';
+import { makeStorage } from './storage.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./storage.js').Items} Items */
+
+/** @implements {Items} */
+class Area {
+    #context;
+    #area;
+
+    /** What was read. @type {Map<string, string | null>} */
+    #values = new Map();
+
+    /** @type {string[] | null} */
+    #keys = null;
+    #version = 0;
+
+    /**
+     * @param {Context} context
+     * @param {number} area
+     */
+    constructor(context, area) {
+        this.#context = context;
+        this.#area = area;
+    }
+
+    /** What was read stays known until anything is written. */
+    #refresh() {
+        const { version } = this.#context.rules;
+        if (this.#version === version) return;
+        this.#version = version;
+        this.#keys = null;
+        this.#values.clear();
+    }
+
+    /** @param {string} key */
+    get(key) {
+        this.#refresh();
+        const context = this.#context;
+        if (!context.active) return null;
+        let value = this.#values.get(key);
+        if (value === undefined) {
+            value = context.rules.get(context.id, this.#area, key);
+            this.#values.set(key, value);
+        }
+        if (context.rules.tells) context.rules.tell(context.id, where.item, () => `reads ${key}: ${value ?? 'nothing'}`);
+        return value;
+    }
+
+    keys() {
+        this.#refresh();
+        const context = this.#context;
+        if (!context.active) return [];
+        this.#keys ??= context.rules.keys(context.id, this.#area);
+        return this.#keys;
+    }
+
+    /** @param {string} key @param {string} value */
+    set(key, value) {
+        this.#refresh();
+        const context = this.#context;
+        if (!context.active) return;
+        const keys = this.#keys;
+        if (!context.rules.set(context.id, this.#area, key, value)) throw context.quotaExceeded();
+        const isNew = this.#values.get(key) == null;
+        this.#values.set(key, value);
+        this.#keys = isNew ? null : keys;
+        this.#version = context.rules.version;
+        context.origin.wake();
+    }
+
+    /** @param {string} key */
+    remove(key) {
+        const context = this.#context;
+        if (!context.active) return;
+        context.rules.remove(context.id, this.#area, key);
+        context.origin.wake();
+    }
+
+    clear() {
+        const context = this.#context;
+        if (!context.active) return;
+        context.rules.clear(context.id, this.#area);
+        context.origin.wake();
+    }
+}
+
+/**
+ * @param {Context} context
+ * @param {number} area
+ * @returns {Storage}
+ */
+export const storageOf = (context, area) => makeStorage(new Area(context, area), context.window.Storage);

@@ -1,0 +1,169 @@
+/**
+ * The page's part in the storage that threads share: what they write goes to localStorage, in the one order
+ * in which it was written; what other tabs write there comes back.
+ *
+ * The two are equal whenever nothing is on its way. Where a thread and another tab have written one key at
+ * once, localStorage decides: what the threads wrote is written there first, and what is there then is read.
+ */
+
+import { mirrorStates, otherTabs, roomFields, stored } from './room-layout.js';
+import { task } from './task.js';
+import { sleepAsync } from './waiting.js';
+
+/** The page's localStorage; undefined where there is none, or it is forbidden. @returns {Storage | undefined} */
+function localStorageOf() {
+    try {
+        return globalThis.window?.localStorage ?? undefined;
+    } catch {
+        return undefined; // SecurityError: no access
+    }
+}
+
+/** Object.keys would leave out those that the prototype shadows. @param {Storage} storage */
+const keysOf = (storage) => Array.from({ length: storage.length }, (_, index) => String(storage.key(index)));
+
+class Mirror {
+    #core;
+    #room;
+    #area;
+    #local;
+    #heard = 0;
+
+    /** Keys of which localStorage has an older value, since the newer one did not fit. @type {Set<string>} */
+    #owed = new Set();
+
+    /** Whether the storage has no room for what localStorage has. */
+    #short = false;
+
+    /**
+     * @param {import('./core.js').Core} core
+     * @param {number} room
+     * @param {import('./storage-area.js').StorageArea} area
+     * @param {Storage} local
+     */
+    constructor(core, room, area, local) {
+        this.#core = core;
+        this.#room = room;
+        this.#area = area;
+        this.#local = local;
+    }
+
+    begin() {
+        this.#pullAll();
+        this.#heard = this.#area.listen();
+        this.#say();
+        const ending = { signal: this.#core.ending };
+        window.addEventListener('storage', (event) => this.#hear(event), ending);
+        window.addEventListener('pagehide', () => this.push(), ending);
+        // Nobody was told what changed while the page was in the back/forward cache.
+        window.addEventListener('pageshow', ({ persisted }) => persisted && this.#catchUp(), ending);
+        void this.#listen();
+    }
+
+    async #listen() {
+        while (!this.#core.closed) {
+            await this.#area.calm();
+            if (this.#core.closed) return;
+            if (this.#heard !== this.#area.news) {
+                this.#pushSome();
+                await task();
+                continue;
+            }
+            this.push();
+            await sleepAsync(this.#core.words, this.#area.newsWord, this.#heard, Infinity, false);
+        }
+    }
+
+    /** Writes to localStorage what is not there yet. */
+    push() {
+        if (this.#core.closed) return;
+        // Not what comes meanwhile: threads that write without a pause must not keep the page here.
+        const { news } = this.#area;
+        while (((news - this.#heard) | 0) > 0) this.#pushSome();
+        for (const key of [...this.#owed]) this.#write(key, this.#area.get(key));
+        this.#say();
+    }
+
+    #pushSome() {
+        const { changes, last } = this.#area.changes(this.#heard, otherTabs);
+        this.#heard = last;
+        if (changes) for (const change of changes) this.#write(change.key, change.newValue);
+        else this.#pushAll();
+    }
+
+    /** @param {string | null} key @param {string | null} value */
+    #write(key, value) {
+        if (key === null) {
+            this.#local.clear();
+            this.#owed.clear();
+            return;
+        }
+        this.#owed.delete(key);
+        try {
+            if (value === null) this.#local.removeItem(key);
+            else this.#local.setItem(key, value);
+        } catch {
+            this.#owed.add(key); // QuotaExceededError: as soon as there is room
+        }
+    }
+
+    /** After changes that nobody knows any more. */
+    #pushAll() {
+        const keys = new Set(this.#area.keys());
+        for (const key of keysOf(this.#local)) if (!keys.has(key)) this.#local.removeItem(key);
+        for (const key of keys) {
+            const value = this.#area.get(key);
+            if (this.#local.getItem(key) !== value) this.#write(key, value);
+        }
+    }
+
+    /** @param {StorageEvent} event */
+    #hear({ storageArea, key }) {
+        if (storageArea !== this.#local) return;
+        this.push();
+        if (key === null) this.#pullAll();
+        else this.#pull(key);
+        this.#say();
+    }
+
+    #catchUp() {
+        this.push();
+        this.#pullAll();
+        this.#say();
+    }
+
+    #pullAll() {
+        this.#short = false;
+        const keys = keysOf(this.#local);
+        const known = new Set(keys);
+        for (const key of this.#area.keys()) if (!known.has(key)) this.#pull(key);
+        for (const key of keys) this.#pull(key);
+    }
+
+    /** @param {string} key */
+    #pull(key) {
+        if (this.#owed.has(key)) return;
+        if (this.#area.write(key, this.#local.getItem(key), otherTabs) === stored.full) this.#short = true;
+    }
+
+    #say() {
+        const state = this.#owed.size > 0 || this.#short ? 'behind' : 'mirrored';
+        Atomics.store(this.#core.words, (this.#room + roomFields.mirror) >> 2, mirrorStates.indexOf(state));
+    }
+}
+
+/**
+ * Begins with what localStorage holds.
+ *
+ * @param {import('./core.js').Core} core
+ * @param {number} room
+ * @param {import('./storage-area.js').StorageArea} area
+ * @returns {Mirror | undefined} undefined where there is no localStorage
+ */
+export function mirrored(core, room, area) {
+    const local = localStorageOf();
+    if (!local) return undefined;
+    const mirror = new Mirror(core, room, area, local);
+    mirror.begin();
+    return mirror;
+}

@@ -1,0 +1,126 @@
+/** The page's part in rooms (room.hpp): it makes them when a thread wants one, and hears who has died. */
+
+import { watch } from './deaths.web.js';
+import { arenaFields, lineBytes } from './layout.js';
+import { mirrored } from './mirror.js';
+import { doorFields, doors, memberFields, membersMax, noRoom, roomFields } from './room-layout.js';
+import { instantiateStore, lifeOf } from './room.js';
+import { StorageArea } from './storage-area.js';
+import { sleepAsync } from './waiting.js';
+
+/** What Chromium's localStorage takes: 5 Mi units. */
+const quotaDefault_bytes = 10 * 2 ** 20;
+
+/** @typedef {'storage' | 'locks'} Kind */
+
+/** A room's name, for its threads' signs of life. @returns {[number, number]} */
+const life = () => /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
+
+/** What the main module's C++ side offers for it. @typedef {{ _room_take: (bytes: number) => number }} Ground */
+
+class Rooms {
+    #core;
+    #ground;
+    #ops;
+
+    /** Threads whose death will be told, by room and id. @type {Set<string>} */
+    #watched = new Set();
+
+    /**
+     * @param {import('./core.js').Core} core
+     * @param {Ground} ground
+     * @param {import('./room.js').StoreOps} ops
+     */
+    constructor(core, ground, ops) {
+        this.#core = core;
+        this.#ground = ground;
+        this.#ops = ops;
+    }
+
+    /** For as long as the memory is open. */
+    async serve() {
+        const { words, root } = this.#core;
+        const wanted = (root + arenaFields.wanted) >> 2;
+        while (!this.#core.closed) {
+            const seen = Atomics.load(words, wanted);
+            this.#open('storage');
+            this.#open('locks');
+            await sleepAsync(words, wanted, seen, Infinity, false);
+        }
+    }
+
+    /** @param {Kind} kind */
+    #open(kind) {
+        const { words, root } = this.#core;
+        const at = (root + doors[kind]) >> 2;
+        const word = at + (doorFields.room >> 2);
+        if (Atomics.load(words, at + (doorFields.wanted >> 2)) === 0 || Atomics.load(words, word) !== 0) return;
+        const room = kind === 'locks' ? this.#makeLocks() : this.#makeStorage(Number(words[at + (doorFields.quota >> 2)]));
+        Atomics.store(words, word, room === 0 ? noRoom : room - root);
+        Atomics.notify(words, word);
+        if (room !== 0) void this.#watchAll(kind, room);
+    }
+
+    /** @param {number} asked 0, or the quota and 1 */
+    #makeStorage(asked) {
+        const quota_bytes = asked === 0 ? quotaDefault_bytes : asked - 1;
+        const bytes = this.#ops.storage_room_bytes(quota_bytes);
+        const at = this.#take(bytes);
+        if (at === 0) return 0;
+        const room = this.#ops.storage_make(at, bytes, quota_bytes, ...life());
+        this.#core.mirror = mirrored(this.#core, room, new StorageArea(this.#core, this.#ops, room));
+        return room;
+    }
+
+    #makeLocks() {
+        const at = this.#take(this.#ops.locks_room_bytes());
+        return at === 0 ? 0 : this.#ops.locks_make(at, ...life());
+    }
+
+    /** @param {number} bytes @returns {number} where lines begin; 0 if there is no room */
+    #take(bytes) {
+        const taken = this.#ground._room_take(bytes + lineBytes);
+        return Math.ceil(taken / lineBytes) * lineBytes;
+    }
+
+    /**
+     * @param {Kind} kind
+     * @param {number} room
+     */
+    async #watchAll(kind, room) {
+        const { words } = this.#core;
+        const joined = (room + roomFields.joined) >> 2;
+        while (!this.#core.closed) {
+            const seen = Atomics.load(words, joined);
+            for (let i = 0; i < membersMax; i++) this.#watch(kind, room, room + roomFields.members + i * memberFields.end);
+            await sleepAsync(words, joined, seen, Infinity, false);
+        }
+    }
+
+    /**
+     * @param {Kind} kind
+     * @param {number} room
+     * @param {number} member
+     */
+    #watch(kind, room, member) {
+        const { words, id, maySleep } = this.#core;
+        const dead = Atomics.load(words, (member + memberFields.id) >> 2);
+        const thread = Atomics.load(words, (member + memberFields.thread) >> 2);
+        const name = `${kind} ${dead}`;
+        if (dead === 0 || dead === id || this.#watched.has(name)) return;
+        this.#watched.add(name);
+        const bury = () => this.#core.closed || /** @type {any} */ (this.#ops)[`${kind}_bury`](room, dead, id, maySleep ? 1 : 0);
+        // Node goes by the thread, and browsers by the room.
+        /** @type {(...given: any[]) => void} */ (watch)(lifeOf(words, room), dead, bury, thread);
+    }
+}
+
+/**
+ * @param {import('./core.js').Core} core
+ * @param {Ground} ground
+ */
+export async function serveRooms(core, ground) {
+    const rooms = new Rooms(core, ground, await instantiateStore(core));
+    void rooms.serve();
+    return rooms;
+}

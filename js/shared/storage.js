@@ -1,0 +1,84 @@
+/** `shared.storage()`: one Storage object a thread, and the events of what the others change. */
+
+import { storageEventInterface } from '../emulator/events.js';
+import { makeStorage, storageInterface } from '../emulator/storage.js';
+import { doors, mirrorStates, roomFields } from './room-layout.js';
+import { join, roomBehind } from './room.js';
+import { StorageArea } from './storage-area.js';
+import { task } from './task.js';
+import { sleepAsync } from './waiting.js';
+
+const SharedStorage = storageInterface();
+const SharedStorageEvent = storageEventInterface();
+
+/** A Worker's global object, which is a target of events as a window is. */
+const workerScope = () => {
+    const { WorkerGlobalScope } = /** @type {any} */ (globalThis);
+    return WorkerGlobalScope && globalThis instanceof WorkerGlobalScope ? /** @type {EventTarget} */ (globalThis) : undefined;
+};
+
+export class OpenStorage {
+    #core;
+    #room;
+    #targets;
+
+    /**
+     * @param {import('./core.js').Core} core
+     * @param {number} room
+     * @param {StorageArea} area
+     * @param {EventTarget} shared where its events go
+     * @param {number} quota_bytes
+     */
+    constructor(core, room, area, shared, quota_bytes) {
+        this.#core = core;
+        this.#room = room;
+        this.area = area;
+        this.quota_bytes = quota_bytes;
+        this.storage = makeStorage(area, SharedStorage);
+        area.written = () => core.mirror?.push();
+        this.#targets = [shared, workerScope()];
+        void this.#listen(area.listen());
+    }
+
+    /** How localStorage stands to it. */
+    get mirror() {
+        return mirrorStates[Number(this.#core.words[(this.#room + roomFields.mirror) >> 2])] ?? 'memory';
+    }
+
+    /** As long as the attachment is open. @param {number} heard the last change that needs no telling */
+    async #listen(heard) {
+        const { words, id } = this.#core;
+        for (;;) {
+            await sleepAsync(words, this.area.newsWord, heard, Infinity, false);
+            await this.area.calm();
+            if (this.#core.closed) return;
+            const { changes, last } = this.area.changes(heard, id);
+            heard = last;
+            // What was missed may be anything: an event without a key, as after clear().
+            for (const change of changes ?? [{ key: null, oldValue: null, newValue: null }]) this.#dispatch(change);
+            if (last !== this.area.news) await task();
+        }
+    }
+
+    /** @param {import('./storage-area.js').Change} change */
+    #dispatch(change) {
+        for (const target of this.#targets) {
+            target?.dispatchEvent(new SharedStorageEvent('storage', { ...change, storageArea: this.storage }));
+        }
+    }
+}
+
+/**
+ * Of the quota that the first thread asked for.
+ *
+ * @param {import('./core.js').Core} core
+ * @param {import('./room.js').StoreOps} ops
+ * @param {EventTarget} shared
+ * @param {number} [quota_bytes]
+ */
+export async function openStorage(core, ops, shared, quota_bytes) {
+    const room = await roomBehind(core, doors.storage, quota_bytes);
+    await join(core, ops, 'storage', room);
+    const area = new StorageArea(core, ops, room);
+    return new OpenStorage(core, room, area, shared, ops.storage_quota(room));
+}

@@ -1,0 +1,254 @@
+// Locks, and leaders upon them, under every schedule up to a bound of switches, and seeded ones
+// beyond: with a tab killed, frozen or cached, and with the lock stolen, at any moment.
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+
+#include "lab/explore/sampling.hpp"
+#include "lab/explore/scenario.hpp"
+#include "lab/explore/search.hpp"
+#include "leader_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+/// What may happen once in a run, at any moment.
+constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
+
+struct Exploring {
+    lab::Faults faults = {};
+    std::uint32_t faults_max = 1;
+    std::function<std::unique_ptr<lab::Play>()> play;
+
+    [[nodiscard]] lab::Program program() const {
+        return lab::program_of({.origin = {},
+                                .faults = faults,
+                                .faults_max = faults.empty() ? 0U : faults_max,
+                                .play = play});
+    }
+    /// Every schedule with at most so many switches.
+    void exhaust(std::uint32_t switches) const {
+        lab::Search search(program(), {.switches = switches, .steps = 20'000});
+        search.explore(UINT64_MAX);
+        if (search.failure()) UNSCOPED_INFO(search.failure()->complaint);
+        CHECK_FALSE(search.failure());
+        CHECK(search.exhausted());
+    }
+    /// Random walks and PCT.
+    void sample(std::uint64_t seeds) const {
+        const auto run = program();
+        const lab::Sampling sampling{faults.empty() ? 0U : faults_max, lab::calm_length(run)};
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+            CAPTURE(seed);
+            const auto outcome = lab::sample(run, seed, sampling);
+            CHECK(outcome.complaint == "");
+            CHECK_FALSE(outcome.cut);
+        }
+    }
+};
+
+constexpr std::uint64_t explored_seeds = 100;
+constexpr std::uint64_t long_samples = 20'000;
+
+struct LockCast {
+    std::size_t tabs = 3;
+    std::size_t requests = 2;
+    bool robbed = false;
+};
+
+class LockPlay final : public lab::Play {
+  public:
+    explicit LockPlay(LockCast cast) : cast_(cast) { judge_.lenient = cast.robbed; }
+
+    void begin(Origin& origin) override {
+        for (std::size_t i = 0; i < cast_.tabs; ++i) {
+            auto& page = open(origin);
+            for (std::size_t n = 0; n < cast_.requests; ++n) {
+                members_.back().tab->post([this, i, &page] {
+                    members_[i].requests.push_back(page.count({.max_hold_ms = max_hold_ms}));
+                });
+            }
+        }
+        if (!cast_.robbed) return;
+        auto& thief = open(origin);
+        members_.back().tab->post(
+            [this, &thief] { members_.back().requests.push_back(thief.count({.steal = true})); });
+    }
+    std::string after_step() override {
+        return judge_.complaints.empty() ? "" : judge_.complaints.front();
+    }
+    std::string at_rest(Origin& origin) override {
+        int untold = 0;
+        for (const auto& member : members_) {
+            if (!member.tab->alive()) ++untold;
+            for (const auto& request : member.requests) {
+                if (member.tab->alive() && !request->ended) return "a request never ends";
+            }
+        }
+        const auto stored = count_of(origin);
+        if (stored < judge_.committed) return "a commit is lost";
+        if (stored > judge_.committed + judge_.unknown + untold) return "a refused write was kept";
+        if (const auto complaint = order_of_tabs(); !complaint.empty()) return complaint;
+        return free_again(origin);
+    }
+
+  private:
+    static constexpr double max_hold_ms = 60'000;
+    struct Member {
+        LabTab* tab;
+        std::vector<LockPage::RequestPtr> requests;
+    };
+    LockPage& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        members_.push_back({&tab, {}});
+        return tab.run<LockPage>(tab, judge_, last_request_);
+    }
+    static int count_of(Origin& origin) {
+        const auto& rows = origin.database().rows(Store::data);
+        const auto found = rows.find("counts/n");
+        return found == rows.end() ? 0 : std::stoi(found->second.text);
+    }
+    /// A tab's requests are granted in their order: also what tab.serial() promises.
+    [[nodiscard]] std::string order_of_tabs() const {
+        for (const auto& member : members_) {
+            auto from = judge_.order.begin();
+            for (const auto& request : member.requests) {
+                const auto at = std::ranges::find(judge_.order, request->number);
+                if (at == judge_.order.end()) continue;
+                if (at < from) return "a tab's requests were granted out of their order";
+                from = at;
+            }
+        }
+        return {};
+    }
+    std::string free_again(Origin& origin) {
+        auto& late = open(origin);
+        const auto request = late.count({});
+        origin.run_until([&] { return request->ended; });
+        if (!request->granted || !request->commit_errors.empty()) return "nobody gets it any more";
+        origin.run();
+        const auto left = origin.locks().snapshot();
+        if (!left.held.empty() || !left.pending.empty()) return "something is left in a queue";
+        return after_step();
+    }
+
+    LockCast cast_;
+    LockJudge judge_;  // outlives the tabs
+    int last_request_ = 0;
+    std::vector<Member> members_;
+};
+
+Exploring locks(LockCast cast, lab::Faults faults = {}) {
+    return {.faults = faults, .play = [cast] { return std::make_unique<LockPlay>(cast); }};
+}
+
+struct LeaderCast {
+    int tabs = 3;
+    int requests = 2;
+    bool robbed = false;
+};
+
+class LeaderPlay final : public lab::Play {
+  public:
+    explicit LeaderPlay(LeaderCast cast) : cast_(cast) { judge_.lenient = cast.robbed; }
+
+    void begin(Origin& origin) override {
+        for (int i = 0; i < cast_.tabs; ++i) {
+            auto& page = open(origin);
+            const auto name = std::to_string(i) + "/";
+            members_.back()->post([&page] { page.stand(short_term_ms); });
+            for (int n = 0; n < cast_.requests; ++n) {
+                members_.back()->post(
+                    [&page, call = name + std::to_string(n)] { page.call(call); });
+            }
+        }
+        if (!cast_.robbed) return;
+        auto& thief = open(origin);
+        members_.back()->post([&thief] { thief.stand(short_term_ms, {.steal = true}); });
+    }
+    std::string after_step() override { return judge_.complaint; }
+    std::string at_rest(Origin& origin) override {
+        const auto lives = [this](const std::string& request) {
+            return members_[static_cast<std::size_t>(request.front() - '0')]->alive();
+        };
+        judge_calls(judge_, origin, lives);
+        if (!judge_.complaint.empty()) return judge_.complaint;
+        // Whatever is left is taken up by who leads next.
+        auto& late = open(origin);
+        const auto call = late.call(std::to_string(members_.size() - 1) + "/late", {});
+        late.stand(short_term_ms, {}, call);
+        origin.run_until([&] { return call->ended; });
+        if (call->error) return "nobody is led any more";
+        origin.run();
+        for (const auto& [request, effect] : effects_of(origin)) {
+            if (effect != "1") judge_.complain(request + " was committed twice");
+        }
+        return judge_.complaint;
+    }
+
+  private:
+    ParliamentPage& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        members_.push_back(&tab);
+        return tab.run<ParliamentPage>(tab, judge_);
+    }
+    LeaderCast cast_;
+    Parliament judge_;  // outlives the tabs
+    std::vector<LabTab*> members_;
+};
+
+Exploring leaders(LeaderCast cast, lab::Faults faults = {}) {
+    return {.faults = faults, .play = [cast] { return std::make_unique<LeaderPlay>(cast); }};
+}
+
+}  // namespace
+
+TEST_CASE("lock: three tabs with two requests each get it, in their orders, one at a time") {
+    locks({}).exhaust(0);
+    locks({.tabs = 2}).exhaust(1);
+    locks({}).sample(explored_seeds);
+}
+
+TEST_CASE("lock: the same when a tab is killed, frozen or cached at any moment") {
+    locks({.tabs = 2}, lock_faults).exhaust(0);
+    locks({}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("lock: the same when the lock is stolen at any moment, and with a fault beside") {
+    locks({.tabs = 1, .robbed = true}).exhaust(1);
+    locks({.robbed = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("leader: terms rise, and each call of three tabs is committed once and ends") {
+    leaders({}).exhaust(0);
+    leaders({}).sample(explored_seeds);
+}
+
+TEST_CASE("leader: the same when a tab is killed, frozen or cached at any moment") {
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust(0);
+    leaders({}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("leader: the same when the office is stolen at any moment, and with a fault beside") {
+    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust(0);
+    leaders({.robbed = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("leader: every schedule within bounds that take long", "[.][long]") {
+    leaders({.tabs = 2, .requests = 1}).exhaust(1);
+    leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust(0);
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust(1);
+    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust(1);
+    leaders({.robbed = true}, lock_faults).sample(long_samples);
+}
+
+TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
+    locks({}).exhaust(1);
+    locks({}, lock_faults).exhaust(0);
+    locks({.robbed = true}, {}).exhaust(0);
+    locks({.tabs = 2, .requests = 1}).exhaust(3);
+    locks({.tabs = 2, .requests = 1}, lock_faults).exhaust(2);
+    locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust(2);
+}
+
+}  // namespace tabacus::test

@@ -1,0 +1,54 @@
+// Leaders and calls to them: terms that rise, one commit for each call, an end for each caller.
+#include <catch2/catch_test_macros.hpp>
+
+#include "leader_scene.hpp"
+#include "seeds.hpp"
+
+namespace tabacus::test {
+namespace {
+
+constexpr std::uint64_t leader_seeds = 30;
+
+struct LeaderScene {
+    explicit LeaderScene(std::uint64_t seed, int tabs,
+                         std::unique_ptr<lab::Chooser> chooser = nullptr)
+        : scene(seed, model_of_seed(seed), std::move(chooser)) {
+        for (int i = 0; i < tabs; ++i) open();
+    }
+    ParliamentPage& open() {
+        members.push_back(&scene.origin.open_tab());
+        pages.push_back(&members.back()->run<ParliamentPage>(*members.back(), judge));
+        return *pages.back();
+    }
+    Parliament judge;  // outlives the tabs
+    LockScene scene;
+    std::vector<LabTab*> members;
+    std::vector<ParliamentPage*> pages;
+};
+
+}  // namespace
+
+TEST_CASE("lock leader: calls are answered in their order, and their rows are cleared away") {
+    for (std::uint64_t seed = 0; seed < leader_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaderScene all(seed, 3, std::make_unique<PatientChooser>(seed));
+        auto& [judge, scene, members, pages] = all;
+        for (auto* page : pages) page->stand(long_term_ms);
+        std::vector<std::string> asked;
+        for (int i = 0; i < 6; ++i) {
+            asked.push_back("call " + std::to_string(i));
+            const auto call = pages[static_cast<std::size_t>(i % 3)]->call(asked.back(), {});
+            if (i % 2 == 0) scene.until([&] { return call->ended; });
+        }
+        scene.until([&] { return judge.answered.size() == 6; });
+        scene.origin.run();
+        judge_calls(judge, scene.origin, [](const std::string&) { return true; });
+        CHECK(judge.complaint.empty());
+        CHECK(std::is_permutation(asked.begin(), asked.end(), judge.answered.begin()));
+        CHECK(judge.answered[0] == asked[0]);
+        CHECK(judge.runs.size() == 6);
+        CHECK(calls_kept(scene.origin) == 0);
+    }
+}
+
+}  // namespace tabacus::test

@@ -1,0 +1,135 @@
+/** `shared.locks`: the letter of W3C Web Locks for the threads of one memory. */
+
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { threads } from 'tabacus/threads';
+import { attach } from 'tabacus/worker';
+import { mailbox } from '../programs/adders.js';
+import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
+
+/** @type {(() => unknown)[]} */
+const endings = [];
+after(() => Promise.all(endings.map((end) => end())));
+
+/** Two clients in one thread. */
+async function clients() {
+    const page = await threads();
+    const other = await attach(page.handle);
+    /** @type {any} */
+    const Lock = await page.locks.request('', (lock) => /** @type {any} */ (lock).constructor);
+    return { page, other, Lock };
+}
+
+lockSuite('shared.locks of the page and of an attachment', async () => {
+    const { page, other, Lock } = await clients();
+    const LockManager = /** @type {any} */ (page.locks).constructor;
+    const end = () => {
+        other.close();
+        page.close();
+    };
+    return /** @type {any} */ ({ locks: page.locks, others: other.locks, Lock, LockManager, end });
+});
+
+/** @param {import('tabacus/threads').ThreadsMemory} shared */
+async function startWorker(shared) {
+    const worker = new Worker(new URL('../programs/storer.node.js', import.meta.url));
+    const { deliver, fail, next } = mailbox();
+    worker.on('message', deliver);
+    worker.on('error', fail);
+    endings.push(() => worker.terminate());
+    /** @param {string} order @param {...unknown} args */
+    const tell = async (order, ...args) => {
+        worker.postMessage({ order, args });
+        const { value, error } = /** @type {any} */ (await next());
+        if (error) throw Object.assign(new Error(error.message), error);
+        return value;
+    };
+    await tell('attach', shared.handle);
+    return { tell, worker };
+}
+
+const never = () => new Promise(() => {});
+
+describe('shared.locks', () => {
+    it('the page and workers count under a lock, exactly', async () => {
+        const shared = await threads();
+        endings.push(() => shared.close());
+        const workers = await Promise.all([1, 2, 3].map(() => startWorker(shared)));
+        const plain = new Int32Array(new SharedArrayBuffer(4));
+        const counted = workers.map(({ tell }) => tell('count', 'l', 40, plain));
+        for (let i = 0; i < 40; i++) {
+            await shared.locks.request('l', async () => {
+                const before = Number(plain[0]);
+                await undefined;
+                plain[0] = before + 1;
+            });
+        }
+        await Promise.all(counted);
+        assert.equal(plain[0], 160);
+        assert.deepEqual(await shared.locks.query(), { held: [], pending: [] });
+    });
+
+    it('§2.6: a worker that is terminated, or closes its attachment, lets go and waits no more', async () => {
+        const shared = await threads();
+        endings.push(() => shared.close());
+        for (const end of ['terminate', 'close']) {
+            const [holder, waiter] = [await startWorker(shared), await startWorker(shared)];
+            assert.equal(await holder.tell('hold', 'l', { mode: 'shared' }), 'shared');
+            void waiter.tell('hold', 'l', {}).catch(() => {});
+            while ((await shared.locks.query()).pending.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+            const granted = shared.locks.request('l', { mode: 'shared' }, (lock) => lock?.mode);
+            const { held, pending } = await shared.locks.query();
+            assert.equal(held.length, 1);
+            assert.equal(pending.length, 2);
+            assert.equal(new Set([...held, ...pending].map(({ clientId }) => clientId)).size, 3);
+            for (const { worker } of [waiter, holder]) {
+                if (end === 'terminate') await worker.terminate();
+                else worker.postMessage({ order: 'close', args: [] });
+            }
+            assert.equal(await granted, 'shared');
+            while ((await shared.locks.query()).held.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+            assert.deepEqual(await shared.locks.query(), { held: [], pending: [] });
+        }
+    });
+
+    it('a worker’s lock is stolen, and it hears of it; counters’ names are others', async () => {
+        const shared = await threads();
+        endings.push(() => shared.close());
+        const { tell } = await startWorker(shared);
+        const robbed = deferred();
+        const mine = shared.locks.request('m', () => (robbed.resolve(), never()));
+        await robbed.promise;
+        await tell('hold', 'l', {});
+        const thieves = [shared.locks.request('l', { steal: true }, never), tell('hold', 'm', { steal: true })];
+        await rejectsDom(mine, 'AbortError');
+        await thieves[1];
+        shared.counter('m');
+        const { held } = await shared.locks.query();
+        assert.deepEqual(held.map(({ name }) => name).sort(), ['l', 'm']);
+        thieves[0]?.catch(() => {});
+    });
+
+    it('what is asked of a closed attachment is refused, and what it waits for', async () => {
+        const { page, other } = await clients();
+        void page.locks.request('l', never).catch(() => {});
+        const waiting = other.locks.request('l', () => 'never');
+        while ((await page.locks.query()).pending.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+        other.close();
+        await assert.rejects(waiting, { code: 'closed' });
+        await assert.rejects(other.locks.request('l', () => {}), { code: 'closed' });
+        await assert.rejects(other.locks.query(), { code: 'closed' });
+        assert.equal((await page.locks.query()).pending.length, 0);
+        page.close();
+    });
+
+    it('names are any strings; more requests than there is room for are an error, and no more', async () => {
+        const { page } = await clients();
+        endings.push(() => page.close());
+        for (const name of ['', '\ud800', 'a\0b', 'x'.repeat(5000), /** @type {any} */ (7)]) {
+            assert.equal(await page.locks.request(name, (lock) => lock?.name), String(name));
+        }
+        await assert.rejects(page.locks.request('x'.repeat(2 ** 20), () => {}), { code: 'out-of-memory' });
+        assert.equal(await page.locks.request('still', () => 1), 1);
+    });
+});

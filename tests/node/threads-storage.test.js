@@ -1,0 +1,240 @@
+/** `shared.storage()`: a page and workers over one storage, and the page's localStorage beside it. */
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { createOrigin } from 'tabacus/emulator';
+import { threads } from 'tabacus/threads';
+import { mailbox } from '../programs/adders.js';
+
+/** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
+
+/** @type {(() => unknown)[]} */
+const endings = [];
+after(() => Promise.all(endings.map((end) => end())));
+
+async function memory() {
+    const shared = await threads();
+    endings.push(() => shared.close());
+    return shared;
+}
+
+/**
+ * @param {ThreadsMemory} shared
+ * @param {object} [options] of its storage()
+ */
+async function startWorker(shared, options) {
+    const worker = new Worker(new URL('../programs/storer.node.js', import.meta.url));
+    const { deliver, fail, next } = mailbox();
+    worker.on('message', deliver);
+    worker.on('error', fail);
+    endings.push(() => worker.terminate());
+    /** @param {string} order @param {...unknown} args */
+    const tell = async (order, ...args) => {
+        worker.postMessage({ order, args });
+        const { value, error } = /** @type {any} */ (await next());
+        if (error) throw Object.assign(new Error(error.message), error);
+        return value;
+    };
+    await tell('attach', shared.handle, options);
+    return { tell, worker };
+}
+
+/** @param {() => unknown} condition */
+async function until(condition) {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+/** @param {ThreadsMemory} shared */
+function hearingOf(shared) {
+    /** @type {(string | null)[][]} */
+    const heard = [];
+    shared.addEventListener('storage', (/** @type {any} */ { key, oldValue, newValue }) => heard.push([key, oldValue, newValue]));
+    return heard;
+}
+
+test('what one thread sets all others read at once, in the order in which keys came', async () => {
+    const shared = await memory();
+    const [a, b] = [await startWorker(shared), await startWorker(shared)];
+    const storage = await shared.storage();
+    await a.tell('set', 'b', '1');
+    await b.tell('set', 'a', '2');
+    storage['c'] = /** @type {any} */ (3);
+    await a.tell('set', 'b', '4');
+    for (const { tell } of [a, b]) assert.deepEqual(await tell('items'), [['b', '4'], ['a', '2'], ['c', '3']]);
+    assert.deepEqual(Object.keys(storage), ['b', 'a', 'c']);
+    assert.equal(storage.key(1), 'a');
+    await b.tell('remove', 'b');
+    assert.equal(storage.length, 2);
+    assert.equal(storage.getItem('b'), null);
+    await a.tell('clear');
+    assert.deepEqual({ ...storage }, {});
+    assert.equal(await a.tell('capability'), 'memory');
+    assert.equal(shared.capabilities.storage, 'memory');
+});
+
+test('it is a Storage to the letter: conversions, named properties, what they shadow, every unit', async () => {
+    const storage = await (await memory()).storage();
+    assert.equal(Object.prototype.toString.call(storage), '[object Storage]');
+    storage.setItem(/** @type {any} */ (undefined), /** @type {any} */ (null));
+    assert.equal(storage.getItem('undefined'), 'null');
+    storage.setItem('getItem', 'shadowed');
+    assert.equal(typeof storage.getItem, 'function');
+    assert.equal(storage.getItem('getItem'), 'shadowed');
+    assert.throws(() => /** @type {any} */ (storage).setItem('k'), TypeError);
+    assert.throws(() => storage.setItem('k', /** @type {any} */ (Symbol('s'))), TypeError);
+    const odd = '\ud800\0\udc00\uffff';
+    for (const length of [0, 1, 25, 26, 27, 55, 56, 57, 5000]) {
+        const text = odd.repeat(length).slice(0, length);
+        storage.setItem(text, text + odd);
+        assert.equal(storage.getItem(text), text + odd);
+        assert.ok(Object.keys(storage).includes(text));
+    }
+    assert.ok(delete storage['undefined']);
+    assert.ok(!('undefined' in storage));
+});
+
+test('a change is told to every other thread, with both values, and to none where nothing changed', async () => {
+    const shared = await memory();
+    const storage = await shared.storage();
+    const [a, b] = [await startWorker(shared), await startWorker(shared)];
+    const heard = hearingOf(shared);
+    await a.tell('set', 'k', '1');
+    await a.tell('set', 'k', '1');
+    await a.tell('remove', 'none');
+    await b.tell('set', 'k', '2');
+    storage.setItem('page', 'p');
+    await b.tell('clear');
+    const all = [['k', null, '1'], ['k', '1', '2'], ['page', null, 'p'], [null, null, null]];
+    await until(() => heard.length === 3);
+    await until(async () => (await a.tell('heard')).length === 3);
+    await until(async () => (await b.tell('heard')).length === 2);
+    assert.deepEqual(heard, [all[0], all[1], all[3]]);
+    assert.deepEqual(await a.tell('heard'), all.slice(1));
+    assert.deepEqual(await b.tell('heard'), [all[0], all[2]]);
+});
+
+test('who falls behind hears at least that it has missed something', async () => {
+    const shared = await memory();
+    await shared.storage();
+    const heard = hearingOf(shared);
+    const { tell } = await startWorker(shared);
+    const hammered = tell('hammer', 'w', 20_000);
+    const end = Date.now() + 100;
+    while (Date.now() < end); // the page's loop does not turn
+    assert.equal(await hammered, 0);
+    await until(() => heard.at(-1)?.[0] !== undefined && heard.some(([key]) => key === null));
+});
+
+test('what does not fit throws QuotaExceededError, and leaves the old value', async () => {
+    const shared = await memory();
+    const { tell } = await startWorker(shared, { quota_bytes: 100 });
+    const storage = await shared.storage();
+    storage.setItem('key', 'x'.repeat(47));
+    await assert.rejects(tell('set', 'key', 'y'.repeat(48)), { name: 'QuotaExceededError' });
+    assert.throws(() => storage.setItem('k', ''), { name: 'QuotaExceededError', code: 22 });
+    assert.throws(() => storage.setItem('k', 'y'.repeat(2 ** 21)), { name: 'QuotaExceededError' });
+    assert.equal(await tell('get', 'key'), 'x'.repeat(47));
+    assert.equal(storage.length, 1);
+    await assert.rejects(shared.storage({ quota_bytes: 101 }), { code: 'kind-mismatch' });
+    assert.equal(await shared.storage({ quota_bytes: 100 }), storage);
+    for (const quota_bytes of [-1, 0.5, 2 ** 24 + 1, '5']) {
+        await assert.rejects(shared.storage(/** @type {any} */ ({ quota_bytes })), { code: 'invalid-argument' });
+    }
+    await assert.rejects(shared.storage(/** @type {any} */ ({ quota: 1 })), { code: 'invalid-argument' });
+});
+
+test('five million units fit, as in localStorage', async () => {
+    const storage = await (await memory()).storage();
+    const large = '0123456789'.repeat(524_000);
+    storage.setItem('large', large);
+    assert.equal(storage.getItem('large'), large);
+    assert.throws(() => storage.setItem('more', large), { name: 'QuotaExceededError' });
+});
+
+test('threads that hammer it at once each find what they wrote', async () => {
+    const shared = await memory();
+    const storage = await shared.storage();
+    const workers = await Promise.all(['a', 'b', 'c'].map(() => startWorker(shared)));
+    const wrong = workers.map(({ tell }, index) => tell('hammer', `w${index}`, 3000));
+    for (let i = 0; i < 2000; i++) {
+        storage.setItem('page', String(i));
+        assert.equal(storage.getItem('page'), String(i));
+        if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(await Promise.all(wrong), [0, 0, 0]);
+    for (const { tell } of workers) assert.deepEqual(await tell('items'), Object.entries(storage));
+});
+
+test('a worker that is terminated while it writes keeps nobody out', async () => {
+    const shared = await memory();
+    const storage = await shared.storage();
+    const witness = await startWorker(shared);
+    for (let i = 0; i < 12; i++) {
+        const { tell, worker } = await startWorker(shared);
+        void tell('write', `w${i}`).catch(() => {});
+        await until(() => Object.keys(storage).some((key) => key.startsWith(`w${i}/`)));
+        await worker.terminate();
+        storage.setItem('still', String(i));
+        assert.equal(await witness.tell('get', 'still'), String(i));
+        for (const [key, value] of Object.entries(storage)) {
+            const own = key.split('/')[0];
+            assert.ok(key === 'still' || value === '' || value.startsWith(`${own} `), `${key}: ${value.slice(0, 30)}`);
+        }
+    }
+});
+
+test('who has closed its attachment has no storage any more; the others have', async () => {
+    const shared = await memory();
+    const { tell } = await startWorker(shared);
+    await tell('set', 'k', 'v');
+    await tell('close');
+    await assert.rejects(tell('get', 'k'), { code: 'closed' });
+    const storage = await shared.storage();
+    assert.equal(storage.getItem('k'), 'v');
+    shared.close();
+    assert.throws(() => storage.getItem('k'), { code: 'closed' });
+    await assert.rejects(shared.storage(), { code: 'closed' });
+});
+
+test('a page’s localStorage mirrors it, and what other tabs write comes back', async () => {
+    const origin = await createOrigin({ url: 'https://example.com/', clock: 'real' });
+    endings.push(() => origin.close());
+    const [tab, other] = [origin.openTab(), origin.openTab()];
+    tab.window.localStorage.setItem('before', '1');
+    tab.window.localStorage.setItem('length', 'shadowed');
+    Object.defineProperty(globalThis, 'window', { value: tab.window, configurable: true });
+    endings.push(() => Reflect.deleteProperty(globalThis, 'window'));
+    const shared = await memory();
+    const { tell } = await startWorker(shared);
+    const storage = await shared.storage();
+    const heard = hearingOf(shared);
+    assert.equal(shared.capabilities.storage, 'mirrored');
+    assert.deepEqual(await tell('items'), [['before', '1']]);
+    assert.equal(await tell('get', 'length'), 'shadowed');
+
+    /** @type {(string | null)[][]} */
+    const told = [];
+    other.window.addEventListener('storage', (/** @type {any} */ { key, newValue }) => told.push([key, newValue]));
+    storage.setItem('page', 'p');
+    assert.equal(tab.window.localStorage.getItem('page'), 'p');
+    for (const value of ['1', '2', '3']) await tell('set', 'worker', value);
+    await tell('remove', 'before');
+    await until(() => told.length === 5);
+    assert.deepEqual(told, [['page', 'p'], ['worker', '1'], ['worker', '2'], ['worker', '3'], ['before', null]]);
+
+    other.window.localStorage.setItem('other', 'o');
+    await until(async () => (await tell('get', 'other')) === 'o');
+    await until(() => heard.some(([key]) => key === 'other'));
+    assert.ok(told.length === 5, 'what came from there is not written back');
+    other.window.localStorage.clear();
+    await until(async () => (await tell('items')).length === 0);
+
+    origin.setQuota(10);
+    await tell('set', 'much', 'more than ten bytes');
+    await until(() => shared.capabilities.storage === 'behind');
+    assert.equal(tab.window.localStorage.getItem('much'), null);
+    await tell('set', 'much', 'less');
+    await until(() => shared.capabilities.storage === 'mirrored');
+    assert.equal(tab.window.localStorage.getItem('much'), 'less');
+});

@@ -1,0 +1,317 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "tabacus/sync/mutex.hpp"
+
+// A room: shared memory of a fixed size for a table of texts, beside the arena. Blocks of one size,
+// so that nothing can be left over between them; a text is a chain of blocks.
+//
+// Promises: one thread at a time is inside; who was terminated inside keeps nobody out, and what it
+// left undone is repaired by the next one in. Refuses: growth, and reading without going in (but
+// for `version`, which tells whether there is anything to read).
+//
+// What makes a repair possible: each table has one chain that says everything, and changes it by
+// storing one word, after all that the word leads to is written. Everything else (free blocks,
+// buckets, totals) follows from the chain and can be made again.
+
+namespace tabacus::sync {
+
+/// A block of a room, by its place; 0 is none, since a room begins with its own head.
+using Ref = std::uint32_t;
+
+inline constexpr std::size_t block_bytes = 64;
+
+/// The first block of a text. JavaScript reads and writes the fields of these two.
+struct TextHead {
+    Ref next;               // 0
+    std::uint32_t units;    // 4
+    std::uint32_t holders;  // 8   the table, and changes that are told still
+    std::array<char16_t, 26> text;
+};
+struct TextMore {
+    Ref next;  // 0
+    std::array<char16_t, 30> text;
+};
+static_assert(sizeof(TextHead) == block_bytes && sizeof(TextMore) == block_bytes);
+static_assert(offsetof(TextHead, text) == 12 && offsetof(TextMore, text) == 4);
+
+/// A thread that works in the room, for who watches over its life.
+struct Member {
+    std::atomic<Owner> id{0};
+    std::atomic<std::uint32_t> thread{0};  // what the platform calls it; 0 is unknown
+};
+
+inline constexpr std::size_t members_max = 256;
+
+/// The fields that JavaScript reads are at these offsets of every room.
+struct RoomHead {
+    Word version{0};                         // 0   rises with every change
+    Word news{0};                            // 4   the number of the last change that is told
+    Word joined{0};                          // 8   rises when a thread comes: the page listens
+    std::array<std::uint32_t, 2> life{};     // 12  the room's name for the threads' signs of life
+    Ref first{0};                            // 20  the chain that says everything
+    std::uint32_t mirror{0};                 // 24  the table's own
+    std::array<Member, members_max> member;  // 28
+};
+
+/// `Table` has `void repair()`, called inside.
+template <class Table>
+class Room {
+  public:
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+
+    /// Waits until the caller is alone inside. False only if it is inside already.
+    bool enter(Owner self, bool may_sleep) {
+        if (mutex_.try_lock(self) != Lock::acquired && !enter_slow(self, may_sleep)) return false;
+        turns_.fetch_add(1, std::memory_order_relaxed);
+        return true;
+    }
+    void leave(Owner self) { mutex_.unlock(self); }
+    /// Whether anybody is inside, dead or alive.
+    [[nodiscard]] bool occupied() const { return mutex_.locked(); }
+    /// Said before each change: who was taken for dead inside must do nothing more.
+    [[nodiscard]] bool inside(Owner self) const { return mutex_.owner() == self; }
+
+    /// A thread is known to be dead: if it was inside, what it left is repaired.
+    void bury(Owner dead, Owner self) {
+        if (mutex_.take_over(dead, self)) {
+            table().repair();
+            leave(self);
+        }
+        for (Member& member : head_.member) {
+            Owner id = dead;
+            member.id.compare_exchange_strong(id, 0);
+        }
+    }
+
+    /// False if there is no place: then nobody watches over it.
+    bool join(Owner id, std::uint32_t thread) {
+        for (Member& member : head_.member) {
+            Owner nobody = 0;
+            if (!member.id.compare_exchange_strong(nobody, id)) continue;
+            member.thread.store(thread);
+            head_.joined.fetch_add(1);
+            PlatformParker::unpark_all(head_.joined);
+            return true;
+        }
+        return false;
+    }
+
+    RoomHead& head() { return head_; }
+
+    /// For tests: how long to wait before the one inside is taken for dead.
+    void take_for_dead_after(std::uint32_t slices) { slices_max_ = slices; }
+
+    template <class T>
+    T* at(Ref ref) {
+        return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&table()) + ref * block_bytes);
+    }
+    template <class T>
+    const T* at(Ref ref) const {
+        const auto* start = reinterpret_cast<const std::byte*>(static_cast<const Table*>(this));
+        return reinterpret_cast<const T*>(start + ref * block_bytes);
+    }
+
+    // Texts. All of it inside.
+
+    /// A text of that length, whose units are not written yet; 0 if there is no room.
+    Ref make_text(std::size_t units) {
+        const std::size_t blocks = blocks_of(units);
+        if (blocks > end_ || !table().make_space(static_cast<std::uint32_t>(blocks))) return 0;
+        Ref chain = 0;
+        for (std::size_t i = 0; i < blocks; ++i) {
+            const Ref block = take();
+            at<TextMore>(block)->next = chain;
+            chain = block;
+        }
+        auto* head = at<TextHead>(chain);
+        head->units = static_cast<std::uint32_t>(units);
+        head->holders = 1;
+        return chain;
+    }
+
+    Ref make_text(std::u16string_view text) {
+        const Ref made = make_text(text.size());
+        if (made == 0) return 0;
+        pieces(made, [&](char16_t* units, std::size_t count, std::size_t from) {
+            std::memcpy(units, text.data() + from, count * sizeof(char16_t));
+            return true;
+        });
+        return made;
+    }
+
+    void hold(Ref text) { ++at<TextHead>(text)->holders; }
+    void give_text(Ref text) {
+        if (--at<TextHead>(text)->holders == 0) give(text);
+    }
+
+    [[nodiscard]] std::uint32_t units_of(Ref text) const { return at<TextHead>(text)->units; }
+
+    /// Both are laid out alike.
+    [[nodiscard]] bool same(Ref one, Ref other) {
+        if (units_of(one) != units_of(other)) return false;
+        return pieces(
+            one, [&, block = other](char16_t* units, std::size_t count, std::size_t from) mutable {
+                const char16_t* theirs = units_in(block, from);
+                block = at<TextMore>(block)->next;
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (units[i] != theirs[i]) return false;
+                }
+                return true;
+            });
+    }
+
+    /// FNV-1a.
+    [[nodiscard]] std::uint32_t hash_of(Ref text) {
+        std::uint32_t hash = 2166136261U;
+        pieces(text, [&hash](const char16_t* units, std::size_t count, std::size_t) {
+            for (std::size_t i = 0; i < count; ++i) hash = (hash ^ units[i]) * 16777619U;
+            return true;
+        });
+        return hash;
+    }
+
+    /// Calls `piece(units, count, from)` for each piece of the text until it says false.
+    template <class Piece>
+    bool pieces(Ref text, Piece piece) {
+        const std::size_t all = units_of(text);
+        std::size_t from = 0;
+        for (Ref block = text; block != 0 && from < all; block = at<TextMore>(block)->next) {
+            const std::size_t most = from == 0 ? head_units : more_units;
+            const std::size_t count = all - from < most ? all - from : most;
+            if (!piece(units_in(block, from), count, from)) return false;
+            from += count;
+        }
+        return true;
+    }
+
+  protected:
+    /// `bytes` is the size of the room, `own_bytes` that of the table at its beginning.
+    Room(std::uint32_t bytes, std::size_t own_bytes) {
+        const std::uint32_t all = bytes / static_cast<std::uint32_t>(block_bytes);
+        const auto own = static_cast<std::uint32_t>((own_bytes + block_bytes - 1) / block_bytes);
+        // A bit for each block: a repair's marks.
+        marks_ = own;
+        begin_ = own + static_cast<std::uint32_t>(all / (8 * block_bytes)) + 1;
+        fresh_ = begin_;
+        end_ = all;
+    }
+
+    [[nodiscard]] std::uint32_t free_blocks() const { return free_count_ + (end_ - fresh_); }
+
+    /// A block; only after make_space().
+    Ref take() {
+        if (free_ == 0) return fresh_++;
+        const Ref block = free_;
+        free_ = at<TextMore>(block)->next;
+        --free_count_;
+        return block;
+    }
+    void give(Ref chain) {
+        while (chain != 0) {
+            const Ref next = at<TextMore>(chain)->next;
+            at<TextMore>(chain)->next = free_;
+            free_ = chain;
+            ++free_count_;
+            chain = next;
+        }
+    }
+
+    void give_one(Ref block) {
+        at<TextMore>(block)->next = 0;
+        give(block);
+    }
+
+    /// One word, after everything that it leads to and before what follows from it: a thread may be
+    /// terminated between any two instructions.
+    template <class Link>
+    static void commit(Link& word, Ref ref) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        word = ref;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+
+    // A repair: all marks away, a mark on what is used, and the rest is free.
+
+    void unmark_all() { std::memset(at<std::byte>(marks_), 0, (begin_ - marks_) * block_bytes); }
+    void mark(Ref block) { marks_of(block) |= static_cast<std::uint8_t>(1U << block % 8); }
+    void mark_text(Ref text) {
+        at<TextHead>(text)->holders = 1;
+        for (Ref block = text; block != 0; block = at<TextMore>(block)->next) mark(block);
+    }
+    void free_unmarked() {
+        free_ = free_count_ = 0;
+        for (Ref block = begin_; block < fresh_; ++block) {
+            if ((marks_of(block) & 1U << block % 8) != 0) continue;
+            at<TextMore>(block)->next = free_;
+            free_ = block;
+            ++free_count_;
+        }
+    }
+
+    RoomHead head_;
+
+  private:
+    static constexpr std::size_t head_units = 26;
+    static constexpr std::size_t more_units = 30;
+
+    // An operation takes milliseconds at most, of the longest text. Who is inside for as long as
+    // this without a thread having come or gone, and whose death nobody tells, is taken for dead.
+    // Counted in waits that have run their full time: a machine that slept has slept through one.
+    static constexpr std::int64_t slice_ns = 25'000'000;
+    static constexpr std::uint32_t slices = 200;
+    static constexpr std::uint32_t spins_max = 20;
+
+    static std::size_t blocks_of(std::size_t units) {
+        return units <= head_units ? 1 : 1 + (units - head_units + more_units - 1) / more_units;
+    }
+
+    Table& table() { return *static_cast<Table*>(this); }
+
+    char16_t* units_in(Ref block, std::size_t from) {
+        return from == 0 ? at<TextHead>(block)->text.data() : at<TextMore>(block)->text.data();
+    }
+
+    std::uint8_t& marks_of(Ref block) { return at<std::uint8_t>(marks_)[block / 8]; }
+
+    [[gnu::noinline]] bool enter_slow(Owner self, bool may_sleep) {
+        Owner owner = 0;
+        std::uint32_t turn = 0;
+        std::uint32_t waits = 0;
+        for (bool slept = false;;) {
+            const Lock got =
+                may_sleep ? mutex_.lock_slice(self, slice_ns, slept) : mutex_.lock_spinning(self);
+            if (got == Lock::acquired) return true;
+            if (got == Lock::would_deadlock) return false;
+            if (may_sleep && got != Lock::timed_out) continue;
+            if (mutex_.owner() != owner || turns_.load() != turn) {
+                owner = mutex_.owner();
+                turn = turns_.load();
+                waits = 0;
+            }
+            if (++waits < (may_sleep ? slices_max_ : spins_max)) continue;
+            if (owner == 0 || !mutex_.take_over(owner, self)) continue;
+            table().repair();
+            return true;
+        }
+    }
+
+    Mutex mutex_;
+    Word turns_{0};
+    std::uint32_t slices_max_ = slices;
+    Ref marks_ = 0;
+    Ref begin_ = 0;
+    Ref fresh_ = 0;
+    Ref end_ = 0;
+    Ref free_ = 0;
+    std::uint32_t free_count_ = 0;
+};
+
+}  // namespace tabacus::sync

@@ -1,0 +1,284 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "tabacus/sync/room.hpp"
+
+// Web Storage (HTML 12.2) in a room: items in the order in which their keys came, and the changes
+// that threads are told of.
+//
+// Promises: what one thread has set, every thread reads from then on; a value that does not fit
+// leaves the old one; changes have one order for all. Refuses: keeping changes for ever. Who is
+// `changes_max` behind, or behind when the room is needed, or when a dead thread's work was
+// repaired, is told that it has missed some.
+//
+//   chain     first -> item -> item, by the items' `next`; an item's value is one word
+//   made anew buckets, `before`, `last`, count, bytes, free blocks; and the changes are dropped
+
+namespace tabacus::sync {
+
+/// JavaScript reads the fields at the given offsets.
+struct StorageItem {
+    std::atomic<Ref> next{0};   // 0
+    std::atomic<Ref> value{0};  // 4
+    Ref key = 0;                // 8
+    Ref before = 0;
+    Ref same_bucket = 0;
+    std::uint32_t hash = 0;
+};
+static_assert(sizeof(StorageItem) <= block_bytes);
+
+/// A change, as a StorageEvent tells it; 0 where it says null.
+struct StorageChange {
+    Owner writer = 0;   // 0
+    Ref key = 0;        // 4
+    Ref old_value = 0;  // 8
+    Ref new_value = 0;  // 12
+};
+static_assert(sizeof(StorageChange) <= block_bytes);
+
+enum class Stored : std::uint32_t { changed = 0, unchanged = 1, full = 2 };
+
+class StorageTable : public Room<StorageTable> {
+  public:
+    static constexpr std::uint32_t changes_max = 4096;
+
+    /// Writes what no thread has written: what the page heard of other tabs.
+    static constexpr Owner other_tabs = 0;
+
+    /// What a room must have for that quota: a text fills fifteen sixteenths of its blocks, and an
+    /// item needs a block for itself.
+    static constexpr std::uint32_t room_bytes(std::uint32_t quota_bytes);
+
+    /// @param quota_bytes of keys and values together, two bytes a unit
+    StorageTable(std::uint32_t bytes, std::uint32_t quota_bytes)
+        : Room(bytes, sizeof(StorageTable)), quota_bytes_(quota_bytes) {}
+
+    // All below: inside.
+
+    /// The item of that key, or 0.
+    Ref find(Ref key) { return find(key, hash_of(key)); }
+
+    /// Takes both texts over. `full` changes nothing.
+    Stored set(Owner writer, Ref key, Ref value) {
+        const std::uint32_t hash = hash_of(key);
+        const Ref item = find(key, hash);
+        return item == 0 ? insert(writer, key, value, hash) : replace(writer, item, key, value);
+    }
+
+    /// Takes the key over.
+    Stored remove(Owner writer, Ref key) {
+        const Ref item = find(key);
+        give_text(key);
+        if (item == 0) return Stored::unchanged;
+        unlink(item);
+        auto* gone = at<StorageItem>(item);
+        bytes_ -= 2 * (units_of(gone->key) + units_of(gone->value));
+        --count_;
+        tell(writer, gone->key, gone->value, 0);
+        give_one(item);
+        return Stored::changed;
+    }
+
+    Stored clear(Owner writer) {
+        if (head_.first == 0) return Stored::unchanged;
+        Ref item = head_.first;
+        commit(head_.first, 0);
+        last_ = 0;
+        count_ = bytes_ = 0;
+        buckets_.fill(0);
+        while (item != 0) {
+            auto* gone = at<StorageItem>(item);
+            const Ref next = gone->next;
+            give_text(gone->key);
+            give_text(gone->value);
+            give_one(item);
+            item = next;
+        }
+        tell(writer, 0, 0, 0);
+        return Stored::changed;
+    }
+
+    [[nodiscard]] Ref first() const { return head_.first; }
+    [[nodiscard]] std::uint32_t count() const { return count_; }
+    [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
+    [[nodiscard]] std::uint32_t quota_bytes() const { return quota_bytes_; }
+
+    /// Until somebody listens, changes are not kept.
+    void listen() { listeners_ = true; }
+
+    /// The change of that number; 0 if it is not kept any more.
+    Ref change(std::uint32_t number) {
+        const std::uint32_t last = head_.news.load();
+        // Numbers wrap around, and so do these differences.
+        if (last - number >= kept_) return 0;
+        return changes_[number % changes_max];
+    }
+
+    /// Blocks for `count`, if need be those of changes that nobody may have heard of.
+    bool make_space(std::uint32_t count) {
+        while (free_blocks() < count && kept_ > 0) forget_oldest();
+        return free_blocks() >= count;
+    }
+
+    void repair() {
+        kept_ = 0;
+        buckets_.fill(0);
+        last_ = 0;
+        count_ = bytes_ = 0;
+        unmark_all();
+        for (Ref item = head_.first; item != 0; item = at<StorageItem>(item)->next) adopt(item);
+        free_unmarked();
+        head_.version.fetch_add(1);
+        announce();
+    }
+
+  private:
+    static constexpr std::size_t buckets_max = 1024;
+
+    Ref find(Ref key, std::uint32_t hash) {
+        Ref item = buckets_[hash % buckets_max];
+        while (item != 0) {
+            auto* candidate = at<StorageItem>(item);
+            if (candidate->hash == hash && same(candidate->key, key)) return item;
+            item = candidate->same_bucket;
+        }
+        return 0;
+    }
+
+    Stored insert(Owner writer, Ref key, Ref value, std::uint32_t hash) {
+        const std::uint64_t more = 2ULL * units_of(key) + 2ULL * units_of(value);
+        if (bytes_ + more > quota_bytes_ || !make_space(1)) {
+            give_text(key);
+            give_text(value);
+            return Stored::full;
+        }
+        const Ref item = take();
+        auto* made = new (at<std::byte>(item)) StorageItem;
+        made->key = key;
+        made->value = value;
+        made->hash = hash;
+        if (last_ == 0) {
+            commit(head_.first, item);
+        } else {
+            commit(at<StorageItem>(last_)->next, item);
+        }
+        place(item);
+        hold(key);
+        hold(value);
+        tell(writer, key, 0, value);
+        return Stored::changed;
+    }
+
+    Stored replace(Owner writer, Ref item, Ref key, Ref value) {
+        give_text(key);
+        auto* known = at<StorageItem>(item);
+        const Ref old_value = known->value;
+        const std::uint32_t less = 2 * units_of(old_value);
+        const std::uint64_t more = 2ULL * units_of(value);
+        const bool equal = same(old_value, value);
+        if (equal || bytes_ - less + more > quota_bytes_) {
+            give_text(value);
+            return equal ? Stored::unchanged : Stored::full;
+        }
+        commit(known->value, value);
+        bytes_ = static_cast<std::uint32_t>(bytes_ - less + more);
+        hold(known->key);
+        hold(value);
+        tell(writer, known->key, old_value, value);
+        return Stored::changed;
+    }
+
+    /// What follows from an item that is last in the chain.
+    void place(Ref item) {
+        auto* placed = at<StorageItem>(item);
+        placed->before = last_;
+        last_ = item;
+        Ref& bucket = buckets_[placed->hash % buckets_max];
+        placed->same_bucket = bucket;
+        bucket = item;
+        ++count_;
+        bytes_ += 2 * (units_of(placed->key) + units_of(placed->value));
+    }
+
+    void adopt(Ref item) {
+        mark(item);
+        mark_text(at<StorageItem>(item)->key);
+        mark_text(at<StorageItem>(item)->value);
+        place(item);
+    }
+
+    void unlink(Ref item) {
+        const auto* gone = at<StorageItem>(item);
+        const Ref next = gone->next;
+        if (gone->before == 0) {
+            commit(head_.first, next);
+        } else {
+            commit(at<StorageItem>(gone->before)->next, next);
+        }
+        if (next == 0) {
+            last_ = gone->before;
+        } else {
+            at<StorageItem>(next)->before = gone->before;
+        }
+        Ref* link = &buckets_[gone->hash % buckets_max];
+        while (*link != item) link = &at<StorageItem>(*link)->same_bucket;
+        *link = gone->same_bucket;
+    }
+
+    /// Takes over one holding of each of the texts that it tells of.
+    void tell(Owner writer, Ref key, Ref old_value, Ref new_value) {
+        head_.version.fetch_add(1);
+        const StorageChange change{
+            .writer = writer, .key = key, .old_value = old_value, .new_value = new_value};
+        if (!listeners_ || !make_space(1)) {
+            drop(change);  // and none is kept any more: all numbers up to this one are missed
+        } else {
+            if (kept_ == changes_max) forget_oldest();
+            const Ref block = take();
+            new (at<std::byte>(block)) StorageChange(change);
+            changes_[(head_.news.load() + 1) % changes_max] = block;
+            ++kept_;
+        }
+        announce();
+    }
+
+    void announce() {
+        head_.news.fetch_add(1);
+        if (listeners_) PlatformParker::unpark_all(head_.news);
+    }
+
+    void drop(const StorageChange& change) {
+        if (change.key != 0) give_text(change.key);
+        if (change.old_value != 0) give_text(change.old_value);
+        if (change.new_value != 0) give_text(change.new_value);
+    }
+
+    void forget_oldest() {
+        const std::uint32_t number = head_.news.load() - kept_ + 1;
+        const Ref block = changes_[number % changes_max];
+        --kept_;
+        drop(*at<StorageChange>(block));
+        give_one(block);
+    }
+
+    Ref last_ = 0;
+    std::uint32_t count_ = 0;
+    std::uint32_t bytes_ = 0;
+    std::uint32_t quota_bytes_;
+    std::uint32_t kept_ = 0;  // how many of the latest changes are in `changes_`
+    bool listeners_ = false;
+    std::array<Ref, buckets_max> buckets_{};
+    std::array<Ref, changes_max> changes_{};
+};
+
+constexpr std::uint32_t StorageTable::room_bytes(std::uint32_t quota_bytes) {
+    return static_cast<std::uint32_t>(sizeof(StorageTable)) + quota_bytes + quota_bytes / 4 +
+           (1U << 16);
+}
+
+}  // namespace tabacus::sync
