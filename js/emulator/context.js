@@ -5,6 +5,7 @@ import { Chance } from './chance.js';
 import { Timers } from './clock.js';
 import { QuotaExceededError, trusted } from './events.js';
 import { LocksOf } from './locks.js';
+import { Port } from './port.js';
 import { cloned } from './post.js';
 import { runFunction, runScript } from './script.js';
 import { checkOptions } from '../shared/check.js';
@@ -135,9 +136,15 @@ export class Context {
         this.guard(() => target.dispatchEvent(event));
     }
 
-    /** HTML §2.7.3 @param {unknown} message @param {StructuredSerializeOptions} [options] */
-    serialize(message, options) {
-        return cloned(message, options);
+    /** HTML §2.7.3 @param {unknown} message */
+    serialize(message) {
+        return cloned(message);
+    }
+
+    /** What was transferred is here. @template {Posted} P @param {P} posted @returns {P} */
+    received(posted) {
+        for (const port of posted.ports) if (port instanceof Port) Port.arrive(port, this);
+        return posted;
     }
 
     /** A message for many: each has a copy of its own. @param {EventTarget} target @param {unknown} data */
@@ -152,7 +159,8 @@ export class Context {
      * @param {Posted} message
      * @param {{ source?: unknown, origin?: string }} [from] nothing, of a worker's port (HTML §9.4.4)
      */
-    firePosted(target, { data, ports }, { source = null, origin = '' } = {}) {
+    firePosted(target, message, { source = null, origin = '' } = {}) {
+        const { data, ports } = this.received(message);
         this.guard(() => target.dispatchEvent(trusted(this.window.MessageEvent, 'message', { data, origin, ports, source })));
     }
 

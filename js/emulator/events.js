@@ -1,6 +1,7 @@
 /** Events that Node lacks, or makes otherwise than Web IDL says: an interface of its own for each global object. */
 
 import { idlInterface, onlyInternal, requireArguments } from './idl.js';
+import { isPort } from './post.js';
 import { isStorage } from './storage.js';
 
 /** A member of an event and of its dictionary. @typedef {{ convert: (value: any) => unknown, initial: unknown }} Member */
@@ -40,7 +41,7 @@ const ports = {
     initial: Object.freeze([]),
     convert: (value) => {
         const listed = typeof value === 'object' && value !== null && typeof value[Symbol.iterator] === 'function' ? [...value] : [undefined];
-        if (!listed.every((port) => port instanceof MessagePort)) throw new TypeError('MessageEvent: the ports are not a sequence of ports');
+        if (!listed.every(isPort)) throw new TypeError('MessageEvent: the ports are not a sequence of ports');
         return Object.freeze(listed);
     },
 };
@@ -134,12 +135,7 @@ export const storageEventInterface = () =>
 /** HTML §9.2: of which Node's takes no window for a source. */
 export function messageEventInterface() {
     const members = { data: { convert: (/** @type {unknown} */ value) => value, initial: null }, lastEventId: text, origin: usv, ports, source: messageSource };
-    const Interface = eventInterface('MessageEvent', members, ['data', 'origin', 'lastEventId', 'source', 'ports']);
-    // A port's own events are the host's.
-    const isHosts = (/** @type {unknown} */ value) => value instanceof MessageEvent;
-    const isOurs = (/** @type {unknown} */ value) => Function.prototype[Symbol.hasInstance].call(Interface, value);
-    Object.defineProperty(Interface, Symbol.hasInstance, { value: (/** @type {unknown} */ value) => isOurs(value) || isHosts(value), configurable: true });
-    return Interface;
+    return eventInterface('MessageEvent', members, ['data', 'origin', 'lastEventId', 'source', 'ports']);
 }
 
 /** HTML §8.1.4.3. */

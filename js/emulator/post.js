@@ -1,8 +1,17 @@
 /** What postMessage() of windows, workers and their scopes makes of its arguments. */
 
 import { requireArguments } from './idl.js';
+import { Port } from './port.js';
 
-/** A message on its way to its one target. @typedef {{ data: unknown, ports: MessagePort[] }} Posted */
+/** A port of the emulator's, or of the host's. @typedef {Port | MessagePort} AnyPort */
+
+/** A message on its way to its one target. @typedef {{ data: unknown, ports: AnyPort[] }} Posted */
+
+/** @param {unknown} value @returns {value is AnyPort} */
+export const isPort = (value) => value instanceof Port || value instanceof MessagePort;
+
+/** @param {string} why */
+const uncloneable = (why) => new DOMException(why, 'DataCloneError');
 
 /**
  * HTML §2.7.5, StructuredSerializeWithTransfer and back.
@@ -11,29 +20,96 @@ import { requireArguments } from './idl.js';
  * @param {any[]} transfer
  * @returns {Posted}
  */
-function transferred(message, transfer) {
-    const ports = transfer.filter((one) => one instanceof MessagePort);
-    return /** @type {Posted} */ (cloned({ data: checkCloneable(message, transfer), ports }, { transfer }));
+export function transferred(message, transfer) {
+    const own = transfer.filter((one) => one instanceof Port);
+    if (new Set(own).size < own.length) throw uncloneable('a port is transferred twice');
+    if (own.some(Port.isDetached)) throw uncloneable('a port was transferred before');
+    /** Stand for ports within the clone. @type {Map<unknown, object>} */
+    const marks = new Map(own.map((port) => [port, {}]));
+    const data = own.length > 0 ? marked(checkCloneable(message, transfer), marks, new Map()) : checkCloneable(message, transfer);
+    const rest = transfer.filter((one) => !(one instanceof Port));
+    const listed = transfer.filter(isPort).map((port) => marks.get(port) ?? port);
+    const copy = /** @type {any} */ (clone({ data, listed, marks: [...marks.values()] }, { transfer: rest }));
+    const arrived = new Map(own.map((port, at) => [copy.marks[at], Port.transfer(port)]));
+    const ports = copy.listed.map((/** @type {any} */ one) => arrived.get(one) ?? one);
+    return { data: arrived.size > 0 ? replaced(copy.data, arrived, new Set()) : copy.data, ports };
+}
+
+/** Whether structuredClone() looks into it as into an object without a type of its own. @param {any} value */
+const isPlain = (value) => Object.prototype.toString.call(value) === '[object Object]';
+
+/**
+ * A copy with marks in the places of ports: what is posted is the caller's.
+ *
+ * @param {any} value
+ * @param {Map<unknown, object>} marks
+ * @param {Map<object, any>} copies
+ * @returns {any}
+ */
+function marked(value, marks, copies) {
+    if (typeof value !== 'object' || value === null) return value;
+    if (value instanceof Port) {
+        const mark = marks.get(value);
+        if (!mark) throw uncloneable('a port that is not transferred cannot be cloned');
+        return mark;
+    }
+    if (copies.has(value)) return copies.get(value);
+    const copy = Array.isArray(value) ? Array(value.length) : value instanceof Map ? new Map() : value instanceof Set ? new Set() : isPlain(value) ? {} : undefined;
+    if (!copy) return value;
+    copies.set(value, copy);
+    const inner = (/** @type {any} */ one) => marked(one, marks, copies);
+    if (copy instanceof Map) for (const [key, one] of value) copy.set(inner(key), inner(one));
+    else if (copy instanceof Set) for (const one of value) copy.add(inner(one));
+    else for (const [key, one] of Object.entries(value)) Object.defineProperty(copy, key, { value: inner(one), writable: true, enumerable: true, configurable: true });
+    return copy;
+}
+
+/**
+ * A clone, with ports in the places of their marks.
+ *
+ * @param {any} value
+ * @param {Map<unknown, Port>} arrived
+ * @param {Set<object>} seen
+ * @returns {any}
+ */
+function replaced(value, arrived, seen) {
+    if (arrived.has(value)) return arrived.get(value);
+    if (typeof value !== 'object' || value === null || seen.has(value)) return value;
+    seen.add(value);
+    const inner = (/** @type {any} */ one) => replaced(one, arrived, seen);
+    if (value instanceof Map) refill(value, [...value].map(([key, one]) => [inner(key), inner(one)]), (pair) => value.set(...pair));
+    else if (value instanceof Set) refill(value, [...value].map(inner), (one) => value.add(one));
+    else if (Array.isArray(value) || isPlain(value)) for (const [key, one] of Object.entries(value)) value[key] = inner(one);
+    return value;
+}
+
+/** @param {Map<any, any> | Set<any>} collection @param {any[]} items @param {(item: any) => void} add */
+function refill(collection, items, add) {
+    collection.clear();
+    items.forEach(add);
 }
 
 /** Node clones as a plain object what is none: windows, documents, channels. @param {unknown} value @param {readonly unknown[]} transfer */
 function checkCloneable(value, transfer) {
     const refused = value instanceof EventTarget && !transfer.includes(value);
-    if (refused) throw new DOMException(`${Object.prototype.toString.call(value)} cannot be cloned`, 'DataCloneError');
+    if (refused) throw uncloneable(`${Object.prototype.toString.call(value)} cannot be cloned`);
     return value;
 }
 
-/** HTML §2.7.3 @param {unknown} value @param {StructuredSerializeOptions} [options] */
-export function cloned(value, options) {
+/** @param {unknown} value @param {StructuredSerializeOptions} [options] */
+function clone(value, options) {
     try {
-        return structuredClone(checkCloneable(value, options?.transfer ?? []), options);
+        return structuredClone(value, options);
     } catch (error) {
         // Node's: a TypeError.
         const { code, message } = /** @type {any} */ (error) ?? {};
-        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST') throw new DOMException(message, 'DataCloneError');
+        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST') throw uncloneable(message);
         throw error;
     }
 }
+
+/** HTML §2.7.3, for many. @param {unknown} value */
+export const cloned = (value) => clone(checkCloneable(value, []));
 
 /** @param {any} given a sequence<object>? @returns {any[]} */
 function sequence(given) {
@@ -58,14 +134,19 @@ const transferOf = ({ transfer }) => (transfer === undefined ? [] : sequence(tra
  * postMessage(message, transfer) and postMessage(message, { transfer }) of workers (HTML §10.2.6.3).
  *
  * @param {any[]} given
+ * @param {Port} [through] which cannot be transferred through itself
  * @returns {Posted}
  */
-export function postedToWorker(given) {
+export function postedToWorker(given, through) {
     requireArguments('postMessage', given, 1);
     const [message, options] = given;
     const transfer = typeof options?.[Symbol.iterator] === 'function' && typeof options === 'object' ? sequence(options) : transferOf(dictionary(options));
+    if (through && transfer.includes(through)) throw uncloneable('a port cannot be transferred through itself');
     return transferred(message, transfer);
 }
+
+/** structuredClone(value, { transfer }) (§2.7.10). @param {any[]} given @returns {Posted} */
+export const clonedByScript = ([value, options]) => transferred(value, transferOf(dictionary(options)));
 
 /**
  * postMessage(message, targetOrigin, transfer) and postMessage(message, { targetOrigin, transfer }) of windows

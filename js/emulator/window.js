@@ -11,7 +11,8 @@ import { defineHandlers, idlInterface, internal, onlyInternal, operation, plainl
 import { lockInterface, lockManagerInterface } from './locks.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
 import { openFrom } from './opening.js';
-import { cloned, postedToWindow } from './post.js';
+import { messageChannelInterface, Port } from './port.js';
+import { clonedByScript, postedToWindow } from './post.js';
 import { runScript } from './script.js';
 import { storageInterface } from './storage.js';
 import { belongsTo, ReportingTarget } from './target.js';
@@ -22,7 +23,7 @@ import { textOf, workerInterface } from './worker.js';
 /** What a tab has of its host as it is: interfaces without state of their own. */
 const HOSTED = [
     'AbortController', 'Blob', 'CompressionStream', 'CustomEvent', 'DOMException', 'DecompressionStream',
-    'Event', 'EventTarget', 'FormData', 'Headers', 'MessageChannel', 'MessagePort', 'ReadableStream',
+    'Event', 'EventTarget', 'FormData', 'Headers', 'ReadableStream',
     'Request', 'Response', 'TextDecoder', 'TextEncoder', 'TransformStream', 'URL', 'URLSearchParams', 'WebAssembly',
     'WritableStream', 'atob', 'btoa', 'console', 'fetch',
 ];
@@ -93,7 +94,9 @@ const COMMON = {
     BroadcastChannel: broadcastChannelInterface,
     QuotaExceededError: () => QuotaExceededError,
     ErrorEvent: errorEventInterface,
+    MessageChannel: messageChannelInterface,
     MessageEvent: messageEventInterface,
+    MessagePort: () => Port,
     Worker: workerInterface,
     navigator: navigatorOf,
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
@@ -117,7 +120,7 @@ const COMMON_OPERATIONS = {
     clearTimeout: [0, ({ timers }) => (id) => timers.clear(id)],
     clearInterval: [0, ({ timers }) => (id) => timers.clear(id)],
     reportError: [1, (context) => (error) => context.report(error)],
-    structuredClone: [1, () => (value, options) => cloned(value, options)],
+    structuredClone: [1, (context) => (...given) => context.received(clonedByScript(given)).data],
     queueMicrotask: [1, (context) => (given) => {
         const call = callback('queueMicrotask', given);
         queueMicrotask(() => context.guard(call));

@@ -1,6 +1,7 @@
 /** What the callers of a lock pass, checked before anything is done. */
 
 import { invalid } from '../errors.js';
+import { storable } from '../host/storable.js';
 import { checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
 import { Held } from './held.js';
 
@@ -107,9 +108,9 @@ export function checkKey(argument, value) {
  */
 export function cloned(argument, value) {
     try {
-        if (value !== undefined) return structuredClone(value);
+        if (value !== undefined) return storable(value);
     } catch {
         // told below
     }
-    throw invalid(argument, value, 'a value that can be cloned (structuredClone)');
+    throw invalid(argument, value, 'a value that can be cloned for storage (structuredClone, IndexedDB)');
 }

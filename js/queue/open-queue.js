@@ -126,7 +126,18 @@ export class OpenQueue {
         this.#concurrency = Number(options[1]);
         this.#number = border.invoke('_queue_open', [name], ...options);
         void this.#refresh().catch(() => {}); // heard of with the next event
+        platform.addEventListener?.('pageshow', this.#onPageShow);
     }
+
+    /** A page that comes back from the back/forward cache was told of nothing meanwhile. @param {{ persisted: boolean }} event */
+    #onPageShow = ({ persisted }) => {
+        if (!persisted) return;
+        const former = [...this.#claimed.keys()];
+        this.#refresh(former).then(
+            () => this.#tell({ type: 'state' }),
+            () => {}, // the tab was closed
+        );
+    };
 
     /**
      * @param {unknown} payload
@@ -210,6 +221,7 @@ export class OpenQueue {
 
     /** @internal */
     _close() {
+        this.#platform.removeEventListener?.('pageshow', this.#onPageShow);
         this.#handlers = [];
         this.#listeners.clear();
         const closed = new TabacusError('closed', 'the tab was closed before this was done');
@@ -393,12 +405,14 @@ export class OpenQueue {
 
     // --- News
 
-    async #refresh() {
+    /** @param {string[]} [former] jobs that ran as last heard */
+    async #refresh(former = []) {
         const counted = this.#make((id) => this.#invoke('count', [], id)).then(([size, paused]) => {
             this.size = Number(size);
             this.#paused = paused !== '';
         });
         const [running] = await Promise.all([this.#list(1), counted]);
+        for (const ended of former.filter((one) => !running.some(({ id }) => id === one))) this.#claimed.delete(ended);
         for (const { id, key, kind, tab = '', attempt } of running) {
             const known = this.#claimed.get(id);
             if (known) known.claim.current = id;

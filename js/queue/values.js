@@ -4,6 +4,7 @@
  */
 
 import { TabacusError } from '../errors.js';
+import { storable } from '../host/storable.js';
 
 /** What is nested deeper may be a cycle. */
 const depthMax = 32;
@@ -48,9 +49,9 @@ export function packed(argument, value, values) {
     if (value === undefined) return { text: 'u', byValue: false };
     if (survives(value, depthMax)) return { text: JSON.stringify(value), byValue: false };
     try {
-        return { text: values.keep(structuredClone(value)), byValue: true };
+        return { text: values.keep(storable(value)), byValue: true };
     } catch (cause) {
-        const allowed = 'a value that can be cloned (structuredClone)';
+        const allowed = 'a value that can be cloned for storage (structuredClone, IndexedDB)';
         throw new TabacusError('not-cloneable', `${argument} must be ${allowed}`, { argument, value, allowed, cause });
     }
 }

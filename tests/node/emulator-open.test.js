@@ -55,6 +55,21 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         assert.ok(naive.some((missing) => missing > 0), `${naive}`);
     });
 
+    it('a page that comes back from the back/forward cache sees how its queues stand', () =>
+        inThreeTabs(4, async (origin, [ours, other]) => {
+            const [away, queue] = [origin.tabs[0], other?.queue('q')];
+            const seen = ours?.queue('q');
+            await seen?.enqueue(1);
+            assert.equal(await away?.bfcache(), true);
+            await queue?.pause();
+            await queue?.enqueue(2);
+            /** @type {Promise<import('tabacus').QueueState>} */
+            const told = new Promise((resolve) => seen?.subscribe((state) => state.paused && resolve(state)));
+            away?.thaw();
+            const { type, size, paused } = await told;
+            assert.deepEqual([type, size, paused, seen?.size], ['state', 2, true, 2]);
+        }));
+
     it('locks exclude, tokens rise, a dead holder’s lock is granted to the next', () =>
         inThreeTabs(7, async (origin, ours) => {
             let inside = 0;

@@ -316,6 +316,22 @@ test('at most once: a job whose worker was lost is a dead letter, and is not run
     await close();
 });
 
+test('what can be cloned and not stored is refused alone: no other job fails with it (HTML §2.7.3)', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const options = { attempts: 1 };
+    const queue = a.queue('q', options);
+    const module = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
+    const values = [new SharedArrayBuffer(4), { in: [new Map([[1, new Uint8Array(new SharedArrayBuffer(1))]])] }, new Set([module])];
+    const all = await Promise.allSettled([new Date(1), ...values, new Date(2)].map((value) => queue.enqueue(value)));
+    assert.deepEqual(all.map(({ status }) => status), ['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled']);
+    for (const { reason } of /** @type {PromiseRejectedResult[]} */ (all.slice(1, -1))) assert.ok(failsWith('not-cloneable')(reason));
+    b.queue('q', options).handle(({ payload }) => (Number(payload) === 1 ? module : 'done'));
+    const [first, last] = [all[0], all[4]].map((one) => /** @type {PromiseFulfilledResult<import('tabacus').Receipt>} */ (one).value.result);
+    await assert.rejects(/** @type {Promise<unknown>} */ (first), failsWith('not-cloneable'));
+    assert.equal(await last, 'done');
+    await close();
+});
+
 test('what is refused is refused at once, by name, and changes nothing', async () => {
     const { tabs: [a], close } = await tabs(1);
     const queue = a.queue('q', { limit: 2 });

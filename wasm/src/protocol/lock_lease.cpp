@@ -1,7 +1,9 @@
 #include "lock_lease.hpp"
 
 #include <algorithm>
-#include <array>
+#include <utility>
+
+#include "record.hpp"
 
 namespace tabacus {
 namespace {
@@ -16,7 +18,70 @@ constexpr double look_last_ms = 500;
 /// What must not change for a lease to have run out.
 std::string state_of(const LockRow& row) { return row.grant + "/" + std::to_string(row.beat); }
 
+/// How many fields an entry of the line has, and where the first begins.
+constexpr std::size_t fields_of_entry = 4;
+constexpr std::size_t fields_before = 2;
+/// More than any line has.
+constexpr std::size_t entries_max = 1'024;
+/// A line of nobody's epoch.
+constexpr std::string_view no_grant = "-";
+
+std::vector<std::string> fields_of(std::string_view text) {
+    std::vector<std::string> fields;
+    while (fields.size() <= fields_before + entries_max * fields_of_entry) {
+        const auto end = text.find(record_separator);
+        fields.emplace_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return fields;
+}
+
 }  // namespace
+
+std::string LeaseTurnstile::format(const Line& line) {
+    auto text = std::string(record_version) + record_separator + line.grant;
+    for (const auto& entry : line.entries) {
+        for (const auto& field : {std::string(1, static_cast<char>(entry.kind)), entry.id,
+                                  entry.tab, std::to_string(entry.beat)}) {
+            (text += record_separator) += field;
+        }
+    }
+    return text;
+}
+
+std::optional<LeaseTurnstile::Line> LeaseTurnstile::parse(std::string_view text) {
+    const auto fields = fields_of(text);
+    if (fields.size() < fields_before || (fields.size() - fields_before) % fields_of_entry != 0 ||
+        fields.size() > fields_before + entries_max * fields_of_entry ||
+        fields[0] != record_version || (fields[1] != no_grant && !is_identifier(fields[1]))) {
+        return std::nullopt;
+    }
+    Line line{fields[1], {}};
+    for (std::size_t i = fields_before; i < fields.size(); i += fields_of_entry) {
+        const auto beat = parse_value(fields[i + 3]);
+        const bool known = fields[i] == "r" || fields[i] == "s" || fields[i] == "x";
+        if (!known || !is_identifier(fields[i + 1]) || !is_identifier(fields[i + 2]) || !beat ||
+            *beat < 0) {
+            return std::nullopt;
+        }
+        line.entries.push_back(
+            {static_cast<Entry::Kind>(fields[i][0]), fields[i + 1], fields[i + 2], *beat});
+    }
+    return line;
+}
+
+/// A line that cannot be read is an empty one: nobody is let in by it.
+Task<LeaseTurnstile::Line> LeaseTurnstile::read_line(Transaction& transaction) {
+    const auto stored = co_await transaction.get(Store::locks, key_ + "/line");
+    auto line = stored ? parse(stored->value) : std::nullopt;
+    co_return line.value_or(Line{std::string(no_grant), {}});
+}
+
+void LeaseTurnstile::put_line(Transaction& transaction, const Line& before, const Line& line) {
+    if (line == before) return;
+    transaction.put(Store::locks, key_ + "/line", format(line));
+}
 
 std::int64_t LeaseTurnstile::lease_ms() const {
     return context_.world.lifecycle().hidden() ? lease_hidden_ms : lease_visible_ms;
@@ -24,26 +89,41 @@ std::int64_t LeaseTurnstile::lease_ms() const {
 
 Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     if (!wish.steal) cancelled_ = false;
+    const auto id = identifier_of(context_.world.random().bits());
     double pause_ms = look_first_ms;
-    double unchanged_ms = 0;
-    std::string former;
+    double slept_ms = 0;
+    Seen watched;
     stale_.clear();
     while (true) {
         Seen seen;
-        auto possession = co_await try_now(wish, seen);
+        auto possession = co_await try_now(wish, id, seen);
         if (possession) co_return possession;
-        if (wish.if_available || cancelled_) co_return nullptr;
-        if (seen.state != former) unchanged_ms = 0;
-        former = seen.state;
-        if (unchanged_ms >= seen.lease_ms) {
-            stale_ = seen.state;
-            continue;
+        if (wish.if_available) co_return nullptr;
+        const auto left_ms = watch(watched, seen, slept_ms);
+        slept_ms = 0;
+        if (left_ms > 0 && !cancelled_) {
+            const auto pause = std::min(pause_ms, left_ms);
+            if (co_await wait(pause)) slept_ms = pause;
+            pause_ms = std::min(pause_ms * 2, look_last_ms);
         }
-        const auto pause = std::min(pause_ms, seen.lease_ms - unchanged_ms);
-        if (co_await wait(pause)) unchanged_ms += pause;
-        if (cancelled_) co_return nullptr;
-        pause_ms = std::min(pause_ms * 2, look_last_ms);
+        if (!cancelled_) continue;
+        context_.scope.spawn(leave_line(id));
+        co_return nullptr;
     }
+}
+
+double LeaseTurnstile::watch(Seen& watched, const Seen& seen, double slept_ms) {
+    Seen unchanged;
+    double left_ms = static_cast<double>(lease_hidden_ms);
+    for (const auto& [state, lease_ms] : seen) {
+        const auto former = watched.find(state);
+        const auto so_far = former == watched.end() ? 0 : former->second + slept_ms;
+        unchanged[state] = so_far;
+        left_ms = std::min(left_ms, lease_ms - so_far);
+        if (so_far >= lease_ms) stale_.insert(state);
+    }
+    watched = std::move(unchanged);
+    return left_ms;
 }
 
 Task<bool> LeaseTurnstile::wait(double delay_ms) {
@@ -60,27 +140,117 @@ Task<bool> LeaseTurnstile::wait(double delay_ms) {
     co_return *slept;
 }
 
-/// One transaction. Nothing when another holds it; `seen` then says what was found.
-Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, Seen& seen) {
+bool LeaseTurnstile::free(const std::optional<LockRow>& row) const {
+    return !row || row->beat == 0 || stale_.contains(state_of(*row));
+}
+
+/// Whether readers hold the epoch of the row, so that another may join them.
+bool LeaseTurnstile::is_read(const std::optional<LockRow>& row, const Line& line) const {
+    return !free(row) && line.grant == row->grant &&
+           std::any_of(line.entries.begin(), line.entries.end(),
+                       [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
+}
+
+std::string LeaseTurnstile::state_of_entry(const Entry& entry) {
+    return entry.id + "/" + std::to_string(entry.beat);
+}
+
+LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row, const Line& line,
+                                              const Wish& wish, std::string_view id) const {
+    Seen seen;
+    if (wish.steal) return seen;
+    const bool reads = wish.mode == LockMode::shared;
+    if (!free(row) && !(reads && is_read(row, line))) {
+        seen[state_of(*row)] =
+            static_cast<double>(std::clamp(row->lease_ms, std::int64_t{1}, lease_hidden_ms));
+    }
+    for (const auto& entry : line.entries) {
+        if (entry.id == id) break;
+        const bool before =
+            reads ? entry.kind == Entry::Kind::waits : entry.kind != Entry::Kind::reads;
+        if (before) seen[state_of_entry(entry)] = static_cast<double>(lease_visible_ms);
+    }
+    return seen;
+}
+
+/// One transaction. Nothing when another holds it, or is before; `seen` then says what was found.
+Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string id, Seen& seen) {
     const std::vector scope{Store::locks, Store::aside};
     auto possession = std::make_shared<Possession>();
     possession->mode = wish.mode;
+    bool others_may_read = false;
     {
         const auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
                                                                                Durability::relaxed);
         const auto row = co_await context_.epochs.read_in(*transaction, key_);
-        if (row && row->beat > 0 && !wish.steal && state_of(*row) != stale_) {
-            seen = {state_of(*row), static_cast<double>(std::clamp(row->lease_ms, std::int64_t{1},
-                                                                   lease_hidden_ms))};
+        const auto before = co_await read_line(*transaction);
+        auto line = before;
+        std::erase_if(line.entries, [&](const auto& entry) {
+            return entry.kind != Entry::Kind::reads && stale_.contains(state_of_entry(entry));
+        });
+        seen = blockers(row, line, wish, id);
+        if (!seen.empty()) {
+            if (!wish.if_available) {
+                stand_in_line(line, wish, id);
+                put_line(*transaction, before, line);
+                co_await transaction->commit();
+            }
             co_return nullptr;
         }
-        auto claim = wish.claim;
-        claim.lease_ms = lease_ms();
-        possession->tokens = co_await context_.epochs.raise_in(*transaction, key_, claim);
+        std::erase_if(line.entries, [&](const auto& entry) { return entry.id == id; });
+        possession->tokens = co_await enter(*transaction, row, line, wish);
+        if (wish.mode == LockMode::shared) {
+            possession->reader = id;
+            line.entries.push_back({Entry::Kind::reads, id, context_.epochs.tab(), 0});
+            others_may_read = line.entries.front().kind == Entry::Kind::waits_to_read;
+        }
+        put_line(*transaction, before, line);
         co_await transaction->commit();
     }
+    if (others_may_read) context_.post(LockMessage::Kind::released, key_);
     context_.scope.spawn(renew(possession));
     co_return possession;
+}
+
+void LeaseTurnstile::stand_in_line(Line& line, const Wish& wish, const std::string& id) const {
+    const auto own = std::find_if(line.entries.begin(), line.entries.end(),
+                                  [&](const auto& entry) { return entry.id == id; });
+    const auto kind =
+        wish.mode == LockMode::shared ? Entry::Kind::waits_to_read : Entry::Kind::waits;
+    if (own != line.entries.end()) {
+        ++own->beat;
+    } else if (line.entries.size() < entries_max) {
+        line.entries.push_back({kind, id, context_.epochs.tab(), 1});
+    }
+}
+
+/// Readers join the epoch that readers hold; anybody else begins one.
+Task<LockTokens> LeaseTurnstile::enter(Transaction& transaction, const std::optional<LockRow>& row,
+                                       Line& line, Wish wish) {
+    auto claim = wish.claim;
+    claim.lease_ms = lease_ms();
+    if (wish.mode == LockMode::shared && is_read(row, line)) {
+        co_return LockTokens{row->grant, row->born, row->fence, row->fence, row->last, claim, true};
+    }
+    auto tokens = co_await context_.epochs.raise_in(transaction, key_, claim);
+    std::erase_if(line.entries, [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
+    line.grant = wish.mode == LockMode::shared ? tokens.grant : std::string(no_grant);
+    co_return tokens;
+}
+
+Task<void> LeaseTurnstile::leave_line(std::string id) {
+    const std::vector scope{Store::locks};
+    const auto left = co_await attempt(
+        [](LeaseTurnstile& self, std::vector<Store> stores, std::string own) -> Task<void> {
+            const auto transaction = co_await self.context_.epochs.transactions().begin(
+                stores, Access::write, Durability::relaxed);
+            const auto before = co_await self.read_line(*transaction);
+            auto line = before;
+            std::erase_if(line.entries, [&](const auto& entry) { return entry.id == own; });
+            self.put_line(*transaction, before, line);
+            co_await transaction->commit();
+        }(*this, scope, std::move(id)));
+    if (left) context_.post(LockMessage::Kind::released, key_);
 }
 
 /// Tells the holder when the lease is another's; renews it three times in its length.
@@ -104,6 +274,17 @@ Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
     ++row.beat;
     row.lease_ms = lease_ms();
     transaction->put(Store::locks, key_, format_lock_row(row));
+    if (!possession->reader.empty()) {
+        const auto before = co_await read_line(*transaction);
+        auto line = before;
+        const auto& id = possession->reader;
+        std::erase_if(line.entries, [&](const auto& entry) {
+            return entry.id == id || (entry.kind == Entry::Kind::reads && line.grant != row.grant);
+        });
+        line.grant = row.grant;
+        line.entries.push_back({Entry::Kind::reads, id, context_.epochs.tab(), 0});
+        put_line(*transaction, before, line);
+    }
     co_await transaction->commit();
 }
 
@@ -113,23 +294,36 @@ void LeaseTurnstile::cancel() {
 }
 
 void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
-    context_.scope.spawn(give_back(possession->tokens));
+    context_.scope.spawn(give_back(possession));
 }
 
-Task<void> LeaseTurnstile::give_back(LockTokens tokens) {
+Task<void> LeaseTurnstile::give_back(std::shared_ptr<Possession> possession) {
     // Else it runs out, or is another's.
-    if (co_await attempt(end_lease(std::move(tokens)))) {
+    if (co_await attempt(end_lease(std::move(possession)))) {
         context_.post(LockMessage::Kind::released, key_);
     }
 }
 
-Task<void> LeaseTurnstile::end_lease(LockTokens tokens) {
+/// The last of the readers ends their epoch.
+Task<void> LeaseTurnstile::end_lease(std::shared_ptr<Possession> possession) {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
-    auto row = co_await context_.epochs.check(*transaction, key_, tokens);
-    row.beat = 0;
+    auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens);
+    const auto before = co_await read_line(*transaction);
+    auto line = before;
+    std::erase_if(line.entries, [&](const auto& entry) { return entry.id == possession->reader; });
+    const auto other =
+        std::find_if(line.entries.begin(), line.entries.end(),
+                     [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
+    const bool shared = !possession->reader.empty() && line.grant == row.grant;
+    if (shared && other != line.entries.end()) {
+        row.tab = other->tab;
+    } else {
+        row.beat = 0;
+    }
     transaction->put(Store::locks, key_, format_lock_row(row));
+    put_line(*transaction, before, line);
     co_await transaction->commit();
 }
 

@@ -5,12 +5,21 @@
 // that begins a new epoch, so that a holder who was merely slow finds its writes refused. Leases of
 // hidden tabs are longer, because their timers run once a minute (DESIGN §1).
 //
-// Weaker than Web Locks in three ways: a dead holder is noticed only after its lease; whoever asks
-// next after a release gets it, not who waited longest; shared requests of different tabs exclude
-// each other (those of one tab do not).
+// Beside it a second row is the line: who waits, in the order of asking, and who shares. Readers of
+// several tabs hold one epoch together, which each of them renews and the last one ends. The line
+// is for order alone: what excludes is the lock's row, so that a line that is lost or nonsense
+// costs no more than a turn. Who waits and does not stir for a while is overtaken.
+//
+// Weaker than Web Locks in one way: who dies is noticed only after the lease.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "lock_queue.hpp"
 
@@ -28,25 +37,55 @@ class LeaseTurnstile final : public Turnstile {
     [[nodiscard]] bool first_in_line() const override { return true; }
 
   private:
-    /// Another's lease, as it was seen.
-    struct Seen {
-        std::string state;
-        double lease_ms = 0;
+    /// Who waits for the lock, or reads under it.
+    struct Entry {
+        enum class Kind : char { reads = 'r', waits_to_read = 's', waits = 'x' };
+        Kind kind = Kind::waits;
+        std::string id;
+        std::string tab;
+        std::int64_t beat = 0;  // counts the signs of life
+        friend bool operator==(const Entry&, const Entry&) = default;
     };
-    Task<std::shared_ptr<Possession>> try_now(Wish wish, Seen& seen);
+    /// Store::locks under "<name>/line": "1;grant" and then "kind;id;tab;beat" of each.
+    struct Line {
+        std::string grant;  // whose epoch the readers share
+        std::vector<Entry> entries;
+        friend bool operator==(const Line&, const Line&) = default;
+    };
+    /// What keeps a request waiting, and for how long at most if it does not change.
+    using Seen = std::map<std::string, double>;
+
+    static std::string format(const Line& line);
+    static std::optional<Line> parse(std::string_view text);
+    Task<Line> read_line(Transaction& transaction);
+    void put_line(Transaction& transaction, const Line& before, const Line& line);
+
+    Task<std::shared_ptr<Possession>> try_now(Wish wish, std::string id, Seen& seen);
+    [[nodiscard]] bool free(const std::optional<LockRow>& row) const;
+    [[nodiscard]] Seen blockers(const std::optional<LockRow>& row, const Line& line,
+                                const Wish& wish, std::string_view id) const;
+    Task<LockTokens> enter(Transaction& transaction, const std::optional<LockRow>& row, Line& line,
+                           Wish wish);
+    [[nodiscard]] bool is_read(const std::optional<LockRow>& row, const Line& line) const;
+    static std::string state_of_entry(const Entry& entry);
+    void stand_in_line(Line& line, const Wish& wish, const std::string& id) const;
+    Task<void> leave_line(std::string id);
+    /// How long each of them did not change; those that did not for too long are stale. How long it
+    /// is until the next one will be.
+    double watch(Seen& watched, const Seen& seen, double slept_ms);
     /// True when it slept all of `delay_ms`, false when it was woken.
     Task<bool> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<Possession> possession);
     Task<void> renew_once(std::shared_ptr<Possession> possession);
-    Task<void> give_back(LockTokens tokens);
-    Task<void> end_lease(LockTokens tokens);
+    Task<void> give_back(std::shared_ptr<Possession> possession);
+    Task<void> end_lease(std::shared_ptr<Possession> possession);
     [[nodiscard]] std::int64_t lease_ms() const;
 
     LockContext& context_;
     std::string key_;
     bool cancelled_ = false;
     Completer<Unit> bell_;
-    std::string stale_;  // the holder and count that were seen for a whole lease
+    std::set<std::string, std::less<>> stale_;  // what was seen unchanged for a whole lease
 };
 
 }  // namespace tabacus

@@ -73,6 +73,7 @@ struct Possession {
     std::int64_t block = 1;          // tokens reserved last
     std::unique_ptr<HeldLock> lock;  // nothing of a lease
     std::unique_ptr<HeldLock> gate;  // let go as soon as the first holder has begun
+    std::string reader;              // of a lease that is shared: its entry in the line
     std::vector<std::shared_ptr<Grant>> active;
     std::uint64_t uses = 0;
     double taken_ms = 0;

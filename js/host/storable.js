@@ -1,0 +1,32 @@
+/** Clones that IndexedDB keeps. */
+
+/**
+ * A structured clone of a value, for storage (HTML §2.7.3): what IndexedDB would refuse within a transaction, which
+ * fails as a whole then, is refused before.
+ *
+ * @param {unknown} value
+ * @returns {any}
+ * @throws {DOMException} `DataCloneError`
+ */
+export function storable(value) {
+    const clone = structuredClone(value);
+    const seen = new Set([clone]);
+    // What is added while it goes on is looked at, too.
+    for (const one of seen) {
+        if (typeof one !== 'object' || one === null) continue;
+        const what = Object.prototype.toString.call(one).slice('[object '.length, -1);
+        if (refused.includes(what)) throw new DOMException(`${what} cannot be stored`, 'DataCloneError');
+        for (const inner of within(one)) seen.add(inner);
+    }
+    return clone;
+}
+
+/** What can be cloned for another thread, and not for storage. */
+const refused = ['SharedArrayBuffer', 'WebAssembly.Module', 'MessagePort', 'ReadableStream', 'WritableStream', 'TransformStream'];
+
+/** @param {any} object of a clone: it has no getters @returns {Iterable<unknown>} */
+function within(object) {
+    if (ArrayBuffer.isView(object)) return [object.buffer];
+    if (object instanceof Map) return [...object].flat();
+    return object instanceof Set ? object : Object.values(object);
+}
