@@ -70,6 +70,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Storage and loc
         await until(async () => (await tell(tab, 'get', 'other')) === 'o', 'the Worker to see it');
         await until(async () => (await tell(tab, 'heard')).length === 1, 'the Worker to hear');
         assert.deepEqual(await tell(tab, 'heard'), [['other', null, 'o']]);
+        assert.equal(await tell(tab, 'heardBySelf'), 1);
         await other.evaluate(() => localStorage.clear());
         await until(async () => (await tell(tab, 'items')).length === 0, 'the Worker to see it cleared');
         await closeAll([tab, other]);
