@@ -112,6 +112,7 @@ export class OpenLocks {
             const text = this.#ops.locks_text(this.#room, name.length);
             if (text === 0) return noRequest;
             this.#texts.write(text, name);
+            if (!this.#ops.locks_inside(this.#room, id)) throw new TabacusError('lock-lost', 'this thread stood still, and was taken for dead');
             return this.#ops.locks_request(this.#room, id, text, lockModes.indexOf(mode), how) >>> 0;
         });
         if (block === noRequest) throw new TabacusError('out-of-memory', 'the shared memory has no room for another request for a lock');

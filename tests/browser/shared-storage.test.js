@@ -1,4 +1,4 @@
-/** `shared.storage()` in real tabs: Workers that write, the page's localStorage, and another tab. */
+/** `shared.storage()` and `shared.locks` in real tabs: Workers, the page's localStorage, and another tab. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -9,7 +9,7 @@ import { until } from './harness/waiting.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
-describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Storage that threads share', (engine) => {
+describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Storage and locks that threads share', (engine) => {
     const browser = useBrowser(engine);
 
     /** A tab with a memory, its storage, and a Worker attached to it. */
@@ -70,6 +70,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Storage that th
         await until(async () => (await tell(tab, 'get', 'other')) === 'o', 'the Worker to see it');
         await until(async () => (await tell(tab, 'heard')).length === 1, 'the Worker to hear');
         assert.deepEqual(await tell(tab, 'heard'), [['other', null, 'o']]);
+        assert.equal(await tell(tab, 'heardBySelf'), 1);
         await other.evaluate(() => localStorage.clear());
         await until(async () => (await tell(tab, 'items')).length === 0, 'the Worker to see it cleared');
         await closeAll([tab, other]);
@@ -106,6 +107,21 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Storage that th
             return round;
         });
         assert.equal(rounds, 4);
+        await closeAll([tab]);
+    });
+
+    it('locks: a Worker that is terminated lets go, and the page is next', async () => {
+        const tab = await openThreads();
+        const told = await tab.evaluate(async () => {
+            const { shared, tell: ask, worker } = /** @type {any} */ (globalThis);
+            await ask('hold', 'l', {});
+            const unavailable = await shared.locks.request('l', { ifAvailable: true }, (/** @type {unknown} */ lock) => lock);
+            const next = shared.locks.request('l', (/** @type {Lock} */ lock) => `${lock.name} ${lock.mode}`);
+            const { held, pending } = await shared.locks.query();
+            worker.terminate();
+            return [unavailable, held.length, pending.length, await next, String(shared.locks)];
+        });
+        assert.deepEqual(told, [null, 1, 1, 'l exclusive', '[object LockManager]']);
         await closeAll([tab]);
     });
 });

@@ -95,9 +95,11 @@ TEST_CASE("shared locks: a thread that dies lets go, and waits no more", "[sync]
     const SharedLocks locks;
     SharedLock waiting(locks.table, 1, u"l");
     locks.table.enter(2, true);
-    locks.table.request(2, locks.table.make_text(u"l"), LockMode::exclusive, LockHow::wait);
+    const Ref held =
+        locks.table.request(2, locks.table.make_text(u"l"), LockMode::exclusive, LockHow::wait);
     locks.table.leave(2);
     std::thread waiter([&] { waiting.lock(); });
+    while (locks.table.at<LockRequest>(held)->next == 0) std::this_thread::yield();
     locks.table.bury(2, 3, true);
     waiter.join();
     REQUIRE(waiting.held());
