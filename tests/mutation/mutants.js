@@ -351,10 +351,10 @@ const LOCKS = [
     {
         ...of('lock_epochs.cpp'),
         name: 'commit-when-deposed',
-        fault: 'a robbed holder writes although a newer grant has',
+        fault: 'a holder that slept through its lease writes although a newer grant has begun',
         find: '|| row->fence > tokens.first ||',
         replace: '||',
-        test: 'lock: the same when the lock is stolen at any moment, and with a fault beside',
+        test: 'lease: a holder that slept through its lease is refused, and told',
     },
     {
         ...of('lock_leader.cpp'),
