@@ -377,6 +377,50 @@ const LIMITS = [
     },
 ];
 
+/** @type {Mutant[]} */
+const LOCKS = [
+    {
+        ...of('lock_queue.cpp'),
+        name: 'last-come-first-served',
+        fault: 'a request goes to the head of its tab’s queue: what a serial promises',
+        find: 'waiting_.push_back(waiter);',
+        replace: 'waiting_.push_front(waiter);',
+        test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
+    },
+    {
+        ...of('lock_epochs.cpp'),
+        name: 'commit-when-deposed',
+        fault: 'a holder that slept through its lease writes although a newer grant has begun',
+        find: '|| row->fence > tokens.first ||',
+        replace: '||',
+        test: 'lease: a holder that slept through its lease is refused, and told',
+    },
+    {
+        ...of('lock_leader.cpp'),
+        name: 'leave-what-is-given-up',
+        fault: 'a call that its caller has given up is run, and committed',
+        find: 'if (call->key ? open : open && !take_back) co_return std::nullopt;',
+        replace: 'if (open) co_return std::nullopt;',
+        test: 'leader: the same when a tab is killed, frozen or cached at any moment',
+    },
+    {
+        ...of('lock_leader.cpp'),
+        name: 'answer-the-newest',
+        fault: 'a leader takes the newest call first',
+        find: 'found = LeaderCall{std::move(id), std::move(request->value)};\n            break;',
+        replace: 'found = LeaderCall{std::move(id), std::move(request->value)};\n            continue;',
+        test: 'lock leader: calls are answered in their order, and their rows are cleared away',
+    },
+    {
+        ...of('lock_leader.cpp'),
+        name: 'answer-twice',
+        fault: 'the answer does not take the place of the call, which the next leader runs again',
+        find: 'call->state = answer.succeeded ? CallRow::State::succeeded : CallRow::State::failed;',
+        replace: 'if (!answer.succeeded) call->state = CallRow::State::failed;',
+        test: 'leader: terms rise, and each call of three tabs is committed once and ends',
+    },
+];
+
 /** What tabs of an emulated origin may rely on. */
 const EMULATED = { file: 'wasm/src/lab/emulator/emulated_origin.cpp' };
 
@@ -493,4 +537,4 @@ const QUEUES = [
     },
 ];
 
-export const MUTANTS = [...SHARED_MEMORY, ...ROOMS, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...EMULATOR, ...QUEUES];
+export const MUTANTS = [...SHARED_MEMORY, ...ROOMS, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...LOCKS, ...EMULATOR, ...QUEUES];

@@ -16,7 +16,7 @@ namespace {
 constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
 
 struct Exploring {
-    lab::Faults faults = {};
+    lab::Faults faults;
     std::uint32_t faults_max = 1;
     std::function<std::unique_ptr<lab::Play>()> play;
 
