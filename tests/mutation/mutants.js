@@ -375,6 +375,22 @@ const LIMITS = [
         replace: 'false',
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
     },
+    {
+        ...of('limit_store.cpp'),
+        name: 'unseen',
+        fault: 'who makes a row does not look for others that have seen one',
+        find: 'if (seen) seen_.insert(key);',
+        replace: '(void)seen;',
+        test: 'limits: no schedule of two tabs repeats an id or overspends, nor with a fault',
+    },
+    {
+        ...of('lock_turnstile.cpp'),
+        name: 'shut-the-gate',
+        fault: 'the gate stays shut behind who could not take the lock',
+        find: 'auto gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
+        replace: 'std::unique_ptr<HeldLock> gate;\n    if (taken) gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
+        test: 'queue: no schedule of two or three tabs loses, doubles or disorders a job',
+    },
 ];
 
 /** @type {Mutant[]} */

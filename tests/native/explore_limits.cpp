@@ -136,6 +136,11 @@ TEST_CASE("limits: within more switches, and of more tabs", "[.][long]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         exhaust_limit({what, {1, 1}}, {}, 3);
         exhaust_limit({what, {1, 1, 1}}, {}, 1);
+    }
+}
+
+TEST_CASE("limits: a fault, and more switches", "[.][deep]") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         for (const auto fault : limit_faults) {
             exhaust_limit({what, {1, 1}}, {fault}, what == LimitKind::rate ? 1 : 2);
         }

@@ -307,9 +307,16 @@ TEST_CASE("queue: three tabs of three jobs, three faults, by seeds") {
     sample_queue({.jobs = {3, 3, 3}}, 0, 64);
 }
 
-TEST_CASE("queue: within more switches, and of more tabs", "[.][long]") {
+TEST_CASE("queue: within more switches, and of three tabs", "[.][long]") {
     exhaust_queue({.jobs = {2, 1}}, {}, 2);
     exhaust_queue({.jobs = {1, 1, 1}}, {}, 1);
+}
+
+TEST_CASE("queue: 5,000 seeds, three faults each", "[.][long]") {
+    sample_queue({.jobs = {3, 3, 3}}, 1'000, 5'000);
+}
+
+TEST_CASE("queue: a fault, and one switch or three tabs", "[.][deep]") {
     for (const auto fault : explored_faults) {
         exhaust_queue({.jobs = {1, 1}}, {fault}, 1);
         exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, 1);
@@ -317,7 +324,7 @@ TEST_CASE("queue: within more switches, and of more tabs", "[.][long]") {
     }
 }
 
-TEST_CASE("queue: 20,000 seeds, three faults each", "[.][long]") {
+TEST_CASE("queue: 20,000 seeds, three faults each", "[.][deep]") {
     sample_queue({.jobs = {3, 3, 3}}, 1'000, 20'000);
 }
 

@@ -18,8 +18,8 @@ Error queue_closed() { return {ErrorCode::closed, "the tab was closed"}; }
 
 /// `message`: nothing that JSON escapes.
 JobOutcome missing(std::string_view message) {
-    auto text = concat(
-        {R"({"name":"TabacusError","message":")", message, R"(","code":"store-failed"})"});
+    auto text =
+        concat({R"({"name":"TabacusError","message":")", message, R"(","code":"store-failed"})"});
     return {JobOutcome::Kind::failed, {std::move(text), false}, {}};
 }
 

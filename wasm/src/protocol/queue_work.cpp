@@ -214,7 +214,8 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
     }
 }
 
-/// After a turn that failed: true if it was committed all the same, false if it shall be tried again.
+/// After a turn that failed: true if it was committed all the same, false if it shall be tried
+/// again.
 Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
     if (turn.refused) {
         // Both or neither: each such turn has one job less that is done.

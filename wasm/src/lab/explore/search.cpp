@@ -182,14 +182,22 @@ void Search::push_frame(const std::vector<Choice>& choices) {
     ++depth_;
 }
 
-/// The calmest that is not explored elsewhere; as many as there are choices for none.
+/// One that is not explored elsewhere, the calmest; as many as there are choices for none. Within a
+/// bound of switches faults come before: further on, those that commute with what happened
+/// meanwhile are foreseen, and need not be taken again.
 std::size_t Search::pick(const Frame& frame) const {
-    for (std::size_t i = 0; i < frame.choices.size(); ++i) {
+    const auto count = frame.choices.size();
+    std::size_t found = count;
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool fault = caching_ && frame.choices[i].fault;
+        if (found != count && !fault) continue;
         const bool wanted = dynamic_ ? !frame.sleeps(frame.choices[i].process)
                                      : frame.plans[i] == Plan::to_do && !foreseen(frame, i);
-        if (wanted) return i;
+        if (!wanted) continue;
+        found = i;
+        if (fault || !caching_) break;
     }
-    return frame.choices.size();
+    return found;
 }
 
 /// Places the step among those that come before it, and plans what it calls for.
@@ -304,17 +312,27 @@ bool Search::backtrack() {
         auto& frame = *path_[depth_ - 1];
         traces_.undo(frame.changes);
         if (dynamic_ || caching_) frame.slept();
-        for (std::size_t i = 0; i < frame.choices.size(); ++i) {
-            if (frame.plans[i] != Plan::to_do) continue;
-            frame.plans[i] = Plan::done;
-            if (dynamic_ && frame.sleeps(frame.choices[i].process)) continue;
-            if (foreseen(frame, i)) continue;
-            frame.chosen = i;
+        while (const auto next = next_planned(frame)) {
+            frame.plans[*next] = Plan::done;
+            if (dynamic_ && frame.sleeps(frame.choices[*next].process)) continue;
+            if (foreseen(frame, *next)) continue;
+            frame.chosen = *next;
             fixed_ = depth_;
             return true;
         }
     }
     return false;
+}
+
+/// In the order of pick().
+std::optional<std::size_t> Search::next_planned(const Frame& frame) const {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < frame.choices.size(); ++i) {
+        if (frame.plans[i] != Plan::to_do) continue;
+        if (caching_ && frame.choices[i].fault) return i;
+        if (!found) found = i;
+    }
+    return found;
 }
 
 void Search::fail(std::string complaint) {

@@ -71,6 +71,7 @@ class Search {
     bool descend(Run& run);
     void push_frame(const std::vector<Choice>& choices);
     [[nodiscard]] std::size_t pick(const Frame& frame) const;
+    [[nodiscard]] std::optional<std::size_t> next_planned(const Frame& frame) const;
     void note_step(std::size_t depth, std::uint32_t cause);
     void find_races(std::size_t depth);
     void add_backtrack(std::size_t at, std::size_t later);
