@@ -42,7 +42,7 @@ export class Port extends ReportingTarget {
         this.#peer = undefined;
     }
 
-    /** @param {Posted} message @param {number} [from] */
+    /** @param {Posted} message @param {number} [from] @returns {void} */
     #receive(message, from) {
         if (this.#heir) return this.#heir.#receive(message, from);
         if (this.#early || !this.#context) return void this.#early?.push(message);

@@ -77,7 +77,7 @@ function replaced(value, arrived, seen) {
     if (typeof value !== 'object' || value === null || seen.has(value)) return value;
     seen.add(value);
     const inner = (/** @type {any} */ one) => replaced(one, arrived, seen);
-    if (value instanceof Map) refill(value, [...value].map(([key, one]) => [inner(key), inner(one)]), (pair) => value.set(...pair));
+    if (value instanceof Map) refill(value, [...value].map(([key, one]) => [inner(key), inner(one)]), ([key, one]) => value.set(key, one));
     else if (value instanceof Set) refill(value, [...value].map(inner), (one) => value.add(one));
     else if (Array.isArray(value) || isPlain(value)) for (const [key, one] of Object.entries(value)) value[key] = inner(one);
     return value;

@@ -522,6 +522,29 @@ TEST_CASE("lease: first come, first served, over tabs; a waiter that dies costs 
     }
 }
 
+TEST_CASE("lease: who hides its page lets go, and leaves the line, at once") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        const auto mode = seed % 2 == 0 ? LockMode::exclusive : LockMode::shared;
+        for (int i = 0; i < 3; ++i) scene.open(leased);
+        const auto holder = scene.members[0].page->hold({.mode = mode});
+        scene.until([&] { return holder->granted; });
+        scene.members[1].page->hold();
+        settle(scene, 50);
+        const auto last = scene.members[2].page->hold();
+        settle(scene, 50);
+        const auto began_ms = scene.origin.clock().now_ms();
+        for (std::size_t i = 2; i-- > 0;) scene.origin.page_hide(*scene.members[i].tab);
+        for (std::size_t i = 2; i-- > 0;) scene.origin.kill(*scene.members[i].tab);
+        scene.until([&] { return last->granted; });
+        CHECK(scene.origin.clock().now_ms() - began_ms < 1'000);
+        last->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.complaints == Complaints{});
+    }
+}
+
 // --- Several locks ------------------------------------------------------------------------------
 
 namespace {

@@ -152,6 +152,27 @@ describe('windows', () => {
         assert.deepEqual(uncaught.map(String), ['Error: d']);
     });
 
+    it('ports are on the schedule: time waits for them; they go over, and keep what was on its way (§9.4)', async () => {
+        for (const seed of [0, 5, 9]) {
+            const { result, uncaught } = await said(
+                `
+                const { port1, port2 } = new MessageChannel();
+                const told = [];
+                port1.postMessage('early');
+                const worker = new Worker("data:,onmessage = ({ data, ports }) => { data.in[0].onmessage = ({ data: text }) => data.in[0].postMessage('re ' + text); }");
+                worker.postMessage({ in: [port2] }, [port2]);
+                port1.postMessage('late');
+                port1.onmessage = ({ data, target, isTrusted }) => told.push(data, target === port1, isTrusted);
+                for (const transfer of [[port2], [port1, port1]]) {
+                    try { postMessage(0, '*', transfer); } catch ({ name }) { told.push(name); }
+                }
+                setTimeout(resolve, 1, told);`,
+                { seed },
+            );
+            assert.deepEqual([result, uncaught], [['DataCloneError', 'DataCloneError', 're early', true, true, 're late', true, true], []]);
+        }
+    });
+
     it('an error while an error is handled is nobody’s to handle', async () => {
         const { result, uncaught } = await said(`
             addEventListener('error', () => { throw new Error('b'); });

@@ -16,8 +16,12 @@ constexpr double look_first_ms = 20;
 constexpr double look_last_ms = 500;
 
 /// What must not change for a lease to have run out.
-std::string state_of(const LockRow& row) { return row.grant + "/" + std::to_string(row.beat); }
+std::string state_of(std::string_view identifier, std::int64_t beat) {
+    return std::string(identifier) + "/" + std::to_string(beat);
+}
 
+/// More than are gone while somebody waits.
+constexpr std::size_t gone_max = 64;
 /// How many fields an entry of the line has, and where the first begins.
 constexpr std::size_t fields_of_entry = 4;
 constexpr std::size_t fields_before = 2;
@@ -90,6 +94,7 @@ std::int64_t LeaseTurnstile::lease_ms() const {
 Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     if (!wish.steal) cancelled_ = false;
     const auto id = identifier_of(context_.world.random().bits());
+    if (!wish.steal && !wish.if_available) waiting_ = id;
     double pause_ms = look_first_ms;
     double slept_ms = 0;
     Seen watched;
@@ -97,8 +102,10 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     while (true) {
         Seen seen;
         auto possession = co_await try_now(wish, id, seen);
-        if (possession) co_return possession;
-        if (wish.if_available) co_return nullptr;
+        if (possession || wish.if_available) {
+            if (waiting_ == id) waiting_.clear();
+            co_return possession;
+        }
         const auto left_ms = watch(watched, seen, slept_ms);
         slept_ms = 0;
         if (left_ms > 0 && !cancelled_) {
@@ -107,6 +114,7 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
             pause_ms = std::min(pause_ms * 2, look_last_ms);
         }
         if (!cancelled_) continue;
+        if (waiting_ == id) waiting_.clear();
         context_.scope.spawn(leave_line(id));
         co_return nullptr;
     }
@@ -140,19 +148,28 @@ Task<bool> LeaseTurnstile::wait(double delay_ms) {
     co_return *slept;
 }
 
-bool LeaseTurnstile::free(const std::optional<LockRow>& row) const {
-    return !row || row->beat == 0 || stale_.contains(state_of(*row));
+/// Of who waits, or reads: it said so, or did not stir for too long.
+bool LeaseTurnstile::dead(const Entry& entry) const {
+    return gone_.contains(entry.id) || stale_.contains(state_of(entry.id, entry.beat));
+}
+
+bool LeaseTurnstile::free(const std::optional<LockRow>& row, const Line& line) const {
+    if (!row || row->beat == 0 || stale_.contains(state_of(row->grant, row->beat)) ||
+        gone_.contains(row->grant)) {
+        return true;
+    }
+    const auto reads = [](const auto& entry) { return entry.kind == Entry::Kind::reads; };
+    return line.grant == row->grant && std::ranges::any_of(line.entries, reads) &&
+           std::ranges::all_of(line.entries, [&](const auto& entry) {
+               return !reads(entry) || gone_.contains(entry.id);
+           });
 }
 
 /// Whether readers hold the epoch of the row, so that another may join them.
 bool LeaseTurnstile::is_read(const std::optional<LockRow>& row, const Line& line) const {
-    return !free(row) && line.grant == row->grant &&
-           std::any_of(line.entries.begin(), line.entries.end(),
-                       [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
-}
-
-std::string LeaseTurnstile::state_of_entry(const Entry& entry) {
-    return entry.id + "/" + std::to_string(entry.beat);
+    return !free(row, line) && line.grant == row->grant &&
+           std::ranges::any_of(line.entries,
+                               [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
 }
 
 LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row, const Line& line,
@@ -160,15 +177,16 @@ LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row,
     Seen seen;
     if (wish.steal) return seen;
     const bool reads = wish.mode == LockMode::shared;
-    if (!free(row) && !(reads && is_read(row, line))) {
-        seen[state_of(*row)] =
+    if (!free(row, line) && !(reads && is_read(row, line))) {
+        seen[state_of(row->grant, row->beat)] =
             static_cast<double>(std::clamp(row->lease_ms, std::int64_t{1}, lease_hidden_ms));
     }
     for (const auto& entry : line.entries) {
         if (entry.id == id) break;
+        if (dead(entry)) continue;
         const bool before =
             reads ? entry.kind == Entry::Kind::waits : entry.kind != Entry::Kind::reads;
-        if (before) seen[state_of_entry(entry)] = static_cast<double>(lease_visible_ms);
+        if (before) seen[state_of(entry.id, entry.beat)] = static_cast<double>(lease_visible_ms);
     }
     return seen;
 }
@@ -186,7 +204,7 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string
         const auto before = co_await read_line(*transaction);
         auto line = before;
         std::erase_if(line.entries, [&](const auto& entry) {
-            return entry.kind != Entry::Kind::reads && stale_.contains(state_of_entry(entry));
+            return entry.kind != Entry::Kind::reads && dead(entry);
         });
         seen = blockers(row, line, wish, id);
         if (!seen.empty()) {
@@ -200,8 +218,8 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string
         std::erase_if(line.entries, [&](const auto& entry) { return entry.id == id; });
         possession->tokens = co_await enter(*transaction, row, line, wish);
         if (wish.mode == LockMode::shared) {
-            possession->reader = id;
-            line.entries.push_back({Entry::Kind::reads, id, context_.epochs.tab(), 0});
+            const auto& reader = possession->reader = identifier_of(context_.world.random().bits());
+            line.entries.push_back({Entry::Kind::reads, reader, context_.epochs.tab(), 0});
             others_may_read = line.entries.front().kind == Entry::Kind::waits_to_read;
         }
         put_line(*transaction, before, line);
@@ -288,12 +306,24 @@ Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
     co_await transaction->commit();
 }
 
+void LeaseTurnstile::nudge(const std::vector<std::string>& gone) {
+    if (gone_.size() + gone.size() > gone_max) gone_.clear();
+    for (const auto& one : gone) {
+        if (is_identifier(one)) gone_.insert(one);
+    }
+    bell_.complete({});
+}
+
 void LeaseTurnstile::cancel() {
     cancelled_ = true;
+    if (!waiting_.empty()) context_.post(LockMessage::Kind::released, key_, {waiting_});
     bell_.complete({});
 }
 
 void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
+    const auto& reader = possession->reader;
+    context_.post(LockMessage::Kind::released, key_,
+                  {reader.empty() ? possession->tokens.grant : reader});
     context_.scope.spawn(give_back(possession));
 }
 

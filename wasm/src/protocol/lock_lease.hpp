@@ -10,6 +10,9 @@
 // is for order alone: what excludes is the lock's row, so that a line that is lost or nonsense
 // costs no more than a turn. Who waits and does not stir for a while is overtaken.
 //
+// Who lets go says so at once, from within `pagehide` too, where no transaction can be waited for;
+// whoever hears it need not wait for the row. That is safe, because it begins a new epoch.
+//
 // Weaker than Web Locks in one way: who dies is noticed only after the lease.
 #pragma once
 
@@ -33,7 +36,7 @@ class LeaseTurnstile final : public Turnstile {
     Task<std::shared_ptr<Possession>> take(Wish wish) override;
     void cancel() override;
     void let_go(const std::shared_ptr<Possession>& possession) override;
-    void nudge() override { bell_.complete({}); }
+    void nudge(const std::vector<std::string>& gone) override;
     [[nodiscard]] bool first_in_line() const override { return true; }
 
   private:
@@ -61,13 +64,13 @@ class LeaseTurnstile final : public Turnstile {
     void put_line(Transaction& transaction, const Line& before, const Line& line);
 
     Task<std::shared_ptr<Possession>> try_now(Wish wish, std::string id, Seen& seen);
-    [[nodiscard]] bool free(const std::optional<LockRow>& row) const;
+    [[nodiscard]] bool free(const std::optional<LockRow>& row, const Line& line) const;
     [[nodiscard]] Seen blockers(const std::optional<LockRow>& row, const Line& line,
                                 const Wish& wish, std::string_view id) const;
     Task<LockTokens> enter(Transaction& transaction, const std::optional<LockRow>& row, Line& line,
                            Wish wish);
     [[nodiscard]] bool is_read(const std::optional<LockRow>& row, const Line& line) const;
-    static std::string state_of_entry(const Entry& entry);
+    [[nodiscard]] bool dead(const Entry& entry) const;
     void stand_in_line(Line& line, const Wish& wish, const std::string& id) const;
     Task<void> leave_line(std::string id);
     /// How long each of them did not change; those that did not for too long are stale. How long it
@@ -86,6 +89,8 @@ class LeaseTurnstile final : public Turnstile {
     bool cancelled_ = false;
     Completer<Unit> bell_;
     std::set<std::string, std::less<>> stale_;  // what was seen unchanged for a whole lease
+    std::set<std::string, std::less<>> gone_;   // grants, readers and waiters that said so
+    std::string waiting_;                       // who waits in line here
 };
 
 }  // namespace tabacus

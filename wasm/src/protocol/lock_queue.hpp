@@ -120,8 +120,8 @@ class Turnstile {
     /// Ends a take() that waits, and leaves nothing behind.
     virtual void cancel() = 0;
     virtual void let_go(const std::shared_ptr<Possession>& possession) = 0;
-    /// Somebody let go.
-    virtual void nudge() = 0;
+    /// Somebody let go, or gave up waiting: `gone` may say what, by its identifier.
+    virtual void nudge(const std::vector<std::string>& gone) = 0;
     /// Whether a take() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
     /// This tab is about to begin an epoch out of turn.

@@ -404,7 +404,7 @@ void LockQueue::on_message(const LockMessage& message) {
             break;
         case LockMessage::Kind::released:
             answer_bell_.complete({});
-            turnstile_->nudge();
+            turnstile_->nudge(message.detail);
             changed();
             break;
         case LockMessage::Kind::taken:

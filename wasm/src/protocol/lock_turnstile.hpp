@@ -38,7 +38,7 @@ class WebTurnstile final : public Turnstile {
         possession->lock.reset();
         possession->gate.reset();
     }
-    void nudge() override {}
+    void nudge(const std::vector<std::string>& /*gone*/) override {}
     [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
     void distrust() override {
         if (reservation_) reservation_->trusted = false;
@@ -88,7 +88,7 @@ class PageTurnstile final : public Turnstile {
     }
     void cancel() override {}
     void let_go(const std::shared_ptr<Possession>& /*possession*/) override {}
-    void nudge() override {}
+    void nudge(const std::vector<std::string>& /*gone*/) override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
 
   private:
