@@ -161,9 +161,7 @@ class QueuePage {
         judge_.end(this, run);
     }
     /// Who runs beside whom is known to the judge alone.
-    void note() {
-        world_.origin().notes().note(lab::Object::scenario, 0, lab::Touch::write);
-    }
+    void note() { world_.origin().notes().note(lab::Object::scenario, 0, lab::Touch::write); }
     void settled(const std::string& id, const JobOutcome& outcome) {
         if (on_settled) on_settled(id, outcome);
         const auto found = names.find(id);
