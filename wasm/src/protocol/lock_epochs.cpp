@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
 
 #include "record.hpp"
 
@@ -16,6 +18,11 @@ bool passing(const Error& error) {
 }
 
 Error exhausted() { return {ErrorCode::store_failed, "the tokens of this lock are exhausted"}; }
+
+/// A line (lock_lease.hpp) with more than its version and its grant.
+bool is_line_of_some(std::string_view text) {
+    return std::count(text.begin(), text.end(), record_separator) > 1;
+}
 
 }  // namespace
 
@@ -170,14 +177,26 @@ Task<std::vector<std::string>> LockEpochs::leased() {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await transactions().begin(scope, Access::read, Durability::relaxed);
-    std::vector<std::string> names;
+    std::set<std::string> names;
     for (const auto& stored : co_await transaction->list(Store::locks, "")) {
         // What is built on locks keeps its rows beside theirs, under "<name>/…".
-        auto name = unescaped(stored.key);
-        const auto row = name ? parse_lock_row(stored.value) : std::nullopt;
-        if (row && row->beat > 0) names.push_back(std::move(*name));
+        auto key = std::string_view(stored.key);
+        const bool line = key.ends_with(line_suffix) && is_line_of_some(stored.value);
+        if (line) key.remove_suffix(line_suffix.size());
+        auto name = unescaped(key);
+        const auto row = name && !line ? parse_lock_row(stored.value) : std::nullopt;
+        if (name && (line || (row && row->beat > 0))) names.insert(std::move(*name));
     }
-    co_return names;
+    co_return std::vector<std::string>(names.begin(), names.end());
+}
+
+Task<bool> LockEpochs::lined_up(const std::string& key) {
+    if (!fenced()) co_return false;
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    const auto stored = co_await transaction->get(Store::locks, key + std::string(line_suffix));
+    co_return stored&& is_line_of_some(stored->value);
 }
 
 Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key,

@@ -83,7 +83,10 @@ class LockEpochs {
     Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
     /// What is recorded; nothing when there is none that can be read.
     Task<std::optional<LockRow>> read(const std::string& key);
-    /// The names of the locks whose leases have not been given back; a dead holder's is among them.
+    /// Whether tabs wait, or read, in the lock's line (lock_lease.hpp).
+    Task<bool> lined_up(const std::string& key);
+    /// The names of the locks whose leases have not been given back, or are waited for; a dead
+    /// holder's is among them.
     Task<std::vector<std::string>> leased();
     /// Makes the possession's epoch the newest one (scope: locks). fenced: there is a newer one.
     Task<LockRow> check(Transaction& transaction, const std::string& key, LockTokens& tokens);

@@ -77,14 +77,14 @@ std::optional<LeaseTurnstile::Line> LeaseTurnstile::parse(std::string_view text)
 
 /// A line that cannot be read is an empty one: nobody is let in by it.
 Task<LeaseTurnstile::Line> LeaseTurnstile::read_line(Transaction& transaction) {
-    const auto stored = co_await transaction.get(Store::locks, key_ + "/line");
+    const auto stored = co_await transaction.get(Store::locks, key_ + std::string(line_suffix));
     auto line = stored ? parse(stored->value) : std::nullopt;
     co_return line.value_or(Line{std::string(no_grant), {}});
 }
 
 void LeaseTurnstile::put_line(Transaction& transaction, const Line& before, const Line& line) {
     if (line == before) return;
-    transaction.put(Store::locks, key_ + "/line", format(line));
+    transaction.put(Store::locks, key_ + std::string(line_suffix), format(line));
 }
 
 std::int64_t LeaseTurnstile::lease_ms() const {

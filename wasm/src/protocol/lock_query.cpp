@@ -12,6 +12,9 @@ namespace {
 /// Living tabs answer within a few; a frozen one never does.
 constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
+/// A lease that nobody holds and somebody waits for is taken within these.
+constexpr int looks_max = 10;
+constexpr double look_again_ms = 20;
 /// How soon the death of a shared holder is noticed by who only watches.
 constexpr double mourn_again_ms = 1'000;
 
@@ -23,6 +26,18 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
     if (!since || (held != "h" && held != "w") || (mode != "x" && mode != "s")) return std::nullopt;
     return LockRequestInfo{held == "h", mode == "x" ? LockMode::exclusive : LockMode::shared,
                            detail[at + 3], static_cast<double>(*since), tab};
+}
+
+/// What is recorded. Over the lease who is next takes it by itself, a moment after a release: until
+/// then, if any wait in `line`.
+Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
+    for (int look = 0;; ++look) {
+        auto row = co_await context.epochs.read(key);
+        if (context.world.locks().available()) co_return row;
+        line = co_await context.epochs.lined_up(key);
+        if (!line || (row && row->beat > 0) || look == looks_max) co_return row;
+        co_await context.world.clock().sleep(look_again_ms);
+    }
 }
 
 }  // namespace
@@ -93,10 +108,11 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
     }
     auto infos = own_requests();
     const std::size_t own = possession_ || taking_ || !stolen_.empty() ? 1 : 0;
-    const auto row = co_await context_.epochs.read(key_);
+    bool line = false;
+    const auto row = co_await settled_row(context_, key_, line);
     if (row && row->beat > 0 && clients.empty()) held_exclusively = true;
     // Over the lease nobody knows how many there are: all have the time to answer.
-    const bool lease = !context_.world.locks().available() && row && row->beat > 0;
+    const bool lease = !context_.world.locks().available() && (line || (row && row->beat > 0));
     const bool others = clients.size() > own || lease;
     std::vector<std::string> answered{context_.epochs.tab()};
     if (others && context_.channel) {

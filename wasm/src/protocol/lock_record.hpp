@@ -42,6 +42,9 @@ struct RescueRow {
 std::string format_rescue_row(const RescueRow& row);
 std::optional<RescueRow> parse_rescue_row(std::string_view text);
 
+/// Of the row beside a lease's that says who waits (lock_lease.hpp).
+constexpr std::string_view line_suffix = "/line";
+
 /// Where what is built on a lock keeps a text of its own, in Store::locks.
 inline std::string note_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/note";
