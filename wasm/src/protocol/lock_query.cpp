@@ -14,7 +14,7 @@ constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
-constexpr double look_again_ms = 20;
+constexpr double held_again_ms = 20;
 /// How soon the death of a shared holder is noticed by who only watches.
 constexpr double mourn_again_ms = 1'000;
 
@@ -36,7 +36,7 @@ Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, 
         if (context.world.locks().available()) co_return row;
         line = co_await context.epochs.lined_up(key);
         if (!line || (row && row->beat > 0) || look == looks_max) co_return row;
-        co_await context.world.clock().sleep(look_again_ms);
+        co_await context.world.clock().sleep(held_again_ms);
     }
 }
 
