@@ -124,7 +124,9 @@ TEST_CASE("shared locks: whoever is killed inside, the next one finds them whole
     const SharedLocks locks;
     const std::uint32_t all = locks.free_blocks();
     int inside = 0;
-    for (std::uint32_t kill_number = 0; kill_number < 40; ++kill_number) {
+    // Where a kill falls is up to the machine: as many as it takes, within reason.
+    for (std::uint32_t kill_number = 0; kill_number < 40 || inside < 6; ++kill_number) {
+        REQUIRE(kill_number < 2'000);
         const pid_t child = fork();
         if (child == 0) lock_for_ever(locks.table, kill_number);
         usleep(2000 + kill_number * 7);
@@ -137,5 +139,4 @@ TEST_CASE("shared locks: whoever is killed inside, the next one finds them whole
         }
         REQUIRE(locks.free_blocks() == all);
     }
-    REQUIRE(inside > 5);
 }

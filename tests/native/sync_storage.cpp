@@ -261,7 +261,9 @@ TEST_CASE("storage table: whoever is killed inside, the next one finds it whole"
     std::uint32_t all_blocks = 0;
     while (shared->make_space(all_blocks + 1)) ++all_blocks;
     int inside = 0;
-    for (std::uint32_t kill_number = 0; kill_number < 60; ++kill_number) {
+    // Where a kill falls is up to the machine: as many as it takes, within reason.
+    for (std::uint32_t kill_number = 0; kill_number < 60 || inside < 6; ++kill_number) {
+        REQUIRE(kill_number < 2'000);
         const pid_t child = fork();
         if (child == 0) write_for_ever(shared, kill_number);
         while (shared->head().version < 50 * (kill_number + 1)) usleep(50);
@@ -276,7 +278,6 @@ TEST_CASE("storage table: whoever is killed inside, the next one finds it whole"
         if (repaired) REQUIRE(shared->change(news) == 0);
         require_whole(shared, all_blocks);
     }
-    REQUIRE(inside > 5);
 }
 
 TEST_CASE("storage table: who stays inside for long is taken for dead", "[sync][storage][death]") {
