@@ -108,6 +108,24 @@ TEST_CASE("storage table: what does not fit leaves the old value", "[sync][stora
     REQUIRE(hand.set(u"", u"1"));
 }
 
+TEST_CASE("storage table: however full it is, what is there is found and can be removed",
+          "[sync][storage]") {
+    const SharedTable shared;
+    shared->listen();
+    SharedStorage hand = shared.hand(1);
+    const std::u16string longest(1000, u'x');
+    REQUIRE(hand.set(longest, u"long"));
+    std::uint32_t count = 0;
+    while (hand.set(number_text(count), u"")) ++count;
+    REQUIRE(shared->bytes() < quota_bytes / 2);  // not the quota: the room is full
+    while (hand.set(u"0", *hand.get(u"0") + std::u16string(30, u'y'))) {}
+    REQUIRE(hand.get(longest) == u"long");
+    for (std::uint32_t i = 1; i < count; ++i) REQUIRE(hand.get(number_text(i)) == u"");
+    REQUIRE(hand.set(longest, u"same"));
+    REQUIRE(hand.remove(longest));
+    REQUIRE(hand.set(u"more", u"since there is no long key any more"));
+}
+
 TEST_CASE("storage table: changes are told with both values, and none of what changes nothing",
           "[sync][storage]") {
     const SharedTable shared;

@@ -123,6 +123,26 @@ describe('shared.locks', () => {
         page.close();
     });
 
+    it('an abort after close() changes nothing; a page that is closed refuses what it has not made', async () => {
+        const { page, other } = await clients();
+        const holding = page.locks.request('l', never).catch(() => {});
+        const controller = new AbortController();
+        const waiting = other.locks.request('l', { signal: controller.signal }, () => 'never');
+        while ((await page.locks.query()).pending.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+        other.close();
+        controller.abort();
+        await assert.rejects(waiting, { code: 'closed' });
+        const { held, pending } = await page.locks.query();
+        assert.deepEqual([held.map(({ name }) => name), pending], [['l'], []]);
+        assert.equal(await page.locks.request('other', () => 1), 1);
+        const late = await attach(page.handle);
+        page.close();
+        await holding;
+        await assert.rejects(late.storage(), { code: 'unavailable' });
+        assert.equal(await late.locks.request('l', () => 2), 2);
+        late.close();
+    });
+
     it('names are any strings; more requests than there is room for are an error, and no more', async () => {
         const { page } = await clients();
         endings.push(() => page.close());

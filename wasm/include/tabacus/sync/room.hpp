@@ -49,6 +49,9 @@ struct Member {
 
 inline constexpr std::size_t members_max = 256;
 
+/// A member's id until its thread is written: whoever reads an id reads its thread. Nobody's id.
+inline constexpr Owner joining = UINT32_MAX;
+
 /// The fields that JavaScript reads are at these offsets of every room.
 struct RoomHead {
     Word version{0};                         // 0   rises with every change
@@ -95,8 +98,9 @@ class Room {
     bool join(Owner id, std::uint32_t thread) {
         for (Member& member : head_.member) {
             Owner nobody = 0;
-            if (!member.id.compare_exchange_strong(nobody, id)) continue;
+            if (!member.id.compare_exchange_strong(nobody, joining)) continue;
             member.thread.store(thread);
+            member.id.store(id);
             head_.joined.fetch_add(1);
             PlatformParker::unpark_all(head_.joined);
             return true;
@@ -193,6 +197,9 @@ class Room {
     }
 
   protected:
+    static constexpr std::size_t head_units = 26;
+    static constexpr std::size_t more_units = 30;
+
     /// `bytes` is the size of the room, `own_bytes` that of the table at its beginning.
     Room(std::uint32_t bytes, std::size_t own_bytes) {
         const std::uint32_t all = bytes / static_cast<std::uint32_t>(block_bytes);
@@ -202,6 +209,10 @@ class Room {
         begin_ = own + static_cast<std::uint32_t>(all / (8 * block_bytes)) + 1;
         fresh_ = begin_;
         end_ = all;
+    }
+
+    static std::size_t blocks_of(std::size_t units) {
+        return units <= head_units ? 1 : 1 + (units - head_units + more_units - 1) / more_units;
     }
 
     [[nodiscard]] std::uint32_t free_blocks() const { return free_count_ + (end_ - fresh_); }
@@ -259,19 +270,12 @@ class Room {
     RoomHead head_;
 
   private:
-    static constexpr std::size_t head_units = 26;
-    static constexpr std::size_t more_units = 30;
-
     // An operation takes milliseconds at most, of the longest text. Who is inside for as long as
     // this without a thread having come or gone, and whose death nobody tells, is taken for dead.
     // Counted in waits that have run their full time: a machine that slept has slept through one.
     static constexpr std::int64_t slice_ns = 25'000'000;
     static constexpr std::uint32_t slices = 200;
     static constexpr std::uint32_t spins_max = 20;
-
-    static std::size_t blocks_of(std::size_t units) {
-        return units <= head_units ? 1 : 1 + (units - head_units + more_units - 1) / more_units;
-    }
 
     Table& table() { return *static_cast<Table*>(this); }
 
