@@ -161,15 +161,15 @@ class Room {
     /// Both are laid out alike.
     [[nodiscard]] bool same(Ref one, Ref other) {
         if (units_of(one) != units_of(other)) return false;
-        return pieces(
-            one, [&, block = other](char16_t* units, std::size_t count, std::size_t from) mutable {
-                const char16_t* theirs = units_in(block, from);
-                block = at<TextMore>(block)->next;
-                for (std::size_t i = 0; i < count; ++i) {
-                    if (units[i] != theirs[i]) return false;
-                }
-                return true;
-            });
+        return pieces(one, [&, block = other](const char16_t* units, std::size_t count,
+                                              std::size_t from) mutable {
+            const char16_t* theirs = units_in(block, from);
+            block = at<TextMore>(block)->next;
+            for (std::size_t i = 0; i < count; ++i) {
+                if (units[i] != theirs[i]) return false;
+            }
+            return true;
+        });
     }
 
     /// FNV-1a.
@@ -199,17 +199,6 @@ class Room {
   protected:
     static constexpr std::size_t head_units = 26;
     static constexpr std::size_t more_units = 30;
-
-    /// `bytes` is the size of the room, `own_bytes` that of the table at its beginning.
-    Room(std::uint32_t bytes, std::size_t own_bytes) {
-        const std::uint32_t all = bytes / static_cast<std::uint32_t>(block_bytes);
-        const auto own = static_cast<std::uint32_t>((own_bytes + block_bytes - 1) / block_bytes);
-        // A bit for each block: a repair's marks.
-        marks_ = own;
-        begin_ = own + static_cast<std::uint32_t>(all / (8 * block_bytes)) + 1;
-        fresh_ = begin_;
-        end_ = all;
-    }
 
     static std::size_t blocks_of(std::size_t units) {
         return units <= head_units ? 1 : 1 + (units - head_units + more_units - 1) / more_units;
@@ -283,6 +272,15 @@ class Room {
         return from == 0 ? at<TextHead>(block)->text.data() : at<TextMore>(block)->text.data();
     }
 
+    friend Table;
+
+    /// `bytes` is the size of the room, `own_bytes` that of the table at its beginning.
+    Room(std::uint32_t bytes, std::size_t own_bytes)
+        : marks_(static_cast<Ref>((own_bytes + block_bytes - 1) / block_bytes)),
+          begin_(marks_ + static_cast<Ref>(bytes / block_bytes / (8 * block_bytes)) + 1),
+          fresh_(begin_),
+          end_(static_cast<Ref>(bytes / block_bytes)) {}
+
     std::uint8_t& marks_of(Ref block) { return at<std::uint8_t>(marks_)[block / 8]; }
 
     [[gnu::noinline]] bool enter_slow(Owner self, bool may_sleep) {
@@ -310,10 +308,10 @@ class Room {
     Mutex mutex_;
     Word turns_{0};
     std::uint32_t slices_max_ = slices;
-    Ref marks_ = 0;
-    Ref begin_ = 0;
-    Ref fresh_ = 0;
-    Ref end_ = 0;
+    Ref marks_;  // behind the table: a bit for each block, for a repair
+    Ref begin_;
+    Ref fresh_;
+    Ref end_;
     Ref free_ = 0;
     std::uint32_t free_count_ = 0;
 };
