@@ -108,8 +108,9 @@ TEST_CASE("shared locks: a thread that dies lets go, and waits no more", "[sync]
     REQUIRE(waiting.held());
 }
 
-TEST_CASE("shared locks: who is granted a lock by a thread that dies before it wakes anybody is woken",
-          "[sync][locks][death]") {
+TEST_CASE(
+    "shared locks: who is granted a lock by a thread that dies before it wakes anybody is woken",
+    "[sync][locks][death]") {
     const SharedLocks locks;
     SharedLock holder(locks.table, 1, u"l");
     SharedLock waiting(locks.table, 2, u"l");

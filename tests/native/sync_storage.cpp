@@ -118,7 +118,8 @@ TEST_CASE("storage table: however full it is, what is there is found and can be 
     std::uint32_t count = 0;
     while (hand.set(number_text(count), u"")) ++count;
     REQUIRE(shared->bytes() < quota_bytes / 2);  // not the quota: the room is full
-    while (hand.set(u"0", *hand.get(u"0") + std::u16string(30, u'y'))) {}
+    while (hand.set(u"0", *hand.get(u"0") + std::u16string(30, u'y'))) {
+    }
     REQUIRE(hand.get(longest) == u"long");
     for (std::uint32_t i = 1; i < count; ++i) REQUIRE(hand.get(number_text(i)) == u"");
     REQUIRE(hand.set(longest, u"same"));

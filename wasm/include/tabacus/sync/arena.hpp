@@ -186,8 +186,8 @@ class alignas(line_bytes) Arena {
     /// What the page listens to.
     TabBell& tab_bell() { return tab_bell_; }
 
-    /// The room behind that door. Blocks until the page has made it; 0 if it has no memory for it, or
-    /// makes none any more.
+    /// The room behind that door. Blocks until the page has made it; 0 if it has no memory for it,
+    /// or makes none any more.
     Offset room_behind(RoomDoor& door) {
         if (door.wanted.exchange(1) == 0) {
             wanted.fetch_add(1);

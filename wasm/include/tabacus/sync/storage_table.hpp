@@ -13,10 +13,10 @@
 // that threads are told of.
 //
 // Promises: what one thread has set, every thread reads from then on; a value that does not fit
-// leaves the old one; what is there is found and can be removed, however full the room; changes have
-// one order for all. Refuses: keeping changes for ever. Who is
-// `changes_max` behind, or behind when the room is needed, or when a dead thread's work was
-// repaired, is told that it has missed some.
+// leaves the old one; what is there is found and can be removed, however full the room; changes
+// have one order for all. Refuses: keeping changes for ever. Who is `changes_max` behind, or behind
+// when the room is needed, or when a dead thread's work was repaired, is told that it has missed
+// some.
 //
 //   chain     first -> item -> item, by the items' `next`; an item's value is one word
 //   made anew buckets, `before`, `last`, count, bytes, free blocks; and the changes are dropped
