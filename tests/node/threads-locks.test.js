@@ -1,10 +1,13 @@
 /** `shared.locks`: the letter of W3C Web Locks for the threads of one memory. */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
+import { beginWatching } from '../../js/shared/deaths-begin.node.js';
+import { watch } from '../../js/shared/deaths.node.js';
 import { mailbox } from '../programs/adders.js';
 import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
 
@@ -121,6 +124,18 @@ describe('shared.locks', () => {
         await assert.rejects(other.locks.query(), { code: 'closed' });
         assert.equal((await page.locks.query()).pending.length, 0);
         page.close();
+    });
+
+    it('a worker that has ended before anybody watched it is dead to who does, and forgotten by who does no more', async () => {
+        beginWatching();
+        const worker = new Worker('', { eval: true });
+        const number = worker.threadId;
+        let told = 0;
+        await new Promise((resolve) => setImmediate(resolve));
+        watch('', 1, () => (told += 10), number)();
+        await once(worker, 'exit');
+        watch('', 1, () => (told += 1), number);
+        assert.equal(told, 1);
     });
 
     it('an abort after close() changes nothing; a page that is closed refuses what it has not made', async () => {

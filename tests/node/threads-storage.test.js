@@ -274,6 +274,12 @@ test('a full storage takes nothing from localStorage, and has what did not fit w
     const storage = await shared.storage({ quota_bytes: 20_000 });
     assert.deepEqual(Object.keys(storage), ['small']);
     assert.equal(shared.capabilities.storage, 'behind');
+    const attached = await attach(shared.handle);
+    const theirs = await attached.storage();
+    for (let i = 0; i < 5000; i++) theirs.setItem('many', String(i)); // the page misses some
+    attached.close();
+    storage.removeItem('many');
+    assert.deepEqual(Object.keys(localStorage).sort(), ['small', 'x-large']);
     const keys = Array.from({ length: 1000 }, (_, i) => String(i));
     assert.throws(() => keys.forEach((key) => storage.setItem(key, '')), { name: 'QuotaExceededError' });
     const kept = Object.keys(storage).filter((key) => key !== 'small');
@@ -292,9 +298,9 @@ test('what a thread writes while the page reads what another tab has written is 
     const shared = await memory();
     const storage = await shared.storage();
     const attached = await attach(shared.handle);
-    const threads = await attached.storage();
+    const theirs = await attached.storage();
     const heard = hearingOf(shared);
-    for (const act of [() => threads.setItem('k', 'thread'), () => threads.clear(), () => threads.removeItem('k')]) {
+    for (const act of [() => theirs.setItem('k', 'thread'), () => theirs.clear(), () => theirs.removeItem('k')]) {
         const prototype = Object.getPrototypeOf(localStorage);
         const { getItem } = prototype;
         prototype.getItem = function (/** @type {string} */ key) {
