@@ -26,7 +26,8 @@ export function transferred(message, transfer) {
     if (own.some(Port.isDetached)) throw uncloneable('a port was closed, or transferred before');
     const rest = transfer.filter((one) => !(one instanceof Port));
     /** Stand for ports within the clone. @type {Map<unknown, object>} */
-    const marks = new Map([...own.map((port) => [port, {}]), ...rest.filter(isPort).map((one) => [one, one])]);
+    const marks = new Map(own.map((port) => [port, {}]));
+    for (const one of rest.filter(isPort)) marks.set(one, one);
     const data = own.length > 0 ? marked(checkCloneable(message, transfer), marks, new Map()) : checkCloneable(message, transfer);
     const listed = transfer.filter(isPort).map((port) => marks.get(port) ?? port);
     const copy = /** @type {any} */ (clone({ data, listed, marks: [...marks.values()] }, { transfer: rest }));
@@ -125,9 +126,9 @@ function clone(value, options) {
     try {
         return structuredClone(value, options);
     } catch (error) {
-        // Node's: a TypeError.
+        // Node's: TypeErrors.
         const { code, message } = /** @type {any} */ (error) ?? {};
-        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST') throw uncloneable(message);
+        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST' || code === 'ERR_INVALID_TRANSFER_OBJECT') throw uncloneable(message);
         throw error;
     }
 }

@@ -303,6 +303,7 @@ describe('windows', () => {
                 assert.throws(() => window.structuredClone({ within, port2 }, { transfer: [port2] }), { name: 'DataCloneError' });
             }
         }
+        for (const what of [window, channel, {}]) assert.throws(() => window.postMessage(0, '*', [what]), { name: 'DataCloneError' });
         const copy = window.structuredClone(loop);
         assert.equal(copy.list[0], copy);
         assert.equal(window.structuredClone(Object.assign(new Error('e'), { window })).message, 'e');
