@@ -25,7 +25,7 @@ export function transferred(message, transfer) {
     if (new Set(own).size < own.length) throw uncloneable('a port is transferred twice');
     if (own.some(Port.isDetached)) throw uncloneable('a port was closed, or transferred before');
     const rest = transfer.filter((one) => !(one instanceof Port));
-    /** Stand for ports within the clone. @type {Map<unknown, any>} */
+    /** Stand for ports within the clone. @type {Map<unknown, object>} */
     const marks = new Map(own.map((port) => [port, {}]));
     for (const one of rest.filter(isPort)) marks.set(one, one);
     const data = own.length > 0 ? marked(checkCloneable(message, transfer), marks, new Map()) : checkCloneable(message, transfer);
