@@ -2,9 +2,7 @@
 
 // @ts-ignore: served by the benchmarks' server
 import load from '/modules/bench.js';
-
-/** The fixed memory that the module is linked for (cmake/wasm.cmake), in pages of 64 KiB. */
-const PAGES = 256;
+import { PAGES } from './memory.js';
 
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
 

@@ -3,9 +3,7 @@
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
 import { done, openDatabase } from './database.js';
-
-/** The fixed memory of the threads build (js/threads.js), in pages of 64 KiB. */
-const PAGES = 256;
+import { PAGES } from './memory.js';
 
 async function ours() {
     const began_ms = performance.now();

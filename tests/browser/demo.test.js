@@ -1,12 +1,12 @@
 /** The demo as people meet it: three tabs, a race, threads; and what it is without isolation. */
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 
-import { serveDemo } from '../../web/demo.js';
 import { ChromiumTab } from './harness/chromium.js';
 import { click, enabled, shoot, text } from './harness/dom.js';
 import { describeIn, ENGINES } from './harness/engines.js';
+import { useDemo } from './harness/fixture.js';
 import { until } from './harness/waiting.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
@@ -39,26 +39,17 @@ async function race(tab) {
 for (const isolated of [true, false]) {
     const claim = isolated ? 'The demo' : 'The demo without isolation';
     describeIn([ENGINES.chromium], claim, (engine) => {
-        /** @type {import('../../web/server.js').Server} */
-        let server;
-        /** @type {import('./harness/engines.js').Browser} */
-        let browser;
+        const demo = useDemo(engine, { isolated });
         /** @type {Tab[]} */
         const tabs = [];
         /** @type {string[][]} */
         const consoles = [];
         before(async () => {
-            server = await serveDemo({ isolated, port: 0 });
-            browser = await engine.launch();
             for (let i = 0; i < 3; i++) {
-                const tab = await browser.openTab(server.url);
+                const tab = await demo.openTab();
                 tabs.push(tab);
                 if (tab instanceof ChromiumTab) consoles.push(await tab.console());
             }
-        });
-        after(async () => {
-            await browser?.close();
-            await server.close();
         });
         const first = () => tabs[0] ?? assert.fail('no tab');
 

@@ -4,12 +4,12 @@
  */
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 
-import { serveDemo } from '../../web/demo.js';
 import { bundled, IMPORTS } from '../node/gallery.js';
 import { ChromiumTab } from './harness/chromium.js';
 import { describeIn, ENGINES } from './harness/engines.js';
+import { useDemo } from './harness/fixture.js';
 
 /** Seen in each of 44 rounds of 50 increments a tab. */
 const LOCK_ROUNDS = 5;
@@ -23,22 +23,11 @@ const POLYFILL_ROUNDS = 20;
 const NOT_SERVED_MS = 8_000;
 
 describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
-    /** @type {import('../../web/server.js').Server} */
-    let server;
-    /** @type {import('./harness/engines.js').Browser} */
-    let browser;
-    before(async () => {
-        server = await serveDemo({ port: 0 });
-        browser = await engine.launch();
-    });
-    after(async () => {
-        await browser?.close();
-        await server.close();
-    });
+    const demo = useDemo(engine);
 
     /** Two that the browser takes for looked at, with what all rounds need. */
     async function openPair() {
-        const opened = await Promise.all([0, 1].map(() => browser.openTab(`${server.url}/gallery.html`)));
+        const opened = await Promise.all([0, 1].map(() => demo.openTab('gallery.html')));
         const tabs = opened.filter((tab) => tab instanceof ChromiumTab);
         for (const tab of tabs) {
             await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });

@@ -2,34 +2,25 @@
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 
-import { serveDemo } from '../../web/demo.js';
 import { ChromiumTab } from './harness/chromium.js';
 import { describeIn, ENGINES } from './harness/engines.js';
+import { useDemo } from './harness/fixture.js';
 import { until } from './harness/waiting.js';
 
 const SCREENSHOTS = new URL('../../build/screenshots/', import.meta.url);
 
 describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
-    /** @type {import('../../web/server.js').Server} */
-    let server;
-    /** @type {import('./harness/engines.js').Browser} */
-    let browser;
+    const demo = useDemo(engine);
     /** @type {import('./harness/tab.js').Tab} */
     let tab;
     /** @type {string[]} */
     let told = [];
     before(async () => {
-        server = await serveDemo({ port: 0 });
-        browser = await engine.launch();
-        tab = await browser.openTab(`${server.url}/lab.html`);
+        tab = await demo.openTab('lab.html');
         if (tab instanceof ChromiumTab) told = await tab.console();
         await until(() => enabled('#explore'), 'the button');
-    });
-    after(async () => {
-        await browser?.close();
-        await server.close();
     });
 
     /** @param {string} selector */

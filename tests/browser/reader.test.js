@@ -4,14 +4,14 @@
  */
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, it } from 'node:test';
+import { afterEach, beforeEach, it } from 'node:test';
 
 import { WIDTH } from '../../demo/reader/width.js';
-import { serveDemo } from '../../web/demo.js';
 import { BOOKS } from '../../web/reader-books.js';
 import { ChromiumTab } from './harness/chromium.js';
 import { click, enabled, numbersIn, shoot, text } from './harness/dom.js';
 import { describeIn, ENGINES } from './harness/engines.js';
+import { useDemo } from './harness/fixture.js';
 import { until } from './harness/waiting.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
@@ -37,27 +37,16 @@ function idleWorker() {
 for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
     const engines = consumer === 'tabs' ? [chromium] : [chromium, firefox, webkit];
     describeIn(engines, `The reader, downloads by the ${consumer}`, (engine) => {
-        /** @type {Awaited<ReturnType<typeof serveDemo>>} */
-        let server;
-        /** @type {import('./harness/engines.js').Browser} */
-        let browser;
+        const demo = useDemo(engine);
         /** @type {Tab[]} */
         const tabs = [];
-        before(async () => {
-            server = await serveDemo({ port: 0 });
-            browser = await engine.launch();
-        });
-        after(async () => {
-            await browser?.close();
-            await server.close();
-        });
         beforeEach(async () => {
-            server.library.set({ latency_ms: 30, bandwidth: 0, failures: 0, offline: false });
+            demo.library.set({ latency_ms: 30, bandwidth: 0, failures: 0, offline: false });
             while (tabs.length < engine.tabs) tabs.push(await openReader());
             await click(first(), '#forget');
             await until(async () => (await downloaded(first(), ALL)) === 0, 'an empty shelf');
-            await until(() => server.library.log.inFlight === 0, 'the end of what was under way');
-            server.library.reset();
+            await until(() => demo.library.log.inFlight === 0, 'the end of what was under way');
+            demo.library.reset();
         });
         afterEach(async () => {
             for (const tab of tabs) assert.equal(await text(tab, '#failure'), '');
@@ -65,7 +54,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         const first = () => tabs[0] ?? assert.fail('no tab');
 
         async function openReader() {
-            const tab = await browser.openTab(`${server.url}/reader/?consumer=${consumer}`);
+            const tab = await demo.openTab(`reader/?consumer=${consumer}`);
             await until(() => enabled(tab, '#trigger'), 'the reader');
             if (engine === chromium) {
                 await tab.evaluate(idleWorker);
@@ -101,14 +90,14 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         }
 
         async function assertStream() {
-            await server.library.judged();
-            const { overlaps, inFlightMost } = server.library.log;
+            await demo.library.judged();
+            const { overlaps, inFlightMost } = demo.library.log;
             assert.equal(overlaps, 0, 'a page was fetched twice at the same time');
             assert.ok(inFlightMost <= WIDTH, `${inFlightMost} at once`);
         }
 
         it('reads in every tab at once: every page arrives once, although the library fails', async (t) => {
-            server.library.set({ failures: 0.2 });
+            demo.library.set({ failures: 0.2 });
             const books = ['fence', 'freeze', 'lease'].slice(0, tabs.length);
             // The same book in all of them at once, then each its own.
             await Promise.all(tabs.map((tab) => read(tab, 'fence')));
@@ -116,39 +105,39 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             await Promise.all(tabs.map((tab) => click(tab, '#trigger')));
             const pages = await arrived(books);
             await assertStream();
-            assert.deepEqual(pages.filter((page) => server.library.delivered(page) !== 1), []);
+            assert.deepEqual(pages.filter((page) => demo.library.delivered(page) !== 1), []);
             for (const tab of tabs) {
                 await until(async () => (await downloaded(tab, books)) === pages.length, 'the same in each tab');
                 await until(async () => (await state(tab)) === 'idle', 'an empty queue in each tab');
                 assert.notEqual(await tab.evaluate(() => document.querySelector('#page')?.getAttribute('data-state')), 'empty');
             }
-            assert.ok(server.library.log.failed > 0);
-            t.diagnostic(`${await text(first(), '#stream-status')} ${JSON.stringify(server.library.log)}`);
+            assert.ok(demo.library.log.failed > 0);
+            t.diagnostic(`${await text(first(), '#stream-status')} ${JSON.stringify(demo.library.log)}`);
         });
 
         if (consumer === 'worker') {
             it('stops while the server is unreachable, and goes on when it is back', async () => {
                 await read(first(), 'freeze');
-                await until(() => server.library.log.delivered >= 3, 'the first pages');
-                server.library.set({ offline: true });
-                await until(() => server.library.log.cut > 0, 'a request that is cut off');
+                await until(() => demo.library.log.delivered >= 3, 'the first pages');
+                demo.library.set({ offline: true });
+                await until(() => demo.library.log.cut > 0, 'a request that is cut off');
                 await until(async () => (await state(first())) === 'paused', 'the queue to stop');
                 await shoot(first(), 'reader-offline');
-                server.library.set({ offline: false });
+                demo.library.set({ offline: false });
                 const pages = await arrived(['freeze']);
                 await assertStream();
-                assert.deepEqual(pages.filter((page) => server.library.delivered(page) !== 1), []);
+                assert.deepEqual(pages.filter((page) => demo.library.delivered(page) !== 1), []);
             });
         }
 
         if (consumer === 'worker' && engine === chromium) {
             it('what is opened comes first', async () => {
-                server.library.set({ latency_ms: 60 });
+                demo.library.set({ latency_ms: 60 });
                 await click(first(), '#all');
-                await until(() => server.library.log.delivered >= 4, 'the first pages');
+                await until(() => demo.library.log.delivered >= 4, 'the first pages');
                 await read(first(), 'crash');
-                await until(() => server.library.delivered('crash/20') === 1, 'the last page of the book that is read');
-                const others = server.library.log.delivered - 20;
+                await until(() => demo.library.delivered('crash/20') === 1, 'the last page of the book that is read');
+                const others = demo.library.log.delivered - 20;
                 assert.ok(others < 40, `${others} pages of other books came first`);
                 await assertStream();
             });
@@ -160,7 +149,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 assert.ok(tab instanceof ChromiumTab);
                 const source = "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })";
                 await tab.send('Page.addScriptToEvaluateOnNewDocument', { source });
-                await tab.navigate(`${server.url}/reader/`);
+                await tab.navigate(`${demo.url}/reader/`);
                 await until(() => enabled(tab, '#trigger'), 'the reader');
                 await until(async () => /since no service worker can here/.test(await text(tab, '#stream-status')), 'its reason');
                 await read(tab, 'freeze');
@@ -181,25 +170,25 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
 
         if (engine === chromium) {
             it('tabs killed in the middle: another consumer takes over', async (t) => {
-                server.library.set({ latency_ms: 80 });
+                demo.library.set({ latency_ms: 80 });
                 await read(first(), 'quorum');
-                await until(() => server.library.log.delivered >= 3, 'the first pages');
+                await until(() => demo.library.log.delivered >= 3, 'the first pages');
                 for (let deaths = 0; deaths < 3; deaths++) {
-                    const seen = server.library.log.delivered;
+                    const seen = demo.library.log.delivered;
                     tabs.push(await openReader());
                     const victim = await until(consumingTab, 'a tab at work');
-                    await until(() => server.library.log.inFlight > 0, 'a page under way');
+                    await until(() => demo.library.log.inFlight > 0, 'a page under way');
                     await victim.kill();
                     tabs.splice(tabs.indexOf(victim), 1);
-                    await until(() => server.library.log.delivered >= seen + 3, 'pages after a death');
+                    await until(() => demo.library.log.delivered >= seen + 3, 'pages after a death');
                 }
                 const pages = await arrived(['quorum']);
                 await assertStream();
-                assert.deepEqual(pages.filter((page) => server.library.delivered(page) === 0), []);
+                assert.deepEqual(pages.filter((page) => demo.library.delivered(page) === 0), []);
                 // What a killed consumer had received and not put into the cache yet, it takes with it.
-                assert.ok(server.library.log.again <= 3 * WIDTH, `${server.library.log.again} delivered again`);
-                t.diagnostic(JSON.stringify(server.library.log));
-                await until(async () => (await numbersIn(first(), '#server-log'))['delivered'] === server.library.log.delivered, 'the panel');
+                assert.ok(demo.library.log.again <= 3 * WIDTH, `${demo.library.log.again} delivered again`);
+                t.diagnostic(JSON.stringify(demo.library.log));
+                await until(async () => (await numbersIn(first(), '#server-log'))['delivered'] === demo.library.log.delivered, 'the panel');
                 await shoot(first(), `reader-${consumer}-light`);
                 await shoot(first(), `reader-${consumer}-dark`, { dark: true });
                 await shoot(first(), `reader-${consumer}-phone`, { width: 390, height: 844, mobile: true });

@@ -1,11 +1,11 @@
 /** The session on the demo's page: one refresh for each expiry, whoever asks and whoever dies. */
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 
-import { serveDemo } from '../../web/demo.js';
 import { choose, click, enabled, numbersIn, shoot, text } from './harness/dom.js';
 import { describeIn, ENGINES } from './harness/engines.js';
+import { useDemo } from './harness/fixture.js';
 import { until } from './harness/waiting.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
@@ -13,21 +13,12 @@ import { until } from './harness/waiting.js';
 const { chromium, firefox, webkit } = ENGINES;
 
 describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
-    /** @type {import('../../web/server.js').Server} */
-    let server;
-    /** @type {import('./harness/engines.js').Browser} */
-    let browser;
+    const demo = useDemo(engine);
     /** @type {Tab[]} */
     let tabs = [];
     before(async () => {
-        server = await serveDemo({ port: 0 });
-        browser = await engine.launch();
-        for (let i = 0; i < engine.tabs; i++) tabs.push(await browser.openTab(server.url));
+        for (let i = 0; i < engine.tabs; i++) tabs.push(await demo.openTab());
         for (const tab of tabs) await sees(tab, tabs.length);
-    });
-    after(async () => {
-        await browser?.close();
-        await server.close();
     });
     const first = () => tabs[0] ?? assert.fail('no tab');
 

@@ -1,7 +1,7 @@
 /** The build's own parts: the mirror that is found, what is counted, what runs after what. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -9,6 +9,9 @@ import { checkAttach } from '../../scripts/lib/attach-check.js';
 import { closingLine, junitCounts, nodeCounts, plainCounts } from '../../scripts/lib/counts.js';
 import { debianMirror } from '../../scripts/lib/mirror.js';
 import { schedule, withNeeds } from '../../scripts/lib/schedule.js';
+import { PLANTED as EMULATOR } from '../mutation/emulator.js';
+import { MUTANTS } from '../mutation/mutants.js';
+import { PLANTED as SHARED } from '../mutation/shared.js';
 
 /**
  * @param {import('node:test').TestContext} t
@@ -125,4 +128,11 @@ test('an attached module with data, a start function or a table is refused', (t)
     checkAttach(join(path, 'good.wasm'));
     assert.throws(() => checkAttach(join(path, 'table.wasm')), /has a table/);
     assert.throws(() => checkAttach(join(path, 'bare.wasm')), /no exported __stack_pointer/);
+});
+
+test('what a planted fault replaces stands once in its file', () => {
+    for (const { file, find } of [...EMULATOR, ...SHARED, ...MUTANTS]) {
+        const source = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+        assert.equal(source.split(find).length - 1, 1, `${file}: ${find}`);
+    }
 });

@@ -8,7 +8,7 @@ import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
 import { beginWatching } from '../../js/shared/deaths-begin.node.js';
 import { watch } from '../../js/shared/deaths.node.js';
-import { mailbox } from '../programs/adders.js';
+import { spawnStorer } from '../programs/spawn-storer.node.js';
 import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
 
 /** @type {(() => unknown)[]} */
@@ -35,22 +35,7 @@ lockSuite('shared.locks of the page and of an attachment', async () => {
 });
 
 /** @param {import('tabacus/threads').ThreadsMemory} shared */
-async function startWorker(shared) {
-    const worker = new Worker(new URL('../programs/storer.node.js', import.meta.url));
-    const { deliver, fail, next } = mailbox();
-    worker.on('message', deliver);
-    worker.on('error', fail);
-    endings.push(() => worker.terminate());
-    /** @param {string} order @param {...unknown} args */
-    const tell = async (order, ...args) => {
-        worker.postMessage({ order, args });
-        const { value, error } = /** @type {any} */ (await next());
-        if (error) throw Object.assign(new Error(error.message), error);
-        return value;
-    };
-    await tell('attach', shared.handle);
-    return { tell, worker };
-}
+const startWorker = (shared) => spawnStorer(shared, endings);
 
 const never = () => new Promise(() => {});
 

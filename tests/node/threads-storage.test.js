@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import { createOrigin } from 'tabacus/emulator';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
-import { mailbox } from '../programs/adders.js';
+import { spawnStorer } from '../programs/spawn-storer.node.js';
 
 /** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
 
@@ -24,22 +23,7 @@ async function memory() {
  * @param {ThreadsMemory} shared
  * @param {object} [options] of its storage()
  */
-async function startWorker(shared, options) {
-    const worker = new Worker(new URL('../programs/storer.node.js', import.meta.url));
-    const { deliver, fail, next } = mailbox();
-    worker.on('message', deliver);
-    worker.on('error', fail);
-    endings.push(() => worker.terminate());
-    /** @param {string} order @param {...unknown} args */
-    const tell = async (order, ...args) => {
-        worker.postMessage({ order, args });
-        const { value, error } = /** @type {any} */ (await next());
-        if (error) throw Object.assign(new Error(error.message), error);
-        return value;
-    };
-    await tell('attach', shared.handle, options);
-    return { tell, worker };
-}
+const startWorker = (shared, options) => spawnStorer(shared, endings, options);
 
 /** Of a busy machine. */
 const patience_ms = 10_000;

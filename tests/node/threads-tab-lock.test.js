@@ -7,6 +7,7 @@ import { open, TabacusError } from 'tabacus';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
 import { mailbox } from '../programs/adders.js';
+import { telling } from '../programs/orders.js';
 import { FakeOrigin } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 
@@ -62,16 +63,7 @@ async function startWorker(shared) {
     worker.on('error', fail);
     worker.on('exit', () => living.forEach((end) => end()));
     endings.push(() => worker.terminate());
-    /**
-     * @param {string} order
-     * @param {...unknown} args
-     */
-    const tell = async (order, ...args) => {
-        worker.postMessage({ order, args });
-        const { value, error } = /** @type {any} */ (await next());
-        if (error) throw Object.assign(new Error(error.message), error);
-        return value;
-    };
+    const tell = telling((message) => worker.postMessage(message), next);
     await tell('attach', shared.handle);
     return { tell, terminate: () => worker.terminate() };
 }

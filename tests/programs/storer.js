@@ -1,5 +1,7 @@
 /** What a Worker does with the storage and the locks that threads share when it is told to. */
 
+import { obeying } from './orders.js';
+
 /** @typedef {import('tabacus/worker').AttachedMemory} AttachedMemory */
 
 /**
@@ -84,12 +86,5 @@ export function storer(attach, post) {
             }
         },
     };
-    return async ({ order, args }) => {
-        try {
-            post({ value: await /** @type {any} */ (orders)[order](...args) });
-        } catch (error) {
-            const { name, code, message } = /** @type {any} */ (error);
-            post({ error: { name, code, message } });
-        }
-    };
+    return obeying(orders, post);
 }

@@ -1,5 +1,7 @@
 /** What a Worker does with locks over tabs when it is told to: the worker's side of tab-lockers.js. */
 
+import { obeying } from './orders.js';
+
 /** @typedef {import('tabacus/worker').AttachedMemory} AttachedMemory */
 
 /**
@@ -78,14 +80,7 @@ export function tabLocker(attach, post) {
             return tokens;
         },
     };
-    return async ({ order, args }) => {
-        try {
-            post({ value: await /** @type {any} */ (orders)[order](...args) });
-        } catch (error) {
-            const { name, code, message } = /** @type {any} */ (error);
-            post({ error: { name, code, message } });
-        }
-    };
+    return obeying(orders, post);
 }
 
 /**

@@ -1,7 +1,8 @@
-/** A browser with the page under test, for one suite, ended after it however the suite ends. */
+/** A browser with the page under test, or with the demo, for one suite, ended after it however the suite ends. */
 
 import { after, before } from 'node:test';
 
+import { serveDemo } from '../../../web/demo.js';
 import { call } from './commands.js';
 import { serveSite } from './site.js';
 
@@ -43,6 +44,38 @@ export function useBrowser(engine, { isolated = true, page = '' } = {}) {
             await call(tab, 'open', options);
             return tab;
         },
+    };
+}
+
+/**
+ * @param {import('./engines.js').Engine} engine
+ * @param {{ isolated?: boolean }} [options]
+ */
+export function useDemo(engine, { isolated = true } = {}) {
+    /** @type {Awaited<ReturnType<typeof serveDemo>>} */
+    let server;
+    /** @type {import('./engines.js').Browser} */
+    let browser;
+
+    before(async () => {
+        server = await serveDemo({ isolated, port: 0 });
+        browser = await engine.launch();
+    });
+    after(async () => {
+        await browser?.close();
+        await server.close();
+    });
+
+    return {
+        get url() {
+            return server.url;
+        },
+        /** What the reader is served by. */
+        get library() {
+            return server.library;
+        },
+        /** @param {string} [page] from the demo's top */
+        openTab: (page = '') => browser.openTab(page ? `${server.url}/${page}` : server.url),
     };
 }
 
