@@ -60,6 +60,15 @@ export function checkRequest(name, { mode, ifAvailable, steal, signal }) {
     signal?.throwIfAborted();
 }
 
+/**
+ * §4.4: Web IDL's invocation of a callback that returns a promise: what it throws rejects.
+ *
+ * @param {(lock: any) => any} callback
+ * @param {object | null} lock
+ * @returns {Promise<any>}
+ */
+export const invoked = (callback, lock) => new Promise((resolve) => resolve(Reflect.apply(callback, undefined, [lock])));
+
 /** Stands before the four digits of a unit that the core's names cannot have: itself, U+0000, lone surrogates. */
 const mark = '\uffff';
 

@@ -9,7 +9,7 @@
 import { TabacusError } from '../errors.js';
 import { idlInterface } from '../emulator/idl.js';
 import { polyfilled } from '../host/locks.js';
-import { checkRequest, coreName, domName, requestFrom } from './lock-idl.js';
+import { checkRequest, coreName, domName, invoked, requestFrom } from './lock-idl.js';
 import { opener } from './opened.js';
 
 /** @typedef {import('../lock/held.js').Held} Held */
@@ -72,7 +72,7 @@ class Request {
     /** Invokes the callback. @param {Lock | null} lock @returns {Promise<any>} what it returns */
     invoke(lock) {
         this.begun = true;
-        return new Promise((resolve) => resolve(this.callback(lock)));
+        return invoked(this.callback, lock);
     }
 }
 

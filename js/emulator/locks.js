@@ -1,6 +1,6 @@
 /** navigator.locks (W3C Web Locks API §3) over the rules' lock manager. */
 
-import { checkRequest, requestFrom } from '../compat/lock-idl.js';
+import { checkRequest, invoked, requestFrom } from '../compat/lock-idl.js';
 import { idlInterface, internal, onlyInternal } from './idl.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -143,11 +143,6 @@ export class LocksOf {
         this.#queries.get(number)?.({ held: infos.slice(0, held), pending: infos.slice(held) });
         this.#queries.delete(number);
     }
-}
-
-/** @param {(lock: object | null) => unknown} callback @param {object | null} lock @returns {Promise<unknown>} */
-function invoked(callback, lock) {
-    return new Promise((resolve) => resolve(Reflect.apply(callback, undefined, [lock])));
 }
 
 /** §3.3 @returns {any} */

@@ -1,6 +1,6 @@
 /** `shared.locks` (W3C Web Locks API §3 and §4) over the requests that threads share: lock_table.hpp. */
 
-import { checkRequest, requestFrom } from '../compat/lock-idl.js';
+import { checkRequest, invoked, requestFrom } from '../compat/lock-idl.js';
 import { internal } from '../emulator/idl.js';
 import { lockInterface } from '../emulator/locks.js';
 import { TabacusError } from '../errors.js';
@@ -92,7 +92,7 @@ export class OpenLocks {
         if (block === notAvailable) {
             await task();
             this.#core.assertOpen();
-            this.#forget(request, () => request.resolve(this.#invoke(request, null)));
+            this.#forget(request, () => request.resolve(invoked(request.callback, null)));
             return;
         }
         request.block = block;
@@ -125,7 +125,7 @@ export class OpenLocks {
     /** The lock is held until what the callback returns is settled. @param {Request} request @param {number} block */
     async #hold(request, block) {
         void this.#watch(request, block);
-        const waiting = this.#invoke(request, new SharedLock(internal, request.name, request.options.mode));
+        const waiting = invoked(request.callback, new SharedLock(internal, request.name, request.options.mode));
         await waiting.catch(() => {});
         if (this.#core.closed) return;
         // §4.2: released first; the promise of one that was stolen is settled already.
@@ -172,11 +172,6 @@ export class OpenLocks {
             request.reject(ending.reason);
         }
         this.#requests.clear();
-    }
-
-    /** @param {Request} request @param {object | null} lock @returns {Promise<unknown>} */
-    #invoke({ callback }, lock) {
-        return new Promise((resolve) => resolve(Reflect.apply(callback, undefined, [lock])));
     }
 
     /** @param {number} block */

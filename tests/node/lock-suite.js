@@ -105,6 +105,18 @@ export const lockSuite = (title, make) => describe(title, { timeout: 120_000 }, 
             for (const options of [1, 'shared', true]) await assert.rejects(locks.request(name, options, unreached), TypeError);
         });
 
+        it('the callback is called with the lock alone, and no this (Web IDL, to invoke a callback function)', async () => {
+            /** @type {any[]} */
+            const calls = [];
+            await locks.request(fresh(), /** @this {any} */ function (/** @type {any[]} */ ...given) {
+                calls.push([this, given.length]);
+            });
+            await locks.request(fresh(), { ifAvailable: true }, /** @this {any} */ function (/** @type {any[]} */ ...given) {
+                calls.push([this, given.length]);
+            });
+            assert.deepEqual(calls, [[undefined, 1], [undefined, 1]]);
+        });
+
         it('what excludes each other is a NotSupportedError', async () => {
             const name = fresh();
             const { signal } = new AbortController();
