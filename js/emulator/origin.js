@@ -27,10 +27,12 @@ function makeHostTask() {
     const { setImmediate, process } = /** @type {any} */ (globalThis);
     if (setImmediate && process?.nextTick) {
         let inRow = 0;
+        // A reaction is cheaper than queueMicrotask(), which makes an AsyncResource.
+        const settled = Promise.resolve();
         // Node runs a tick that a microtask asks for when no microtask is left.
         return (call, yields = false) => {
             if (yields || ++inRow % unyieldingMax === 0) setImmediate(call);
-            else queueMicrotask(() => process.nextTick(call));
+            else settled.then(() => process.nextTick(call));
         };
     }
     /** @type {(() => void)[]} */

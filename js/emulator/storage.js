@@ -36,9 +36,8 @@ class Behind extends Stamped {
         this.#items = items;
     }
 
-    /** @param {any} storage @returns {Items} */
+    /** Throws a TypeError for what is none, as Web IDL has it. @param {any} storage @returns {Items} */
     static items(storage) {
-        if (!(#items in storage)) throw new TypeError('Illegal invocation');
         return storage.#items;
     }
 

@@ -47,7 +47,7 @@ void Scheduler::post(const Source& source, Event event) {
             spare_.pop_back();
         }
     }
-    queues_[at].events.push_back({std::move(event), step_});
+    queues_[at].events.emplace_back(std::move(event), step_);
 }
 
 void Scheduler::erase(std::size_t at) {

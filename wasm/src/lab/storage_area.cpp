@@ -11,24 +11,25 @@ constexpr std::size_t unsettled_max = 16;
 
 }  // namespace
 
+void StorageArea::put(Values& values, Bytes& bytes, Values::iterator at, const std::string& key,
+                      const std::optional<std::string>& value) {
+    const bool held = at != values.end();
+    if (held && bytes) *bytes -= at->first.size() + at->second.size();
+    if (value && bytes) *bytes += key.size() + value->size();
+    if (held && value) {
+        at->second = *value;
+    } else if (held) {
+        values.erase(at);
+    } else if (value) {
+        values.emplace(key, *value);
+    }
+}
+
 void StorageArea::apply_change(Values& values, Bytes& bytes, const StorageChange& change) {
-    if (!change.key) {
-        values.clear();
-        bytes = 0;
-        return;
-    }
-    const auto found = values.find(*change.key);
-    if (found != values.end()) {
-        if (bytes) *bytes -= found->first.size() + found->second.size();
-        if (!change.new_value) values.erase(found);
-    }
-    if (!change.new_value) return;
-    if (bytes) *bytes += change.key->size() + change.new_value->size();
-    if (found != values.end()) {
-        found->second = *change.new_value;
-    } else {
-        values.emplace(*change.key, *change.new_value);
-    }
+    if (change.key)
+        return put(values, bytes, values.find(*change.key), *change.key, change.new_value);
+    values.clear();
+    bytes = 0;
 }
 
 std::string describe_change(const StorageChange& change) {
@@ -102,17 +103,14 @@ std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view p
     return found;
 }
 
-void StorageArea::check_quota(ProcessId process, std::string_view key,
-                              std::string_view value) const {
+void StorageArea::check_quota(const Values& values, Bytes& bytes, Values::const_iterator at,
+                              std::string_view key, std::string_view value) const {
     if (!quota_bytes_) return;
-    const auto& values = seen_by(process);
-    auto& bytes = model_ == StorageModel::cached ? processes_.at(process).bytes : bytes_;
     if (!bytes) {
         bytes = 0;
         for (const auto& [other, text] : values) *bytes += other.size() + text.size();
     }
-    const auto found = values.find(key);
-    const auto replaced = found == values.end() ? 0 : key.size() + found->second.size();
+    const auto replaced = at == values.end() ? 0 : key.size() + at->second.size();
     if (*bytes - replaced + key.size() + value.size() > *quota_bytes_) {
         throw Error(ErrorCode::quota_exceeded, "localStorage is full");
     }
@@ -121,24 +119,30 @@ void StorageArea::check_quota(ProcessId process, std::string_view key,
 std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint32_t writer,
                                                    std::string_view key,
                                                    std::optional<std::string_view> value) {
-    auto old_value = get(process, key);
+    note(process, key, Touch::read);
+    auto* const own = model_ == StorageModel::cached ? &processes_.at(process) : nullptr;
+    auto& values = own != nullptr ? own->copy : values_;
+    auto& bytes = own != nullptr ? own->bytes : bytes_;
+    const auto at = values.find(key);
+    const bool held = at != values.end();
     // HTML §12.2.1, setItem: an equal value changes nothing and tells nobody; nor does removing
     // what is not there. But a copy does not know what the area holds: an equal value that is sent
     // all the same may undo a write that the copy has not heard of.
-    const bool equal = old_value == value;
-    const bool blind = model_ == StorageModel::cached && equal_writes_ == EqualWrites::sent;
+    const bool equal = held ? value == at->second : !value;
+    const bool blind = own != nullptr && equal_writes_ == EqualWrites::sent;
     if (equal && !(value && blind)) return std::nullopt;
     // What a process waits for is a part of what it sees under the key.
     note(process, key, Touch::write);
-    if (!value || !old_value || quota_bytes_) note_keys(process, Touch::write);
+    if (!value || !held || quota_bytes_) note_keys(process, Touch::write);
     notes_->note(Object::database, 0, Touch::read);
-    if (value && !equal) check_quota(process, key, *value);
-    Write write{process, writer, {std::string(key), std::move(old_value), std::nullopt}};
-    if (value) write.change.new_value = std::string(*value);
-    if (model_ == StorageModel::cached) {
-        auto& own = processes_.at(process);
-        apply_change(own.copy, own.bytes, write.change);
-        auto& awaited = own.awaited[*write.change.key];
+    if (value && !equal) check_quota(values, bytes, at, key, *value);
+    Write write{process, writer, {std::string(key), std::nullopt, std::nullopt}};
+    // What the copy held is not what the area will say that it held.
+    if (held && !blind) write.change.old_value = at->second;
+    if (value) write.change.new_value.emplace(*value);
+    if (own != nullptr) {
+        put(values, bytes, at, *write.change.key, write.change.new_value);
+        auto& awaited = own->awaited[*write.change.key];
         ++awaited.writes;
         awaited.latest = write.change.new_value;
     }

@@ -113,7 +113,11 @@ class StorageArea {
     };
     static void receive_from_other(Process& process, const StorageChange& change);
     static void apply_change(Values& values, Bytes& bytes, const StorageChange& change);
-    void check_quota(ProcessId process, std::string_view key, std::string_view value) const;
+    /// Nothing for `value` removes; `at` is where the key is, or the end.
+    static void put(Values& values, Bytes& bytes, Values::iterator at, const std::string& key,
+                    const std::optional<std::string>& value);
+    void check_quota(const Values& values, Bytes& bytes, Values::const_iterator at,
+                     std::string_view key, std::string_view value) const;
 
     void note(ProcessId process, std::string_view key, Touch touch) const;
     void note_keys(ProcessId process, Touch touch) const;

@@ -6,6 +6,7 @@
 // (https://simonsapin.github.io/wtf-8), of which the order is that of code points.
 #include <emscripten/emscripten.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,14 +50,10 @@ void append_point(std::string& bytes, char32_t point) {
 }
 
 std::string bytes_of(std::u16string_view units) {
-    std::string bytes(units.size(), ' ');
-    std::size_t ascii = 0;
-    while (ascii < units.size() && units[ascii] < 0x80) {
-        bytes[ascii] = static_cast<char>(units[ascii]);
-        ++ascii;
-    }
-    bytes.resize(ascii);
-    for (std::size_t i = ascii; i < units.size(); ++i) {
+    const auto beyond =
+        std::find_if(units.begin(), units.end(), [](auto unit) { return unit >= 0x80; });
+    std::string bytes(units.begin(), beyond);
+    for (auto i = bytes.size(); i < units.size(); ++i) {
         char32_t point = units[i];
         if (leads(point) && i + 1 < units.size() && trails(units[i + 1])) {
             point = 0x10000 + ((point - 0xd800) << 10U) + (units[++i] - 0xdc00U);

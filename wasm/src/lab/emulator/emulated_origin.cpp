@@ -145,23 +145,24 @@ void EmulatedOrigin::overwrite(const std::string& key, std::optional<std::string
 void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
     ++version_;
     begin_step();
-    if (area(id).model() != StorageModel::cached) return send(id, std::move(write));
+    if (area(id).model() != StorageModel::cached) {
+        return tell_contexts(id, 0, area(id).send(std::move(write)));
+    }
     const Source outgoing{Source::Kind::outgoing, write.process, 0};
-    scheduler_.post(outgoing, [this, id, sent = std::move(write)] { send(id, sent); });
+    // Events move while they wait; what they tell stays where it is.
+    auto sent = std::make_shared<StorageArea::Write>(std::move(write));
+    scheduler_.post(outgoing, [this, sent = std::move(sent)] { send(sent); });
 }
 
-/// Where all see one area there is nothing to receive but the news.
-void EmulatedOrigin::send(AreaId id, StorageArea::Write write) {
-    const auto sender = agent_of(write.writer);
-    write = area(id).send(std::move(write));
-    if (area(id).model() != StorageModel::cached) return tell_contexts(id, 0, write);
-    notes_.tell(sender, Object::area,
-                [&] { return "its " + describe_change(write.change) + " goes out"; });
+void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
+    *write = local_.send(std::move(*write));
+    notes_.tell(agent_of(write->writer), Object::area,
+                [&] { return "its " + describe_change(write->change) + " goes out"; });
     for (const auto process : local_.processes()) {
         scheduler_.post({Source::Kind::incoming, process, 0}, [this, process, write] {
             ++version_;
-            local_.receive(process, write);
-            tell_contexts(0, process, write);
+            local_.receive(process, *write);
+            tell_contexts(0, process, *write);
         });
     }
 }
