@@ -32,6 +32,13 @@ struct LeaseScene : LockScene {
         const auto end_ms = origin.clock().now_ms() + delay_ms;
         until([&] { return origin.clock().now_ms() >= end_ms; });
     }
+    /// No longer, also where nothing else happens.
+    void pass_by_timer(double delay_ms) {
+        members[2].page->scope().spawn([](LabTab& tab, double nap_ms) -> Task<void> {
+            co_await tab.clock().sleep(nap_ms);
+        }(*members[2].tab, delay_ms));
+        pass(delay_ms);
+    }
     /// How long it took.
     double wait_for(const LockPage::RequestPtr& request) {
         const auto began_ms = origin.clock().now_ms();
@@ -178,11 +185,13 @@ TEST_CASE("lease: a line that was lost lets no writer in beside readers") {
         CAPTURE(seed);
         LeaseScene scene(seed);
         const auto ending = scene.reader(0);
+        scene.pass_by_timer(static_cast<double>(scene.random.below(1'500)));
         const auto staying = scene.reader(1);
-        scene.pass(static_cast<double>(scene.random.below(3'000)));
+        scene.pass_by_timer(static_cast<double>(scene.random.below(3'000)));
         scene.origin.database().overwrite(Store::locks, "l/line",
                                           lab::StoredValue{"1;nonsense", false});
-        scene.pass(static_cast<double>(scene.random.below(3'000)));
+        // Before anybody renewed, or after one or both did.
+        scene.pass_by_timer(static_cast<double>(scene.random.below(2'500)));
         ending->let_go.complete({});
         const auto writer = scene.hold(2);
         scene.pass(12'000);
