@@ -7,6 +7,7 @@ import { QuotaExceededError, trusted } from './events.js';
 import { LocksOf } from './locks.js';
 import { Port } from './port.js';
 import { cloned } from './post.js';
+import { said } from './said.js';
 import { runFunction, runScript } from './script.js';
 import { checkOptions } from '../shared/check.js';
 import { makeGlobal } from './window.js';
@@ -114,9 +115,9 @@ export class Context {
         }
     }
 
-    /** HTML §8.1.4.3 @param {unknown} error */
+    /** HTML §8.1.4.3: it does not throw. @param {unknown} error */
     report(error) {
-        const uncaught = { message: `Uncaught ${error}`, filename: this.address.href, error };
+        const uncaught = { message: `Uncaught ${said(error)}`, filename: this.address.href, error };
         // An error while an error is reported is nobody's to handle.
         if (this.#reporting) return this.unhandled(uncaught);
         this.#reporting = true;

@@ -168,7 +168,9 @@ class FrameElement extends Element {
     #open() {
         const parent = this.#parent;
         if (!parent.active) return;
-        const address = this.hasAttribute('srcdoc') ? 'about:srcdoc' : this.src || 'about:blank';
+        // An address that is empty, or none, leaves about:blank.
+        const src = this.getAttribute('src') && URL.canParse(this.src) ? this.src : 'about:blank';
+        const address = this.hasAttribute('srcdoc') ? 'about:srcdoc' : src;
         const { protocol, origin } = new URL(address, parent.url);
         // Another origin's frame is none of this emulator's.
         const inherits = protocol === 'about:' || protocol === 'blob:';

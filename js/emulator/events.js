@@ -1,7 +1,6 @@
 /** Events that Node lacks, or makes otherwise than Web IDL says: an interface of its own for each global object. */
 
 import { idlInterface, onlyInternal, requireArguments } from './idl.js';
-import { isPort } from './post.js';
 import { isStorage } from './storage.js';
 
 /** A member of an event and of its dictionary. @typedef {{ convert: (value: any) => unknown, initial: unknown }} Member */
@@ -10,10 +9,10 @@ import { isStorage } from './storage.js';
 const nullable = { convert: (value) => (value === null ? null : `${value}`), initial: null };
 
 /** @type {Member} */
-const text = { convert: (value) => `${value}`, initial: '' };
+export const text = { convert: (value) => `${value}`, initial: '' };
 
 /** @type {Member} a USVString */
-const usv = { convert: (value) => `${value}`.toWellFormed(), initial: '' };
+export const usv = { convert: (value) => `${value}`.toWellFormed(), initial: '' };
 
 /** @type {Member} an unsigned long */
 const number = { convert: (value) => value >>> 0, initial: 0 };
@@ -24,25 +23,6 @@ const storage = {
     convert: (value) => {
         if (value !== null && !isStorage(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
         return value;
-    },
-};
-
-/** @type {Member} a window or a port */
-const messageSource = {
-    initial: null,
-    convert: (value) => {
-        if (value !== null && !(value instanceof EventTarget)) throw new TypeError('MessageEvent: the source is no window and no port');
-        return value;
-    },
-};
-
-/** @type {Member} a FrozenArray<MessagePort> */
-const ports = {
-    initial: Object.freeze([]),
-    convert: (value) => {
-        const listed = typeof value === 'object' && value !== null && typeof value[Symbol.iterator] === 'function' ? [...value] : [undefined];
-        if (!listed.every(isPort)) throw new TypeError('MessageEvent: the ports are not a sequence of ports');
-        return Object.freeze(listed);
     },
 };
 
@@ -65,7 +45,7 @@ const held = Symbol('held');
  * @param {string[]} [order] of the arguments of its legacy initialiser, init…Event(), beyond the first three
  * @returns {any}
  */
-function eventInterface(name, members, order) {
+export function eventInterface(name, members, order) {
     class Interface extends Event {
         /** @type {Record<string, unknown>} */
         #held;
@@ -131,12 +111,6 @@ function defineInitialiser(prototype, operation, write, order) {
 /** HTML §12.2.4. */
 export const storageEventInterface = () =>
     eventInterface('StorageEvent', { key: nullable, newValue: nullable, oldValue: nullable, storageArea: storage, url: usv }, ['key', 'oldValue', 'newValue', 'url', 'storageArea']);
-
-/** HTML §9.2: of which Node's takes no window for a source. */
-export function messageEventInterface() {
-    const members = { data: { convert: (/** @type {unknown} */ value) => value, initial: null }, lastEventId: text, origin: usv, ports, source: messageSource };
-    return eventInterface('MessageEvent', members, ['data', 'origin', 'lastEventId', 'source', 'ports']);
-}
 
 /** HTML §8.1.4.3. */
 export const errorEventInterface = () =>

@@ -1,6 +1,7 @@
 /** JavaScript scenarios under seeded schedules and faults: one run, many runs, and the simplest that breaks. */
 
 import { Origin, hostTask } from './origin.js';
+import { named } from './said.js';
 
 /** @typedef {import('./tab.js').Tab} Tab */
 
@@ -70,7 +71,7 @@ class Play {
         this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.peer);
         this.release = this.origin.hold();
         this.origin.onFault = (number) => (this.#chosen = number);
-        this.origin.uncaught = (error) => this.complain(`uncaught: ${said(error)}`);
+        this.origin.uncaught = (error) => this.complain(`uncaught: ${named(error)}`);
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { rules } = this.origin;
         rules.aloud(run.aloud ?? false);
@@ -93,7 +94,7 @@ class Play {
                 const done = typeof scenario === 'string' ? tab.run(scenario) : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
                 done.then(
                     (result) => (this.results[index] = result),
-                    (error) => tab.closed || this.complain(`tab ${tab.number}: ${said(error)}`),
+                    (error) => tab.closed || this.complain(`tab ${tab.number}: ${named(error)}`),
                 ).finally(() => this.unfinished.delete(tab));
             });
         }
@@ -194,7 +195,7 @@ class Play {
             if (verdict === false) this.complain('the invariant does not hold');
             if (typeof verdict === 'string' && verdict !== '') this.complain(verdict);
         } catch (error) {
-            this.complain(said(error));
+            this.complain(named(error));
         }
     }
 
@@ -234,9 +235,6 @@ class Play {
 
 /** @param {() => unknown} call @returns {Promise<unknown>} */
 const invoked = (call) => new Promise((resolve) => resolve(call()));
-
-/** @param {any} error */
-const said = (error) => (error instanceof Error || error instanceof DOMException ? `${error.name}: ${error.message}` : String(error));
 
 /** @param {Plan} plan @param {Run} run @returns {Promise<Outcome>} */
 export async function runOnce(plan, run) {

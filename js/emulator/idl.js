@@ -23,6 +23,17 @@ export function requireArguments(operation, given, required) {
     throw new TypeError(`${operation}: ${required} argument(s) required, but only ${given.length} present`);
 }
 
+/** Prototypes of platform objects. @type {WeakSet<object>} */
+const prototypes = new WeakSet();
+
+/** Web IDL §2.12: an object of an interface that was made here. @param {object} value */
+export function isPlatformObject(value) {
+    for (let prototype = Object.getPrototypeOf(value); prototype; prototype = Object.getPrototypeOf(prototype)) {
+        if (prototypes.has(prototype)) return true;
+    }
+    return false;
+}
+
 /**
  * Web IDL §3.7.3 and §3.7.7: members are enumerable; the prototype has a class string.
  *
@@ -35,6 +46,7 @@ export function requireArguments(operation, given, required) {
  */
 export function idlInterface(Interface, name, { inherited = [], length = 0 } = {}) {
     const { prototype } = Interface;
+    prototypes.add(prototype);
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
         if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, { ...property, enumerable: true });
     }

@@ -1,6 +1,7 @@
 /** MessageChannel and MessagePort (HTML §9.4): what goes through them is on the origin's schedule. */
 
 import { source } from './core.js';
+import { trusted } from './events.js';
 import { defineHandlers, idlInterface, internal, onlyInternal } from './idl.js';
 import { postedToWorker } from './post.js';
 import { belongsTo, ReportingTarget } from './target.js';
@@ -8,15 +9,18 @@ import { belongsTo, ReportingTarget } from './target.js';
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./post.js').Posted} Posted */
 
+/** What is in a port's queue: a message, or that its peer is closed. @typedef {{ message?: Posted, from?: number | undefined }} Entry */
+
 export class Port extends ReportingTarget {
     /** @type {Context | undefined} of none, on its way */
     #context;
     /** @type {Port | undefined} */
     #peer;
-    /** What came before it was started. @type {Posted[] | undefined} none: it is started */
-    #early = [];
-    /** As what it arrived elsewhere. @type {Port | undefined} */
-    #heir;
+    /** Its message queue, of which its tasks take the first. @type {Entry[]} */
+    #queue = [];
+    #started = false;
+    /** Was it closed, or transferred? */
+    #detached = false;
 
     /** @param {symbol} key */
     constructor(key) {
@@ -28,26 +32,48 @@ export class Port extends ReportingTarget {
     postMessage(_message, _options) {
         const message = postedToWorker([...arguments], this);
         const peer = this.#peer;
-        if (peer) peer.#receive(message, this.#context?.agent);
+        if (peer) peer.#receive({ message, from: this.#context?.agent });
     }
 
     start() {
-        const early = this.#early ?? [];
-        this.#early = undefined;
-        for (const message of early) this.#receive(message);
+        if (this.#started) return;
+        this.#started = true;
+        for (const entry of this.#queue) this.#await(entry);
     }
 
     close() {
-        if (this.#peer) this.#peer.#peer = undefined;
+        const peer = this.#peer;
+        this.#detached = true;
         this.#peer = undefined;
+        if (!peer) return;
+        peer.#peer = undefined;
+        peer.#receive({ from: this.#context?.agent });
+        peer.#awaitEnd();
     }
 
-    /** @param {Posted} message @param {number} [from] @returns {void} */
-    #receive(message, from) {
-        if (this.#heir) return this.#heir.#receive(message, from);
-        if (this.#early || !this.#context) return void this.#early?.push(message);
+    /** @param {Entry} entry */
+    #receive(entry) {
+        this.#queue.push(entry);
+        if (this.#started) this.#await(entry);
+    }
+
+    /** @param {Entry} entry */
+    #await({ from }) {
+        this.#context?.queueTask(() => this.#deliver(this.#queue.shift()), source.message, from);
+    }
+
+    /** The event `close` waits for what was posted before, but not for start(). */
+    #awaitEnd() {
+        const last = this.#queue.at(-1);
+        if (!this.#started && last && !last.message) this.#context?.queueTask(() => this.#started || this.#deliver(this.#queue.pop()), source.message, last.from);
+    }
+
+    /** @param {Entry | undefined} entry none: the queue went over with the port */
+    #deliver(entry) {
         const context = this.#context;
-        context.queueTask(() => (this.#heir ? this.#heir.#receive(message, from) : context.firePosted(this, message)), source.message, from);
+        if (!entry || !context) return;
+        if (entry.message) context.firePosted(this, entry.message);
+        else context.fire(this, trusted(Event, 'close'));
     }
 
     /** @param {Port} one @param {Port} other */
@@ -59,20 +85,21 @@ export class Port extends ReportingTarget {
     static arrive(port, context) {
         port.#context = context;
         belongsTo(port, context);
+        port.#awaitEnd();
     }
 
-    /** Has it been transferred? @param {Port} port */
+    /** Was it closed, or transferred? @param {Port} port */
     static isDetached(port) {
-        return port.#heir !== undefined;
+        return port.#detached;
     }
 
-    /** §9.4.4's transfer steps: what it becomes elsewhere. @param {Port} port @returns {Port} */
+    /** §9.4.4's transfer steps: what it becomes elsewhere, with what it has not delivered. @param {Port} port @returns {Port} */
     static transfer(port) {
         const heir = new Port(internal);
-        port.#heir = heir;
-        heir.#early = port.#early ?? [];
-        heir.#peer = port.#peer;
+        [heir.#queue, port.#queue] = [port.#queue, []];
+        [heir.#peer, port.#peer] = [port.#peer, undefined];
         if (heir.#peer) heir.#peer.#peer = heir;
+        port.#detached = true;
         return heir;
     }
 }

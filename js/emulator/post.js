@@ -1,6 +1,6 @@
 /** What postMessage() of windows, workers and their scopes makes of its arguments. */
 
-import { requireArguments } from './idl.js';
+import { isPlatformObject, requireArguments } from './idl.js';
 import { Port } from './port.js';
 
 /** A port of the emulator's, or of the host's. @typedef {Port | MessagePort} AnyPort */
@@ -23,11 +23,12 @@ const uncloneable = (why) => new DOMException(why, 'DataCloneError');
 export function transferred(message, transfer) {
     const own = transfer.filter((one) => one instanceof Port);
     if (new Set(own).size < own.length) throw uncloneable('a port is transferred twice');
-    if (own.some(Port.isDetached)) throw uncloneable('a port was transferred before');
+    if (own.some(Port.isDetached)) throw uncloneable('a port was closed, or transferred before');
+    const rest = transfer.filter((one) => !(one instanceof Port));
     /** Stand for ports within the clone. @type {Map<unknown, object>} */
     const marks = new Map(own.map((port) => [port, {}]));
+    for (const one of rest.filter(isPort)) marks.set(one, one);
     const data = own.length > 0 ? marked(checkCloneable(message, transfer), marks, new Map()) : checkCloneable(message, transfer);
-    const rest = transfer.filter((one) => !(one instanceof Port));
     const listed = transfer.filter(isPort).map((port) => marks.get(port) ?? port);
     const copy = /** @type {any} */ (clone({ data, listed, marks: [...marks.values()] }, { transfer: rest }));
     const arrived = new Map(own.map((port, at) => [copy.marks[at], Port.transfer(port)]));
@@ -48,12 +49,9 @@ const isPlain = (value) => Object.prototype.toString.call(value) === '[object Ob
  */
 function marked(value, marks, copies) {
     if (typeof value !== 'object' || value === null) return value;
-    if (value instanceof Port) {
-        const mark = marks.get(value);
-        if (!mark) throw uncloneable('a port that is not transferred cannot be cloned');
-        return mark;
-    }
+    if (marks.has(value)) return marks.get(value);
     if (copies.has(value)) return copies.get(value);
+    if (isRefused(value)) throw refusal(value);
     const copy = Array.isArray(value) ? Array(value.length) : value instanceof Map ? new Map() : value instanceof Set ? new Set() : isPlain(value) ? {} : undefined;
     if (!copy) return value;
     copies.set(value, copy);
@@ -89,10 +87,37 @@ function refill(collection, items, add) {
     items.forEach(add);
 }
 
-/** Node clones as a plain object what is none: windows, documents, channels. @param {unknown} value @param {readonly unknown[]} transfer */
+/** Of platform objects, exceptions alone are serializable. @param {object} value */
+const isRefused = (value) => value instanceof EventTarget || value instanceof Event || (!(value instanceof DOMException) && isPlatformObject(value));
+
+/** @param {object} value */
+const refusal = (value) => uncloneable(`${Object.prototype.toString.call(value)} cannot be cloned`);
+
+/** @param {unknown} value @returns {value is object} */
+const isObject = (value) => typeof value === 'object' && value !== null;
+
+/** What is cloned with a value; accessors are called once, by structuredClone(). @param {any} value @returns {unknown[]} */
+function within(value) {
+    if (Array.isArray(value)) return Object.values(value);
+    if (value instanceof Map) return [...value].flat();
+    if (value instanceof Set) return [...value];
+    return isPlain(value) ? Object.keys(value).map((key) => Object.getOwnPropertyDescriptor(value, key)?.value) : [];
+}
+
+/**
+ * HTML §2.7.3: Node clones as plain objects what are none: windows, documents, channels, wherever they lie.
+ *
+ * @param {unknown} value
+ * @param {readonly unknown[]} transfer
+ */
 function checkCloneable(value, transfer) {
-    const refused = value instanceof EventTarget && !transfer.includes(value);
-    if (refused) throw uncloneable(`${Object.prototype.toString.call(value)} cannot be cloned`);
+    const found = new Set([value]);
+    // A set tells what is added to it while it is read.
+    for (const one of found) {
+        if (!isObject(one) || transfer.includes(one)) continue;
+        if (isRefused(one)) throw refusal(one);
+        for (const inner of within(one)) if (isObject(inner)) found.add(inner);
+    }
     return value;
 }
 
@@ -101,9 +126,9 @@ function clone(value, options) {
     try {
         return structuredClone(value, options);
     } catch (error) {
-        // Node's: a TypeError.
+        // Node's: TypeErrors.
         const { code, message } = /** @type {any} */ (error) ?? {};
-        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST') throw uncloneable(message);
+        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST' || code === 'ERR_INVALID_TRANSFER_OBJECT') throw uncloneable(message);
         throw error;
     }
 }

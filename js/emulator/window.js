@@ -3,12 +3,13 @@
 import { storageOf } from './area.js';
 import { broadcastChannelInterface } from './channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
-import { beforeUnloadEventInterface, errorEventInterface, messageEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
+import { beforeUnloadEventInterface, errorEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
 import { source } from './core.js';
 import { documentOf } from './document.js';
 import { databaseOf } from './indexed-db.js';
 import { defineHandlers, idlInterface, internal, onlyInternal, operation, plainly } from './idl.js';
 import { lockInterface, lockManagerInterface } from './locks.js';
+import { messageEventInterface } from './message-event.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
 import { openFrom } from './opening.js';
 import { messageChannelInterface, Port } from './port.js';

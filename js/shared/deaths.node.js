@@ -1,7 +1,7 @@
 /** How the page hears that a thread has died: Node says so. */
 
 import { threadId } from 'node:worker_threads';
-import { living } from './deaths-begin.node.js';
+import { ended, living } from './deaths-begin.node.js';
 
 /** What the platform calls this thread; the first is 0, and its death is everybody's. */
 export const threadNumber = () => threadId;
@@ -14,7 +14,11 @@ export const live = async () => undefined;
  * @param {number} _id
  * @param {() => void} dead
  * @param {number} thread
+ * @returns {() => void} watches no more
  */
 export function watch(_life, _id, dead, thread) {
-    living.get(thread)?.push(dead);
+    if (ended.has(thread)) dead();
+    const ends = living.get(thread);
+    ends?.add(dead);
+    return () => void ends?.delete(dead);
 }

@@ -14,6 +14,9 @@ import { sleepAsync } from './waiting.js';
 
 const SharedLock = lockInterface();
 
+/** For so long a request's word is slept on: where nobody can be woken, the word of one that is gone may never change. */
+const lookMax_ms = () => ('waitAsync' in Atomics ? Infinity : 1000);
+
 /**
  * A request, from request() until its promise is settled for good.
  *
@@ -96,7 +99,7 @@ export class OpenLocks {
         const abort = () => this.#abort(request);
         options.signal?.addEventListener('abort', abort);
         while (request.block !== 0 && this.#state(block) === lockStates.pending) {
-            await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.pending);
+            await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.pending, lookMax_ms());
         }
         // §4.4: the callback is invoked in a task, unless the request was aborted meanwhile.
         await task();
@@ -133,13 +136,14 @@ export class OpenLocks {
     /** §4.1: a robbed holder is told at once. @param {Request} request @param {number} block */
     async #watch(request, block) {
         while (request.block !== 0 && this.#state(block) === lockStates.held) {
-            await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.held, Infinity, false);
+            await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.held, lookMax_ms(), false);
         }
         if (request.block !== 0) request.reject(new DOMException('the lock was stolen', 'AbortError'));
     }
 
-    /** §4.3 @param {Request} request */
+    /** §4.3; after close() nothing of it is left. @param {Request} request */
     #abort(request) {
+        if (request.block === 0) return;
         this.#drop(request);
         this.#forget(request, () => request.reject(request.options.signal?.reason));
     }

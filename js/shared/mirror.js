@@ -6,7 +6,7 @@
  * once, localStorage decides: what the threads wrote is written there first, and what is there then is read.
  */
 
-import { mirrorStates, otherTabs, roomFields, stored } from './room-layout.js';
+import { mirrorStates, otherTabs, roomFields } from './room-layout.js';
 import { task } from './task.js';
 import { sleepAsync } from './waiting.js';
 
@@ -22,6 +22,9 @@ function localStorageOf() {
 /** Object.keys would leave out those that the prototype shadows. @param {Storage} storage */
 const keysOf = (storage) => Array.from({ length: storage.length }, (_, index) => String(storage.key(index)));
 
+/** @param {import('./storage-area.js').Change} change */
+const isLess = ({ oldValue, newValue }) => newValue === null || newValue.length < (oldValue?.length ?? 0);
+
 class Mirror {
     #core;
     #room;
@@ -32,8 +35,11 @@ class Mirror {
     /** Keys of which localStorage has an older value, since the newer one did not fit. @type {Set<string>} */
     #owed = new Set();
 
-    /** Whether the storage has no room for what localStorage has. */
-    #short = false;
+    /** Keys of which localStorage has what the storage had no room for. @type {Set<string>} */
+    #unfit = new Set();
+
+    /** Whether there may be room for them since. */
+    #roomier = false;
 
     /**
      * @param {import('./core.js').Core} core
@@ -81,12 +87,25 @@ class Mirror {
         const { news } = this.#area;
         while (((news - this.#heard) | 0) > 0) this.#pushSome();
         for (const key of [...this.#owed]) this.#write(key, this.#area.get(key));
+        this.#retry();
         this.#say();
+    }
+
+    #retry() {
+        if (!this.#roomier) return;
+        this.#roomier = false;
+        for (const key of [...this.#unfit]) this.#pull(key);
     }
 
     #pushSome() {
         const { changes, last } = this.#area.changes(this.#heard, otherTabs);
         this.#heard = last;
+        this.#replay(changes);
+    }
+
+    /** @param {import('./storage-area.js').Change[] | undefined} changes undefined: nobody knows them any more */
+    #replay(changes) {
+        this.#roomier ||= !changes || changes.some(isLess);
         if (changes) for (const change of changes) this.#write(change.key, change.newValue);
         else this.#pushAll();
     }
@@ -96,9 +115,11 @@ class Mirror {
         if (key === null) {
             this.#local.clear();
             this.#owed.clear();
+            this.#unfit.clear();
             return;
         }
         this.#owed.delete(key);
+        this.#unfit.delete(key);
         try {
             if (value === null) this.#local.removeItem(key);
             else this.#local.setItem(key, value);
@@ -107,11 +128,12 @@ class Mirror {
         }
     }
 
-    /** After changes that nobody knows any more. */
+    /** But for what has never come from there. */
     #pushAll() {
         const keys = new Set(this.#area.keys());
-        for (const key of keysOf(this.#local)) if (!keys.has(key)) this.#local.removeItem(key);
+        for (const key of keysOf(this.#local)) if (!keys.has(key) && !this.#unfit.has(key)) this.#local.removeItem(key);
         for (const key of keys) {
+            if (this.#unfit.has(key)) continue;
             const value = this.#area.get(key);
             if (this.#local.getItem(key) !== value) this.#write(key, value);
         }
@@ -133,21 +155,32 @@ class Mirror {
     }
 
     #pullAll() {
-        this.#short = false;
+        this.#unfit.clear();
         const keys = keysOf(this.#local);
         const known = new Set(keys);
         for (const key of this.#area.keys()) if (!known.has(key)) this.#pull(key);
         for (const key of keys) this.#pull(key);
     }
 
-    /** @param {string} key */
+    /**
+     * What threads have written since the last push comes before it, here as in the storage.
+     *
+     * @param {string} key
+     */
     #pull(key) {
         if (this.#owed.has(key)) return;
-        if (this.#area.write(key, this.#local.getItem(key), otherTabs) === stored.full) this.#short = true;
+        const value = this.#local.getItem(key);
+        const { changes, full, last } = this.#area.writeOther(this.#heard, key, value);
+        this.#heard = last;
+        if (full) this.#unfit.add(key);
+        else this.#unfit.delete(key);
+        if (changes?.length === 0) return;
+        this.#replay(changes);
+        if (!full && this.#local.getItem(key) !== value) this.#write(key, value);
     }
 
     #say() {
-        const state = this.#owed.size > 0 || this.#short ? 'behind' : 'mirrored';
+        const state = this.#owed.size > 0 || this.#unfit.size > 0 ? 'behind' : 'mirrored';
         Atomics.store(this.#core.words, (this.#room + roomFields.mirror) >> 2, mirrorStates.indexOf(state));
     }
 }

@@ -3,7 +3,7 @@
 import { TabacusError } from '../errors.js';
 import { live, threadNumber } from './deaths.web.js';
 import { agentFields, arenaFields } from './layout.js';
-import { doorFields, noRoom, roomFields } from './room-layout.js';
+import { doorFields, noPage, noRoom, roomFields } from './room-layout.js';
 import { storeModule } from './store-wasm.web.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
@@ -80,6 +80,9 @@ export async function roomBehind(core, door, quota_bytes) {
     }
     while (Atomics.load(words, room) === 0) await orAborted(sleepAsync(words, room, 0), core.ending);
     core.assertOpen();
+    if (words[room] === noPage) {
+        throw new TabacusError('unavailable', 'the page that made the memory makes no room for it: it has closed it, or cannot load store.wasm');
+    }
     if (words[room] === noRoom) throw new TabacusError('out-of-memory', 'the shared memory has no room for it');
     return root + Number(words[room]);
 }

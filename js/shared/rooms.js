@@ -3,7 +3,7 @@
 import { watch } from './deaths.web.js';
 import { arenaFields, lineBytes } from './layout.js';
 import { mirrored } from './mirror.js';
-import { doorFields, doors, memberFields, membersMax, noRoom, roomFields } from './room-layout.js';
+import { doorFields, doors, memberFields, membersMax, noPage, noRoom, roomFields } from './room-layout.js';
 import { instantiateStore, lifeOf } from './room.js';
 import { StorageArea } from './storage-area.js';
 import { sleepAsync } from './waiting.js';
@@ -22,9 +22,6 @@ class Rooms {
     #core;
     #ground;
     #ops;
-
-    /** Threads whose death will be told, by room and id. @type {Set<string>} */
-    #watched = new Set();
 
     /**
      * @param {import('./core.js').Core} core
@@ -90,28 +87,43 @@ class Rooms {
     async #watchAll(kind, room) {
         const { words } = this.#core;
         const joined = (room + roomFields.joined) >> 2;
+        /** Threads whose death will be told, and how to be told no more. @type {Map<number, () => void>} */
+        let watched = new Map();
         while (!this.#core.closed) {
             const seen = Atomics.load(words, joined);
-            for (let i = 0; i < membersMax; i++) this.#watch(kind, room, room + roomFields.members + i * memberFields.end);
+            const here = new Map(this.#members(room).map(([id, thread]) => [id, watched.get(id) ?? this.#watch(kind, room, id, thread)]));
+            for (const [id, forget] of watched) if (!here.has(id)) forget();
+            watched = here;
             await sleepAsync(words, joined, seen, Infinity, false);
         }
     }
 
     /**
+     * The others that work there, by id and thread.
+     *
+     * @param {number} room
+     * @returns {[number, number][]}
+     */
+    #members(room) {
+        const { words, id } = this.#core;
+        const all = Array.from({ length: membersMax }, (_, i) => (room + roomFields.members + i * memberFields.end) >> 2);
+        return all
+            .map((at) => /** @type {[number, number]} */ ([Atomics.load(words, at), Atomics.load(words, at + (memberFields.thread >> 2))]))
+            .filter(([member]) => member > 0 && member !== id); // 0: nobody; below: is being written
+    }
+
+    /**
      * @param {Kind} kind
      * @param {number} room
-     * @param {number} member
+     * @param {number} dead who will be
+     * @param {number} thread
+     * @returns {() => void} watches no more
      */
-    #watch(kind, room, member) {
+    #watch(kind, room, dead, thread) {
         const { words, id, maySleep } = this.#core;
-        const dead = Atomics.load(words, (member + memberFields.id) >> 2);
-        const thread = Atomics.load(words, (member + memberFields.thread) >> 2);
-        const name = `${kind} ${dead}`;
-        if (dead === 0 || dead === id || this.#watched.has(name)) return;
-        this.#watched.add(name);
         const bury = () => this.#core.closed || /** @type {any} */ (this.#ops)[`${kind}_bury`](room, dead, id, maySleep ? 1 : 0);
         // Node goes by the thread, and browsers by the room.
-        /** @type {(...given: any[]) => void} */ (watch)(lifeOf(words, room), dead, bury, thread);
+        return /** @type {(...given: any[]) => (() => void) | void} */ (watch)(lifeOf(words, room), dead, bury, thread) ?? (() => {});
     }
 }
 
@@ -120,6 +132,17 @@ class Rooms {
  * @param {Ground} ground
  */
 export async function serveRooms(core, ground) {
-    const ops = await instantiateStore(core).catch(() => undefined); // a thread that wants a room is told
-    if (ops) await new Rooms(core, ground, ops).serve();
+    // Who wants a room that nobody will make is told.
+    const refuse = () => Object.values(doors).forEach((door) => refuseAt(core, door));
+    core.ending.addEventListener('abort', refuse);
+    const ops = core.closed ? undefined : await instantiateStore(core).catch(() => undefined);
+    if (!ops || core.closed) refuse();
+    else await new Rooms(core, ground, ops).serve();
+}
+
+/** @param {import('./core.js').Core} core @param {number} door */
+function refuseAt({ words, root }, door) {
+    const word = (root + door + doorFields.room) >> 2;
+    Atomics.compareExchange(words, word, 0, noPage);
+    Atomics.notify(words, word);
 }

@@ -127,7 +127,8 @@ export class SharedMemory extends EventTarget {
      * @param {{ quota_bytes?: number }} [options] of keys and values together, two bytes a unit, 0 to 2^24: 10 MiB
      *   unless said by the first that calls this; another one is a `kind-mismatch` error then
      * @returns {Promise<Storage>} one object for each thread
-     * @throws {TabacusError} `unavailable` where store.wasm is not beside the modules; `out-of-memory`; `closed`
+     * @throws {TabacusError} `unavailable` where store.wasm is not beside the modules, or the page has closed the memory
+     *   before it was asked; `out-of-memory`; `closed`
      */
     async storage(options) {
         return (await this.#load()).storage(options);

@@ -2,7 +2,7 @@
 
 import { TabacusError } from '../errors.js';
 import { QuotaExceededError } from '../emulator/events.js';
-import { changeFields, itemFields, roomFields, stored } from './room-layout.js';
+import { changeFields, itemFields, otherTabs, roomFields, stored } from './room-layout.js';
 import { Texts } from './texts.js';
 
 /**
@@ -19,6 +19,12 @@ const batchMax = 64;
 
 /** @typedef {import('../emulator/storage.js').Items} Items */
 
+/**
+ * Some changes, and the number of the last that was looked at.
+ *
+ * @typedef {{ changes: Change[] | undefined, last: number }} Told undefined: not known any more
+ */
+
 /** @implements {Items} */
 export class StorageArea {
     #core;
@@ -27,12 +33,15 @@ export class StorageArea {
     #texts;
     #version;
 
-    /** What was read, at `#seen`. @type {Map<string, string | null>} */
+    /** What was read, at `#seen`: of keys that are there. @type {Map<string, string>} */
     #values = new Map();
 
     /** @type {string[] | null} */
     #keys = null;
     #seen = -1;
+
+    /** The last change that this thread needs no telling of, once it listens. @type {number | undefined} */
+    heard;
 
     /** Called after each change that is made here. */
     written = () => {};
@@ -56,7 +65,7 @@ export class StorageArea {
         const known = this.#values.get(key);
         if (known !== undefined) return known;
         const value = this.#inside(() => this.#find(key));
-        this.#values.set(key, value);
+        if (value !== null) this.#values.set(key, value);
         return value;
     }
 
@@ -75,43 +84,69 @@ export class StorageArea {
 
     /** @param {string} key @param {string} value */
     set(key, value) {
-        if (this.write(key, value, this.#core.id) === stored.full) throw new QuotaExceededError('the storage is full');
+        if (this.#write(key, value) === stored.full) throw new QuotaExceededError('the storage is full');
         this.written();
     }
 
     /** @param {string} key */
     remove(key) {
-        this.write(key, null, this.#core.id);
+        this.#write(key, null);
         this.written();
     }
 
     clear() {
-        this.wipe(this.#core.id);
+        this.#own(() => this.#ops.storage_clear(this.#room, this.#core.id));
         this.written();
     }
 
     /**
+     * What the page heard of another tab, and what threads have changed before that: nobody gets between.
+     *
+     * @param {number} after the number of a change
+     * @param {string} key
+     * @param {string | null} value null removes
+     * @returns {Told & { full: boolean }} the changes after that one, but for this one
+     */
+    writeOther(after, key, value) {
+        return this.#inside(() => {
+            const { changes } = this.#told(after, otherTabs, Infinity);
+            const full = this.#put(key, value, otherTabs) === stored.full;
+            return { changes, full, last: this.news };
+        });
+    }
+
+    /** @param {string} key @param {string | null} value */
+    #write(key, value) {
+        return this.#own(() => this.#put(key, value, this.#core.id));
+    }
+
+    /** What this thread writes is no news to it. @param {() => number} work @returns {number} of stored */
+    #own(work) {
+        return this.#inside(() => {
+            const before = this.news;
+            const done = work();
+            if (this.heard === before) this.heard = this.news;
+            return done;
+        });
+    }
+
+    /**
+     * Inside.
+     *
      * @param {string} key
      * @param {string | null} value null removes
      * @param {number} writer
      * @returns {number} of stored
      */
-    write(key, value, writer) {
-        return this.#inside(() => {
-            const name = this.#text(key);
-            if (name === 0) return value === null ? stored.unchanged : stored.full;
-            const text = value === null ? 0 : this.#text(value);
-            this.#assertInside();
-            if (value === null) return this.#ops.storage_remove(this.#room, writer, name);
-            if (text !== 0) return this.#ops.storage_set(this.#room, writer, name, text);
-            this.#ops.storage_give(this.#room, name);
-            return stored.full;
-        });
-    }
-
-    /** @param {number} writer */
-    wipe(writer) {
-        return this.#inside(() => this.#ops.storage_clear(this.#room, writer));
+    #put(key, value, writer) {
+        const name = this.#text(key);
+        if (name === 0) return value === null ? stored.unchanged : stored.full;
+        const text = value === null ? 0 : this.#text(value);
+        this.#assertInside();
+        if (value === null) return this.#ops.storage_remove(this.#room, writer, name);
+        if (text !== 0) return this.#ops.storage_set(this.#room, writer, name, text);
+        this.#ops.storage_give(this.#room, name);
+        return stored.full;
     }
 
     /** From here on changes are kept for some time. @returns {number} of the last one */
@@ -148,26 +183,36 @@ export class StorageArea {
      *
      * @param {number} after
      * @param {number} self
-     * @returns {{ changes: Change[] | undefined, last: number }} undefined: not known any more
+     * @returns {Told}
      */
     changes(after, self) {
-        return this.#inside(() => {
-            /** @type {Change[]} */
-            const changes = [];
-            const last = this.news;
-            let number = after;
-            while (number !== last && changes.length < batchMax) {
-                number = (number + 1) | 0;
-                const change = this.#ops.storage_change(this.#room, number);
-                if (change === 0) return { changes: undefined, last };
-                if (this.#texts.word(change, changeFields.writer) !== self) changes.push(this.#told(change));
-            }
-            return { changes, last: number };
-        });
+        return this.#inside(() => this.#told(after, self, batchMax));
     }
 
-    /** @param {number} change */
-    #told(change) {
+    /**
+     * Inside.
+     *
+     * @param {number} after
+     * @param {number} self
+     * @param {number} most
+     * @returns {Told}
+     */
+    #told(after, self, most) {
+        /** @type {Change[]} */
+        const changes = [];
+        const last = this.news;
+        let number = after;
+        while (number !== last && changes.length < most) {
+            number = (number + 1) | 0;
+            const change = this.#ops.storage_change(this.#room, number);
+            if (change === 0) return { changes: undefined, last };
+            if (this.#texts.word(change, changeFields.writer) !== self) changes.push(this.#read(change));
+        }
+        return { changes, last: number };
+    }
+
+    /** @param {number} change @returns {Change} */
+    #read(change) {
         const text = (/** @type {number} */ field) => this.#texts.readIf(this.#texts.word(change, field));
         return {
             key: text(changeFields.key),

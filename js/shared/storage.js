@@ -38,7 +38,8 @@ export class OpenStorage {
         area.written = () => core.mirror?.push();
         this.#targets = [shared, workerScope()];
         Object.defineProperty(shared.capabilities, 'storage', { get: () => this.#mirror, enumerable: true });
-        void this.#listen(area.listen());
+        area.heard = area.listen();
+        void this.#listen();
     }
 
     /** How localStorage stands to it. */
@@ -46,15 +47,15 @@ export class OpenStorage {
         return mirrorStates[Number(this.#core.words[(this.#room + roomFields.mirror) >> 2])] ?? 'memory';
     }
 
-    /** As long as the attachment is open. @param {number} heard the last change that needs no telling */
-    async #listen(heard) {
+    /** As long as the attachment is open. */
+    async #listen() {
         const { words, id } = this.#core;
         for (;;) {
-            await sleepAsync(words, this.area.newsWord, heard, Infinity, false);
+            await sleepAsync(words, this.area.newsWord, Number(this.area.heard), Infinity, false);
             await this.area.calm();
             if (this.#core.closed) return;
-            const { changes, last } = this.area.changes(heard, id);
-            heard = last;
+            const { changes, last } = this.area.changes(Number(this.area.heard), id);
+            this.area.heard = last;
             // What was missed may be anything: an event without a key, as after clear().
             for (const change of changes ?? [{ key: null, oldValue: null, newValue: null }]) this.#dispatch(change);
             if (last !== this.area.news) await task();

@@ -16,7 +16,7 @@ const PUBLISHED = [
     /^LICENSE$/,
     /^bin\/tabacus\.js$/,
     /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|limits|queue|emulator)\.(js|wasm)$/,
-    /^dist\/(web|node)\/attach\.wasm$/,
+    /^dist\/(web|node)\/(attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,

@@ -36,6 +36,14 @@ const ROOMS = [
     },
     {
         ...room('storage_table.hpp', 'storage'),
+        name: 'storage-full-to-the-last-block',
+        fault: 'a full storage has no room to look a key up',
+        find: 'if (enough()) return true;',
+        replace: 'if (make_space(count)) return true;',
+        test: 'storage table: however full it is, what is there is found and can be removed',
+    },
+    {
+        ...room('storage_table.hpp', 'storage'),
         name: 'storage-changes-silently-lost',
         fault: 'after a repair nobody hears that changes may be missed',
         find: 'kept_ = 0;\n        buckets_.fill(0);',

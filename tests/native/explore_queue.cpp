@@ -15,6 +15,7 @@
 #include "lab/explore/scenario.hpp"
 #include "lab/explore/search.hpp"
 #include "lab/explore/shrink.hpp"
+#include "protocol/concat.hpp"
 #include "queue_scene.hpp"
 
 namespace tabacus::test {
@@ -161,6 +162,7 @@ class QueuePlay final : public lab::Play {
     [[nodiscard]] std::vector<JobSpec> specs_of(std::size_t tab) const {
         std::vector<JobSpec> specs;
         const int count = plan_.jobs[tab];
+        specs.reserve(static_cast<std::size_t>(count));
         for (int number = 0; number < count; ++number) {
             specs.push_back({.payload = {payload(tab, number), false},
                              .priority = number == count - 1 ? 1 : 0,
@@ -200,7 +202,7 @@ class QueuePlay final : public lab::Play {
             for (int number = 0; number < plan_.jobs[tab]; ++number) {
                 const auto name = payload(tab, number);
                 auto complaint = judge_job(name, count_in(effects, name) + count_in(dead, name));
-                if (!complaint.empty()) return "job " + name + " " + complaint;
+                if (!complaint.empty()) return concat({"job ", name, " ", complaint});
             }
             if (auto complaint = judge_order(tab); !complaint.empty()) return complaint;
         }
@@ -224,6 +226,7 @@ class QueuePlay final : public lab::Play {
         if (plan_.options.concurrency > 1 || plan_.quota) return {};
         std::vector<std::string> expected;
         const int count = plan_.jobs[tab];
+        expected.reserve(static_cast<std::size_t>(count));
         for (int i = 0; i < count; ++i) expected.push_back(payload(tab, (i + count - 1) % count));
         std::vector<std::string> first;
         for (const auto& begun : books_.judge.order) {

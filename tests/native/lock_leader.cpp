@@ -56,4 +56,22 @@ TEST_CASE("lock leader: calls are answered in their order, and their rows are cl
     }
 }
 
+TEST_CASE("lock leader: calls of one key are one call for an hour after its answer") {
+    LeaderScene all(1, 2, std::make_unique<PatientChooser>(1));
+    auto& [judge, scene, members, pages] = all;
+    for (auto* page : pages) page->stand(long_term_ms);
+    const auto call = [&] {
+        const auto asked = pages[0]->call("it", {.key = "k", .timeout_ms = call_timeout_ms});
+        scene.until([&] { return asked->ended; });
+        CHECK(asked->answer == "did it");
+    };
+    call();
+    call();
+    CHECK(judge.runs["it"] == 1);
+    for (auto* member : members) member->set_wall_clock(Leader::kept_ms + 1'000);
+    call();
+    CHECK(judge.runs["it"] == 2);
+    CHECK(judge.complaint.empty());
+}
+
 }  // namespace tabacus::test

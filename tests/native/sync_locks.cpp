@@ -4,14 +4,17 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <random>
 #include <shared_mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -105,6 +108,34 @@ TEST_CASE("shared locks: a thread that dies lets go, and waits no more", "[sync]
     REQUIRE(waiting.held());
 }
 
+TEST_CASE(
+    "shared locks: who is granted a lock by a thread that dies before it wakes anybody is woken",
+    "[sync][locks][death]") {
+    const SharedLocks locks;
+    SharedLock holder(locks.table, 1, u"l");
+    SharedLock waiting(locks.table, 2, u"l");
+    holder.lock();
+    std::thread waiter([&] { waiting.lock(); });
+    Ref queued = 0;
+    while ((queued = locks.table.at<LockRequest>(locks.table.head().first)->next) == 0) {
+        std::this_thread::yield();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it sleeps then: nothing tells
+    locks.table.enter(3, true);
+    locks.table.at<LockRequest>(queued)->state.store(static_cast<std::uint32_t>(LockState::held));
+    locks.table.bury(3, 4, true);
+    waiter.join();
+    REQUIRE(waiting.held());
+}
+
+TEST_CASE("shared locks: who asks a page that makes no room is told", "[sync][locks]") {
+    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)));
+    for (const std::uint32_t none : {RoomDoor::no_room, RoomDoor::no_page}) {
+        place->locks_door.room.store(none);
+        REQUIRE_THROWS_AS(SharedLock(*place, u"l"), std::system_error);
+    }
+}
+
 namespace {
 
 [[noreturn]] void lock_for_ever(LockTable& table, std::uint32_t seed) {
@@ -124,7 +155,9 @@ TEST_CASE("shared locks: whoever is killed inside, the next one finds them whole
     const SharedLocks locks;
     const std::uint32_t all = locks.free_blocks();
     int inside = 0;
-    for (std::uint32_t kill_number = 0; kill_number < 40; ++kill_number) {
+    // Where a kill falls is up to the machine: as many as it takes, within reason.
+    for (std::uint32_t kill_number = 0; kill_number < 40 || inside < 6; ++kill_number) {
+        REQUIRE(kill_number < 2'000);
         const pid_t child = fork();
         if (child == 0) lock_for_ever(locks.table, kill_number);
         usleep(2000 + kill_number * 7);
@@ -137,5 +170,4 @@ TEST_CASE("shared locks: whoever is killed inside, the next one finds them whole
         }
         REQUIRE(locks.free_blocks() == all);
     }
-    REQUIRE(inside > 5);
 }

@@ -108,6 +108,25 @@ TEST_CASE("storage table: what does not fit leaves the old value", "[sync][stora
     REQUIRE(hand.set(u"", u"1"));
 }
 
+TEST_CASE("storage table: however full it is, what is there is found and can be removed",
+          "[sync][storage]") {
+    const SharedTable shared;
+    shared->listen();
+    SharedStorage hand = shared.hand(1);
+    const std::u16string longest(1000, u'x');
+    REQUIRE(hand.set(longest, u"long"));
+    std::uint32_t count = 0;
+    while (hand.set(number_text(count), u"")) ++count;
+    REQUIRE(shared->bytes() < quota_bytes / 2);  // not the quota: the room is full
+    while (hand.set(u"0", *hand.get(u"0") + std::u16string(30, u'y'))) {
+    }
+    REQUIRE(hand.get(longest) == u"long");
+    for (std::uint32_t i = 1; i < count; ++i) REQUIRE(hand.get(number_text(i)) == u"");
+    REQUIRE(hand.set(longest, u"same"));
+    REQUIRE(hand.remove(longest));
+    REQUIRE(hand.set(u"more", u"since there is no long key any more"));
+}
+
 TEST_CASE("storage table: changes are told with both values, and none of what changes nothing",
           "[sync][storage]") {
     const SharedTable shared;
@@ -261,7 +280,9 @@ TEST_CASE("storage table: whoever is killed inside, the next one finds it whole"
     std::uint32_t all_blocks = 0;
     while (shared->make_space(all_blocks + 1)) ++all_blocks;
     int inside = 0;
-    for (std::uint32_t kill_number = 0; kill_number < 60; ++kill_number) {
+    // Where a kill falls is up to the machine: as many as it takes, within reason.
+    for (std::uint32_t kill_number = 0; kill_number < 60 || inside < 6; ++kill_number) {
+        REQUIRE(kill_number < 2'000);
         const pid_t child = fork();
         if (child == 0) write_for_ever(shared, kill_number);
         while (shared->head().version < 50 * (kill_number + 1)) usleep(50);
@@ -276,7 +297,6 @@ TEST_CASE("storage table: whoever is killed inside, the next one finds it whole"
         if (repaired) REQUIRE(shared->change(news) == 0);
         require_whole(shared, all_blocks);
     }
-    REQUIRE(inside > 5);
 }
 
 TEST_CASE("storage table: who stays inside for long is taken for dead", "[sync][storage][death]") {

@@ -71,6 +71,9 @@ describe('explore', () => {
         };
         assert.equal((await explore(throwing(false), { seeds: 20 })).complaint, 'uncaught: RangeError: of a listener');
         assert.equal((await explore(throwing(true), { seeds: 20 })).verdict, 'unbroken within the bound');
+        const wordless = Object.create(null);
+        assert.equal((await explore(({ window }) => window.reportError(wordless), { seeds: 1 })).complaint, 'uncaught: [object Object]');
+        assert.equal((await explore(() => Promise.reject(wordless), { seeds: 1 })).complaint, 'tab 1: [object Object]');
     });
 
     it('faults happen, each; the report tells how often', async () => {

@@ -74,6 +74,20 @@ describe('frames (HTML §4.8.5)', () => {
         assert.deepEqual(result, [true, true]);
     });
 
+    it('an address that is none, or empty, leaves about:blank', async () => {
+        const { result } = await said(`
+            const told = [];
+            for (const src of ['http://[', '']) {
+                const frame = document.createElement('iframe');
+                frame.src = src;
+                frame.onload = () => told.push(frame.contentWindow.location.href);
+                document.body.append(frame);
+                frame.src = src;
+            }
+            resolve(told);`);
+        assert.deepEqual(result, Array(4).fill('about:blank'));
+    });
+
     it('storage events: every frame hears, of its own interface, with the writer’s address (§12.2.1)', async () => {
         const { result } = await said(`
             const frame = document.createElement('iframe');
@@ -114,6 +128,17 @@ describe('workers (HTML §10.2)', () => {
             new Worker('nowhere.js').onerror = (event) => { told.push(event.type); setTimeout(resolve, 9, told); };`);
         assert.deepEqual([...result].sort(), [true, 'Uncaught Error: one', null, true, 'Uncaught Error: two', null, 'error'].sort());
         assert.deepEqual(uncaught.map(String), ['Error: two']);
+    });
+
+    it('of a data: URL (Fetch §6): a stray percent sign stays, broken base64 is a network error', async () => {
+        const { result } = await said(`
+            const told = [];
+            const script = 'data:,postMessage([5%4,"100%","%C3%A9%2"].join())';
+            new Worker(script).onmessage = ({ data }) => told.push(data);
+            new Worker('data:;base64,§').onerror = ({ type }) => told.push(type);
+            new Worker("data:,try{importScripts('data:;base64,%25')}catch({name}){postMessage(name)}").onmessage = ({ data }) => told.push(data);
+            setTimeout(resolve, 9, told);`);
+        assert.deepEqual([...result].sort(), ['1,100%,é%2', 'NetworkError', 'error']);
     });
 
     it('nested ones end with theirs; close() lets the turn end', async () => {
@@ -173,6 +198,54 @@ describe('windows', () => {
         }
     });
 
+    it('transferred while it is started, a port loses and reorders nothing (§9.4.4)', async () => {
+        for (const seed of [undefined, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+            const { result, uncaught } = await said(
+                `
+                const { port1, port2 } = new MessageChannel();
+                const told = [];
+                const hear = ({ data }) => { told.push(data); if (told.length === 8) resolve(told.join('')); };
+                const go = () => { port1.postMessage(told.length + '!'); postMessage(port2, '*', [port2]); port1.postMessage('?'); };
+                port2.onmessage = (event) => { hear(event); if (told.length === 2) go(); };
+                onmessage = ({ data: port }) => { port.onmessage = hear; port1.postMessage('.'); };
+                for (const text of 'abcde') port1.postMessage(text);
+                setTimeout(resolve, 9, told);`,
+                { ...(seed && { seed }) },
+            );
+            assert.deepEqual([result, uncaught], ['abcde2!?.', []]);
+        }
+    });
+
+    it('closed, a port is detached, and its peer hears `close` after what was posted, wherever it is (§9.4.4)', async () => {
+        const { result, uncaught } = await said(`
+            const told = [];
+            const [here, early, away, after] = Array.from({ length: 4 }, () => new MessageChannel());
+            here.port2.onmessage = ({ data }) => told.push(data);
+            here.port2.onclose = ({ isTrusted }) => told.push('here ' + isTrusted);
+            early.port2.onclose = () => told.push('early');
+            here.port1.postMessage('first');
+            onmessage = ({ data }) => { data.onclose = () => told.push('away'); };
+            postMessage(away.port2, '*', [away.port2]);
+            for (const { port1 } of [here, early, away]) { port1.onclose = () => told.push('never'); port1.close(); port1.close(); }
+            after.port1.close();
+            postMessage(after.port2, '*', [after.port2]);
+            for (const { port1 } of [here, away]) { try { postMessage(0, '*', [port1]); } catch ({ name }) { told.push(name); } }
+            setTimeout(resolve, 9, told);`);
+        assert.deepEqual([result, uncaught], [['DataCloneError', 'DataCloneError', 'first', 'here true', 'early', 'away', 'away'], []]);
+    });
+
+    it('what cannot be told in words is reported all the same, and the tab goes on', async () => {
+        const { result, uncaught } = await said(`
+            const { proxy, revoke } = Proxy.revocable({}, {});
+            revoke();
+            const told = [];
+            const wrong = [Symbol('s'), Object.create(null), { toString() { throw new Error('no'); } }, proxy];
+            onerror = (message) => { told.push(message); return true; };
+            wrong.forEach((error, at) => setTimeout(() => { throw error; }, at));
+            setTimeout(resolve, 9, told);`);
+        assert.deepEqual([result, uncaught], [['Uncaught Symbol(s)', 'Uncaught [object Object]', 'Uncaught [object Object]', 'Uncaught an exception'], []]);
+    });
+
     it('an error while an error is handled is nobody’s to handle', async () => {
         const { result, uncaught } = await said(`
             addEventListener('error', () => { throw new Error('b'); });
@@ -218,8 +291,23 @@ describe('windows', () => {
             if (length > 0) assert.throws(() => window[name](), TypeError);
         }
         assert.throws(() => window.queueMicrotask('text'), TypeError);
-        const { port1 } = new window.MessageChannel();
-        for (const what of [window, window.document, port1, () => {}]) assert.throws(() => window.postMessage(what, '*'), { name: 'DataCloneError' });
+        const { port1, port2 } = new window.MessageChannel();
+        const channel = new window.BroadcastChannel('n');
+        /** @type {any} */
+        const loop = { list: [] };
+        loop.list.push(loop);
+        for (const what of [window, window.document, window.document.body, window.localStorage, port1, channel, window.navigator, new Event('x'), () => {}]) {
+            for (const within of [what, { what }, [[what]], new Map([[what, 1]]), new Set([what]), { ...loop, what }]) {
+                assert.throws(() => window.postMessage(within, '*'), { name: 'DataCloneError' });
+                assert.throws(() => channel.postMessage(within), { name: 'DataCloneError' });
+                assert.throws(() => window.structuredClone({ within, port2 }, { transfer: [port2] }), { name: 'DataCloneError' });
+            }
+        }
+        for (const what of [window, channel, {}]) assert.throws(() => window.postMessage(0, '*', [what]), { name: 'DataCloneError' });
+        const copy = window.structuredClone(loop);
+        assert.equal(copy.list[0], copy);
+        assert.equal(window.structuredClone(Object.assign(new Error('e'), { window })).message, 'e');
+        assert.ok(window.structuredClone({ port2 }, { transfer: [port2] }).port2 instanceof window.MessagePort);
         assert.throws(() => window.crypto.getRandomValues(new Float32Array(1)), { name: 'TypeMismatchError' });
         assert.throws(() => window.crypto.getRandomValues(new Uint8Array(65_537)), { name: 'QuotaExceededError' });
         assert.ok('locks' in window.Navigator.prototype && !Object.hasOwn(window.navigator, 'locks'));

@@ -1,10 +1,13 @@
 /** `shared.locks`: the letter of W3C Web Locks for the threads of one memory. */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
+import { beginWatching } from '../../js/shared/deaths-begin.node.js';
+import { watch } from '../../js/shared/deaths.node.js';
 import { mailbox } from '../programs/adders.js';
 import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
 
@@ -121,6 +124,38 @@ describe('shared.locks', () => {
         await assert.rejects(other.locks.query(), { code: 'closed' });
         assert.equal((await page.locks.query()).pending.length, 0);
         page.close();
+    });
+
+    it('a worker that has ended before anybody watched it is dead to who does, and forgotten by who does no more', async () => {
+        beginWatching();
+        const worker = new Worker('', { eval: true });
+        const number = worker.threadId;
+        let told = 0;
+        await new Promise((resolve) => setImmediate(resolve));
+        watch('', 1, () => (told += 10), number)();
+        await once(worker, 'exit');
+        watch('', 1, () => (told += 1), number);
+        assert.equal(told, 1);
+    });
+
+    it('an abort after close() changes nothing; a page that is closed refuses what it has not made', async () => {
+        const { page, other } = await clients();
+        const holding = page.locks.request('l', never).catch(() => {});
+        const controller = new AbortController();
+        const waiting = other.locks.request('l', { signal: controller.signal }, () => 'never');
+        while ((await page.locks.query()).pending.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+        other.close();
+        controller.abort();
+        await assert.rejects(waiting, { code: 'closed' });
+        const { held, pending } = await page.locks.query();
+        assert.deepEqual([held.map(({ name }) => name), pending], [['l'], []]);
+        assert.equal(await page.locks.request('other', () => 1), 1);
+        const late = await attach(page.handle);
+        page.close();
+        await holding;
+        await assert.rejects(late.storage(), { code: 'unavailable' });
+        assert.equal(await late.locks.request('l', () => 2), 2);
+        late.close();
     });
 
     it('names are any strings; more requests than there is room for are an error, and no more', async () => {

@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createOrigin } from 'tabacus/emulator';
 import { threads } from 'tabacus/threads';
+import { attach } from 'tabacus/worker';
 import { mailbox } from '../programs/adders.js';
 
 /** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
@@ -135,6 +136,17 @@ test('who falls behind hears at least that it has missed something', async () =>
     assert.deepEqual(heard[0], [null, null, null]);
 });
 
+test('nobody hears of its own writes, however many in one turn', async () => {
+    const shared = await memory();
+    const storage = await shared.storage();
+    const heard = hearingOf(shared);
+    for (let i = 0; i < 5000; i++) storage.setItem('k', String(i));
+    const { tell } = await startWorker(shared);
+    await tell('set', 'worker', 'w');
+    await until(() => heard.length > 0);
+    assert.deepEqual(heard, [['worker', null, 'w']]);
+});
+
 test('what does not fit throws QuotaExceededError, and leaves the old value', async () => {
     const shared = await memory();
     const { tell } = await startWorker(shared, { quota_bytes: 100 });
@@ -156,8 +168,8 @@ test('what does not fit throws QuotaExceededError, and leaves the old value', as
 test('five million units fit, as in localStorage', async () => {
     const storage = await (await memory()).storage();
     const large = '0123456789'.repeat(524_000);
-    storage.setItem('large', large);
-    assert.equal(storage.getItem('large'), large);
+    storage.setItem('x-large', large);
+    assert.equal(storage.getItem('x-large'), large);
     assert.throws(() => storage.setItem('more', large), { name: 'QuotaExceededError' });
 });
 
@@ -206,14 +218,20 @@ test('who has closed its attachment has no storage any more; the others have', a
     await assert.rejects(shared.storage(), { code: 'closed' });
 });
 
-test('a page’s localStorage mirrors it, and what other tabs write comes back', async () => {
+/** What is a page's window until the next call. */
+async function pageWithOther() {
     const origin = await createOrigin({ url: 'https://example.com/', clock: 'real' });
     endings.push(() => origin.close());
     const [tab, other] = [origin.openTab(), origin.openTab()];
-    tab.window.localStorage.setItem('before', '1');
-    tab.window.localStorage.setItem('length', 'shadowed');
     Object.defineProperty(globalThis, 'window', { value: tab.window, configurable: true });
     endings.push(() => Reflect.deleteProperty(globalThis, 'window'));
+    return { origin, tab, other };
+}
+
+test('a page’s localStorage mirrors it, and what other tabs write comes back', async () => {
+    const { origin, tab, other } = await pageWithOther();
+    tab.window.localStorage.setItem('before', '1');
+    tab.window.localStorage.setItem('length', 'shadowed');
     const shared = await memory();
     const { tell } = await startWorker(shared);
     const storage = await shared.storage();
@@ -246,4 +264,56 @@ test('a page’s localStorage mirrors it, and what other tabs write comes back',
     await tell('set', 'much', 'less');
     await until(() => shared.capabilities.storage === 'mirrored');
     assert.equal(tab.window.localStorage.getItem('much'), 'less');
+});
+
+test('a full storage takes nothing from localStorage, and has what did not fit when there is room', async () => {
+    const { localStorage } = (await pageWithOther()).tab.window;
+    localStorage.setItem('small', 's'.repeat(2000));
+    localStorage.setItem('x-large', 'l'.repeat(9000));
+    const shared = await memory();
+    const storage = await shared.storage({ quota_bytes: 20_000 });
+    assert.deepEqual(Object.keys(storage), ['small']);
+    assert.equal(shared.capabilities.storage, 'behind');
+    const attached = await attach(shared.handle);
+    const theirs = await attached.storage();
+    for (let i = 0; i < 5000; i++) theirs.setItem('many', String(i)); // the page misses some
+    attached.close();
+    storage.removeItem('many');
+    assert.deepEqual(Object.keys(localStorage).sort(), ['small', 'x-large']);
+    const keys = Array.from({ length: 1000 }, (_, i) => String(i));
+    assert.throws(() => keys.forEach((key) => storage.setItem(key, '')), { name: 'QuotaExceededError' });
+    const kept = Object.keys(storage).filter((key) => key !== 'small');
+    assert.ok(kept.every((key) => storage.getItem(key) === '' && localStorage.getItem(key) === ''));
+    assert.equal(localStorage.getItem('x-large'), 'l'.repeat(9000));
+    for (const key of kept) storage.removeItem(key);
+    storage.removeItem('small');
+    assert.deepEqual(Object.entries(storage), [['x-large', 'l'.repeat(9000)]]);
+    assert.deepEqual(Object.keys(localStorage), ['x-large']);
+    assert.equal(shared.capabilities.storage, 'mirrored');
+});
+
+test('what a thread writes while the page reads what another tab has written is not left behind', async () => {
+    const { tab, other } = await pageWithOther();
+    const { localStorage } = tab.window;
+    const shared = await memory();
+    const storage = await shared.storage();
+    const attached = await attach(shared.handle);
+    const theirs = await attached.storage();
+    const heard = hearingOf(shared);
+    for (const act of [() => theirs.setItem('k', 'thread'), () => theirs.clear(), () => theirs.removeItem('k')]) {
+        const prototype = Object.getPrototypeOf(localStorage);
+        const { getItem } = prototype;
+        prototype.getItem = function (/** @type {string} */ key) {
+            prototype.getItem = getItem;
+            const value = getItem.call(this, key);
+            act(); // after the page has looked, and before it goes inside
+            return value;
+        };
+        other.window.localStorage.setItem('k', String(heard.length));
+        await until(() => prototype.getItem === getItem);
+        storage.setItem('fence', String(heard.length)); // all that was before it is in localStorage
+        assert.deepEqual(Object.entries(localStorage).sort(), Object.entries(storage).sort());
+        await until(() => heard.length > 0);
+    }
+    attached.close();
 });

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-#include <system_error>
 
+#include "tabacus/shared_room.hpp"
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/lock_table.hpp"
 
@@ -20,9 +19,10 @@ namespace tabacus {
 class SharedLock {
   public:
     /// Blocks until the page has made the room for locks: its main thread must run.
+    ///
+    /// @throws std::system_error as room_of() does
     SharedLock(sync::Arena& arena, std::u16string_view name)
-        : SharedLock(*arena.at<sync::LockTable>(arena.room_behind(arena.locks_door)),
-                     arena.take_id(), name) {}
+        : SharedLock(room_of<sync::LockTable>(arena, arena.locks_door), arena.take_id(), name) {}
 
     /// @param self who no other user of that table is
     SharedLock(sync::LockTable& table, sync::Owner self, std::u16string_view name)
@@ -78,11 +78,7 @@ class SharedLock {
         table_.leave(self_);
         if (request_ != sync::LockTable::no_room) return;
         request_ = 0;
-#ifdef __cpp_exceptions
-        throw std::system_error(std::make_error_code(std::errc::not_enough_memory), "SharedLock");
-#else
-        std::abort();
-#endif
+        throw_no_room("SharedLock");
     }
 
     sync::LockTable& table_;

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tabacus/shared_room.hpp"
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/storage_table.hpp"
 
@@ -24,9 +25,10 @@ namespace tabacus {
 class SharedStorage {
   public:
     /// Blocks until the page has made the storage: its main thread must run.
+    ///
+    /// @throws std::system_error as room_of() does
     explicit SharedStorage(sync::Arena& arena)
-        : SharedStorage(*arena.at<sync::StorageTable>(arena.room_behind(arena.storage_door)),
-                        arena.take_id()) {}
+        : SharedStorage(room_of<sync::StorageTable>(arena, arena.storage_door), arena.take_id()) {}
 
     /// @param self who no other user of that storage is
     SharedStorage(sync::StorageTable& table, sync::Owner self) : table_(table), self_(self) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "concat.hpp"
 #include "lock_queue.hpp"
 #include "names.hpp"
 #include "record.hpp"
@@ -49,6 +50,17 @@ std::optional<CallRow> call_of(const Row& row) {
 }
 std::optional<CallRow> call_of(const std::optional<Row>& row) {
     return row ? call_of(*row) : std::nullopt;
+}
+
+/// Answered so long ago that its answer need not be kept.
+bool outdated(const CallRow& call, double now_ms) {
+    return call.state != CallRow::State::open &&
+           static_cast<double>(call.at_ms) < now_ms - Leader::kept_ms;
+}
+
+void forget_call(Transaction& transaction, const std::string& name, std::string_view id) {
+    transaction.remove(Store::locks, concat({call_prefix(name), id}));
+    transaction.remove(Store::data, data_key(calls_of(name), id));
 }
 
 std::string padded(std::int64_t number) {
@@ -194,7 +206,9 @@ Task<std::optional<std::string>> Leader::keep_once(const std::string& name,
             const auto call = call_of(row);
             if (!call) continue;
             const bool same = key ? call->key == key : row.key.ends_with("-" + nonce);
-            if (same) co_return row.key.substr(prefix.size());
+            const auto known = row.key.substr(prefix.size());
+            if (same && !outdated(*call, world_.clock().now_ms())) co_return known;
+            if (same) forget_call(*transaction, name, known);
         }
     }
     const auto number = co_await last_number(*transaction, name) + 1;
@@ -226,7 +240,6 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
                                                 bool take_back) {
     const std::vector scope{Store::locks, Store::data};
     const auto where = call_prefix(name) + id;
-    const auto what = data_key(calls_of(name), id);
     const auto transaction = co_await table_.begin(scope, Access::write, Durability::relaxed);
     const auto call = call_of(co_await transaction->get(Store::locks, where));
     if (!call) co_await fail(call_gone());
@@ -234,13 +247,12 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
     if (call->key ? open : open && !take_back) co_return std::nullopt;
     std::optional<LeaderAnswer> answer;
     if (!open) {
-        auto said = co_await transaction->get(Store::data, what);
+        auto said = co_await transaction->get(Store::data, data_key(calls_of(name), id));
         if (!said) co_await fail(call_gone());
         answer = LeaderAnswer{call->state == CallRow::State::succeeded, std::move(said->value)};
         if (call->key) co_return answer;
     }
-    transaction->remove(Store::locks, where);
-    transaction->remove(Store::data, what);
+    forget_call(*transaction, name, id);
     const auto removed = co_await attempt(transaction->commit());
     // An answer that stays is cleared away by the next leader.
     if (!removed && open) co_await fail(removed.error());
@@ -253,17 +265,13 @@ Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
     auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
     auto& transaction = own.transaction();
     const auto prefix = call_prefix(name);
-    const auto oldest_ms = world_.clock().now_ms() - kept_ms;
     int unreadable = 0;
     for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
         const auto call = call_of(row);
         if (!call) {
             ++unreadable;
-        } else if (call->state != CallRow::State::open &&
-                   static_cast<double>(call->at_ms) < oldest_ms) {
-            transaction.remove(Store::locks, row.key);
-            transaction.remove(Store::data,
-                               data_key(calls_of(name), row.key.substr(prefix.size())));
+        } else if (outdated(*call, world_.clock().now_ms())) {
+            forget_call(transaction, name, row.key.substr(prefix.size()));
         }
     }
     co_await own.commit();

@@ -14,9 +14,32 @@ constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
-constexpr double look_again_ms = 20;
+constexpr double held_again_ms = 20;
 /// How soon the death of a shared holder is noticed by who only watches.
 constexpr double mourn_again_ms = 1'000;
+
+/// Who has to do with a lock or its gate, by the browser's word.
+struct LockClients {
+    std::vector<std::string> ids;
+    bool held_exclusively = false;
+};
+
+Task<LockClients> clients_of(LockContext& context, const std::string& key) {
+    LockClients clients;
+    if (!context.world.locks().available()) co_return clients;
+    const auto snapshot = co_await context.world.locks().query();
+    const auto note = [&](const LockInfo& lock, bool held) {
+        const bool gate = lock.name == context.names.lock_gate(key);
+        if (!gate && lock.name != context.names.lock(key)) return;
+        clients.ids.push_back(lock.client_id);
+        if (held && !gate && lock.mode == LockMode::exclusive) clients.held_exclusively = true;
+    };
+    for (const auto& lock : snapshot.held) note(lock, true);
+    for (const auto& lock : snapshot.pending) note(lock, false);
+    std::sort(clients.ids.begin(), clients.ids.end());
+    clients.ids.erase(std::unique(clients.ids.begin(), clients.ids.end()), clients.ids.end());
+    co_return clients;
+}
 
 std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail, std::size_t at,
                                           const std::string& tab) {
@@ -36,7 +59,7 @@ Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, 
         if (context.world.locks().available()) co_return row;
         line = co_await context.epochs.lined_up(key);
         if (!line || (row && row->beat > 0) || look == looks_max) co_return row;
-        co_await context.world.clock().sleep(look_again_ms);
+        co_await context.world.clock().sleep(held_again_ms);
     }
 }
 
@@ -91,21 +114,7 @@ void LockQueue::answer(const LockMessage& message) {
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
-    std::vector<std::string> clients;
-    bool held_exclusively = false;
-    if (context_.world.locks().available()) {
-        const auto snapshot = co_await context_.world.locks().query();
-        const auto note = [&](const LockInfo& lock, bool held) {
-            const bool gate = lock.name == context_.names.lock_gate(key_);
-            if (!gate && lock.name != context_.names.lock(key_)) return;
-            clients.push_back(lock.client_id);
-            if (held && !gate && lock.mode == LockMode::exclusive) held_exclusively = true;
-        };
-        for (const auto& lock : snapshot.held) note(lock, true);
-        for (const auto& lock : snapshot.pending) note(lock, false);
-        std::sort(clients.begin(), clients.end());
-        clients.erase(std::unique(clients.begin(), clients.end()), clients.end());
-    }
+    auto [clients, held_exclusively] = co_await clients_of(context_, key_);
     auto infos = own_requests();
     const std::size_t own = possession_ || taking_ || !stolen_.empty() ? 1 : 0;
     bool line = false;

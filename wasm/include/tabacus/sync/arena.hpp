@@ -74,7 +74,10 @@ static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
 /// reads and writes the fields at these offsets.
 struct RoomDoor {
     Word wanted{0};  // 0  1 as soon as a thread wants it
-    Word room{0};    // 4  the room's offset from the root; 0 until it is made
+    Word room{0};    // 4  the room's offset from the root; 0 until it is made, or one of these two:
+    static constexpr std::uint32_t no_room = UINT32_MAX;      // no memory for it
+    static constexpr std::uint32_t no_page = UINT32_MAX - 1;  // nobody makes it
+
     std::uint32_t quota_bytes =
         0;  // 8  what the first to want it asked for; 0 leaves it to the page
 };
@@ -183,14 +186,16 @@ class alignas(line_bytes) Arena {
     /// What the page listens to.
     TabBell& tab_bell() { return tab_bell_; }
 
-    /// The room behind that door. Blocks until the page has made it.
+    /// The room behind that door. Blocks until the page has made it; 0 if it has no memory for it,
+    /// or makes none any more.
     Offset room_behind(RoomDoor& door) {
         if (door.wanted.exchange(1) == 0) {
             wanted.fetch_add(1);
             PlatformParker::unpark_all(wanted);
         }
         while (door.room.load() == 0) PlatformParker::park(door.room, 0, forever_ns);
-        return door.room.load();
+        const Offset room = door.room.load();
+        return room < RoomDoor::no_page ? room : 0;
     }
 
     template <class T>

@@ -126,6 +126,8 @@ class LockTable : public Room<LockTable> {
         each([this](Ref ref) { hold(at<LockRequest>(ref)->name); });
         free_unmarked();
         process_all();
+        // The dead may have stored a state, and woken nobody.
+        each([this](Ref ref) { PlatformParker::unpark_all(at<LockRequest>(ref)->state); });
     }
 
   private:

@@ -113,10 +113,10 @@ class BasicMutex {
     Unlock unlock(Owner self) {
         std::uint32_t word = held(self);
         if (word_.compare_exchange_strong(word, 0)) return Unlock::released;
-        // Only the owner can end its ownership, so what was seen of it stays true until the store,
-        // and `contended` stays set.
+        // Only take_over() ends the ownership of another, who then is no owner any more; and
+        // `contended` stays set.
         if (word != (held(self) | contended_bit)) return Unlock::not_owner;
-        word_.store(0);
+        if (!word_.compare_exchange_strong(word, 0)) return Unlock::not_owner;
         wake_next();
         return Unlock::released;
     }

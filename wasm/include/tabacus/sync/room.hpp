@@ -49,6 +49,9 @@ struct Member {
 
 inline constexpr std::size_t members_max = 256;
 
+/// A member's id until its thread is written: whoever reads an id reads its thread. Nobody's id.
+inline constexpr Owner joining = UINT32_MAX;
+
 /// The fields that JavaScript reads are at these offsets of every room.
 struct RoomHead {
     Word version{0};                         // 0   rises with every change
@@ -95,8 +98,9 @@ class Room {
     bool join(Owner id, std::uint32_t thread) {
         for (Member& member : head_.member) {
             Owner nobody = 0;
-            if (!member.id.compare_exchange_strong(nobody, id)) continue;
+            if (!member.id.compare_exchange_strong(nobody, joining)) continue;
             member.thread.store(thread);
+            member.id.store(id);
             head_.joined.fetch_add(1);
             PlatformParker::unpark_all(head_.joined);
             return true;
@@ -157,15 +161,15 @@ class Room {
     /// Both are laid out alike.
     [[nodiscard]] bool same(Ref one, Ref other) {
         if (units_of(one) != units_of(other)) return false;
-        return pieces(
-            one, [&, block = other](char16_t* units, std::size_t count, std::size_t from) mutable {
-                const char16_t* theirs = units_in(block, from);
-                block = at<TextMore>(block)->next;
-                for (std::size_t i = 0; i < count; ++i) {
-                    if (units[i] != theirs[i]) return false;
-                }
-                return true;
-            });
+        return pieces(one, [&, block = other](const char16_t* units, std::size_t count,
+                                              std::size_t from) mutable {
+            const char16_t* theirs = units_in(block, from);
+            block = at<TextMore>(block)->next;
+            for (std::size_t i = 0; i < count; ++i) {
+                if (units[i] != theirs[i]) return false;
+            }
+            return true;
+        });
     }
 
     /// FNV-1a.
@@ -193,15 +197,11 @@ class Room {
     }
 
   protected:
-    /// `bytes` is the size of the room, `own_bytes` that of the table at its beginning.
-    Room(std::uint32_t bytes, std::size_t own_bytes) {
-        const std::uint32_t all = bytes / static_cast<std::uint32_t>(block_bytes);
-        const auto own = static_cast<std::uint32_t>((own_bytes + block_bytes - 1) / block_bytes);
-        // A bit for each block: a repair's marks.
-        marks_ = own;
-        begin_ = own + static_cast<std::uint32_t>(all / (8 * block_bytes)) + 1;
-        fresh_ = begin_;
-        end_ = all;
+    static constexpr std::size_t head_units = 26;
+    static constexpr std::size_t more_units = 30;
+
+    static std::size_t blocks_of(std::size_t units) {
+        return units <= head_units ? 1 : 1 + (units - head_units + more_units - 1) / more_units;
     }
 
     [[nodiscard]] std::uint32_t free_blocks() const { return free_count_ + (end_ - fresh_); }
@@ -259,9 +259,6 @@ class Room {
     RoomHead head_;
 
   private:
-    static constexpr std::size_t head_units = 26;
-    static constexpr std::size_t more_units = 30;
-
     // An operation takes milliseconds at most, of the longest text. Who is inside for as long as
     // this without a thread having come or gone, and whose death nobody tells, is taken for dead.
     // Counted in waits that have run their full time: a machine that slept has slept through one.
@@ -269,15 +266,20 @@ class Room {
     static constexpr std::uint32_t slices = 200;
     static constexpr std::uint32_t spins_max = 20;
 
-    static std::size_t blocks_of(std::size_t units) {
-        return units <= head_units ? 1 : 1 + (units - head_units + more_units - 1) / more_units;
-    }
-
     Table& table() { return *static_cast<Table*>(this); }
 
     char16_t* units_in(Ref block, std::size_t from) {
         return from == 0 ? at<TextHead>(block)->text.data() : at<TextMore>(block)->text.data();
     }
+
+    friend Table;
+
+    /// `bytes` is the size of the room, `own_bytes` that of the table at its beginning.
+    Room(std::uint32_t bytes, std::size_t own_bytes)
+        : marks_(static_cast<Ref>((own_bytes + block_bytes - 1) / block_bytes)),
+          begin_(marks_ + static_cast<Ref>(bytes / block_bytes / (8 * block_bytes)) + 1),
+          fresh_(begin_),
+          end_(static_cast<Ref>(bytes / block_bytes)) {}
 
     std::uint8_t& marks_of(Ref block) { return at<std::uint8_t>(marks_)[block / 8]; }
 
@@ -306,10 +308,10 @@ class Room {
     Mutex mutex_;
     Word turns_{0};
     std::uint32_t slices_max_ = slices;
-    Ref marks_ = 0;
-    Ref begin_ = 0;
-    Ref fresh_ = 0;
-    Ref end_ = 0;
+    Ref marks_;  // behind the table: a bit for each block, for a repair
+    Ref begin_;
+    Ref fresh_;
+    Ref end_;
     Ref free_ = 0;
     std::uint32_t free_count_ = 0;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -12,9 +13,10 @@
 // that threads are told of.
 //
 // Promises: what one thread has set, every thread reads from then on; a value that does not fit
-// leaves the old one; changes have one order for all. Refuses: keeping changes for ever. Who is
-// `changes_max` behind, or behind when the room is needed, or when a dead thread's work was
-// repaired, is told that it has missed some.
+// leaves the old one; what is there is found and can be removed, however full the room; changes
+// have one order for all. Refuses: keeping changes for ever. Who is `changes_max` behind, or behind
+// when the room is needed, or when a dead thread's work was repaired, is told that it has missed
+// some.
 //
 //   chain     first -> item -> item, by the items' `next`; an item's value is one word
 //   made anew buckets, `before`, `last`, count, bytes, free blocks; and the changes are dropped
@@ -89,7 +91,7 @@ class StorageTable : public Room<StorageTable> {
         Ref item = head_.first;
         commit(head_.first, 0);
         last_ = 0;
-        count_ = bytes_ = 0;
+        count_ = bytes_ = longest_ = 0;
         buckets_.fill(0);
         while (item != 0) {
             auto* gone = at<StorageItem>(item);
@@ -129,7 +131,7 @@ class StorageTable : public Room<StorageTable> {
         kept_ = 0;
         buckets_.fill(0);
         last_ = 0;
-        count_ = bytes_ = 0;
+        count_ = bytes_ = longest_ = 0;
         unmark_all();
         for (Ref item = head_.first; item != 0; item = at<StorageItem>(item)->next) adopt(item);
         free_unmarked();
@@ -152,7 +154,7 @@ class StorageTable : public Room<StorageTable> {
 
     Stored insert(Owner writer, Ref key, Ref value, std::uint32_t hash) {
         const std::uint64_t more = 2ULL * units_of(key) + 2ULL * units_of(value);
-        if (bytes_ + more > quota_bytes_ || !make_space(1)) {
+        if (bytes_ + more > quota_bytes_ || !leaves_reserve(1, units_of(key), 0)) {
             give_text(key);
             give_text(value);
             return Stored::full;
@@ -185,6 +187,10 @@ class StorageTable : public Room<StorageTable> {
             give_text(value);
             return equal ? Stored::unchanged : Stored::full;
         }
+        if (!leaves_reserve(0, 0, units_of(old_value))) {
+            give_text(value);
+            return Stored::full;
+        }
         commit(known->value, value);
         bytes_ = static_cast<std::uint32_t>(bytes_ - less + more);
         hold(known->key);
@@ -203,6 +209,24 @@ class StorageTable : public Room<StorageTable> {
         bucket = item;
         ++count_;
         bytes_ += 2 * (units_of(placed->key) + units_of(placed->value));
+        longest_ = std::max(longest_, units_of(placed->key));
+    }
+
+    /// Whether a copy of each key, with which it is looked up, finds room once `count` blocks are
+    /// taken, a key of `units` has come and a text of `given` is given back.
+    bool leaves_reserve(std::uint32_t count, std::uint32_t units, std::uint32_t given) {
+        const auto enough = [&] {
+            const std::size_t reserve = count + blocks_of(std::max(longest_, units));
+            const std::size_t back = given == 0 ? 0 : blocks_of(given);
+            return reserve <= back || make_space(static_cast<std::uint32_t>(reserve - back));
+        };
+        if (enough()) return true;
+        // The longest may be gone.
+        longest_ = 0;
+        for (Ref item = head_.first; item != 0; item = at<StorageItem>(item)->next) {
+            longest_ = std::max(longest_, units_of(at<StorageItem>(item)->key));
+        }
+        return enough();
     }
 
     void adopt(Ref item) {
@@ -269,6 +293,7 @@ class StorageTable : public Room<StorageTable> {
     Ref last_ = 0;
     std::uint32_t count_ = 0;
     std::uint32_t bytes_ = 0;
+    std::uint32_t longest_ = 0;  // no key has more units
     std::uint32_t quota_bytes_;
     std::uint32_t kept_ = 0;  // how many of the latest changes are in `changes_`
     bool listeners_ = false;
