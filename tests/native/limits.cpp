@@ -69,6 +69,34 @@ TEST_CASE("limits: a sequence outlives its database, as long as localStorage or 
     }
 }
 
+TEST_CASE("limits: a page that is back is heard of by who begins anew, before it gives a number") {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed);
+        auto& back = scene.open();
+        back.page->number({.block = 10});
+        scene.origin.run();
+        if (seed % 2 == 0) {
+            scene.origin.freeze(*back.tab);
+            scene.origin.thaw(*back.tab);
+        } else {
+            REQUIRE(scene.origin.page_hide(*back.tab));
+            scene.origin.page_show(*back.tab);
+        }
+        scene.origin.run();
+        scene.origin.clear_site_data();
+        scene.origin.clock().jump(1'000);
+        auto& anew = scene.open();
+        for (int i = 0; i < 3; ++i) {
+            anew.page->number({.block = 10});
+            back.page->number({.block = 10});
+            scene.steps(scene.random.below(20));
+        }
+        scene.settle();
+        CHECK(scene.judge.ids.size() == 7);
+    }
+}
+
 TEST_CASE("limits: a budget is never overspent, whatever happens to tabs") {
     int spent = 0;
     for (std::uint64_t seed = 0; seed < limit_seeds / 2; ++seed) {

@@ -160,6 +160,10 @@ void LimitStore::fall_asleep() {
 
 void LimitStore::wake_up() {
     asleep_ = false;
+    // Before anything is given out of what is left.
+    for (const auto& key : seen_) {
+        if (!closed_) scope_.spawn(be_seen(key));
+    }
     for (const auto& sleeper : std::exchange(sleepers_, {})) sleeper.complete({});
 }
 

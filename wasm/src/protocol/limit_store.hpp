@@ -111,6 +111,7 @@ class LimitStore {
     std::vector<Completer<Unit>> sleepers_;
     bool asleep_ = false;
     bool closed_ = false;
+    Scope scope_;  // last: what runs in it uses all of the above
 };
 
 }  // namespace tabacus

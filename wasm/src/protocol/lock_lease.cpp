@@ -23,12 +23,17 @@ std::string state_of(std::string_view identifier, std::int64_t beat) {
 /// More than are gone while somebody waits.
 constexpr std::size_t gone_max = 64;
 /// How many fields an entry of the line has, and where the first begins.
-constexpr std::size_t fields_of_entry = 4;
+constexpr std::size_t fields_of_entry = 5;
 constexpr std::size_t fields_before = 2;
-/// More than any line has.
+/// More than any line has. The last place is for a reader without a name (add_reader).
 constexpr std::size_t entries_max = 1'024;
 /// A line of nobody's epoch.
 constexpr std::string_view no_grant = "-";
+
+/// A lease as it is stored, in ms.
+double bounded_lease(std::int64_t stored_ms) {
+    return static_cast<double>(std::clamp(stored_ms, std::int64_t{1}, lease_hidden_ms));
+}
 
 std::vector<std::string> fields_of(std::string_view text) {
     std::vector<std::string> fields;
@@ -46,8 +51,9 @@ std::vector<std::string> fields_of(std::string_view text) {
 std::string LeaseTurnstile::format(const Line& line) {
     auto text = std::string(record_version) + record_separator + line.grant;
     for (const auto& entry : line.entries) {
-        for (const auto& field : {std::string(1, static_cast<char>(entry.kind)), entry.id,
-                                  entry.tab, std::to_string(entry.beat)}) {
+        for (const auto& field :
+             {std::string(1, static_cast<char>(entry.kind)), entry.id, entry.tab,
+              std::to_string(entry.beat), std::to_string(entry.lease_ms)}) {
             (text += record_separator) += field;
         }
     }
@@ -64,13 +70,14 @@ std::optional<LeaseTurnstile::Line> LeaseTurnstile::parse(std::string_view text)
     Line line{fields[1], {}};
     for (std::size_t i = fields_before; i < fields.size(); i += fields_of_entry) {
         const auto beat = parse_value(fields[i + 3]);
+        const auto lease_ms = parse_value(fields[i + 4]);
         const bool known = fields[i] == "r" || fields[i] == "s" || fields[i] == "x";
         if (!known || !is_identifier(fields[i + 1]) || !is_identifier(fields[i + 2]) || !beat ||
-            *beat < 0) {
+            *beat < 0 || !lease_ms) {
             return std::nullopt;
         }
-        line.entries.push_back(
-            {static_cast<Entry::Kind>(fields[i][0]), fields[i + 1], fields[i + 2], *beat});
+        line.entries.push_back({static_cast<Entry::Kind>(fields[i][0]), fields[i + 1],
+                                fields[i + 2], *beat, *lease_ms});
     }
     return line;
 }
@@ -104,6 +111,7 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
         auto possession = co_await try_now(wish, id, seen);
         if (possession || wish.if_available) {
             if (waiting_ == id) waiting_.clear();
+            if (!possession) remember(seen);
             co_return possession;
         }
         const auto left_ms = watch(watched, seen, slept_ms);
@@ -134,6 +142,52 @@ double LeaseTurnstile::watch(Seen& watched, const Seen& seen, double slept_ms) {
     return left_ms;
 }
 
+/// For those that do not wait, and therefore watch nothing themselves.
+void LeaseTurnstile::remember(const Seen& seen) {
+    if (sights_.size() > gone_max) {
+        std::erase_if(sights_, [&](const auto& sight) { return !seen.contains(sight.first); });
+    }
+    for (const auto& [state, lease_ms] : seen) {
+        sights_.try_emplace(state, lease_ms + look_last_ms);  // the first slice has begun already
+    }
+    if (!seen.empty() && !std::exchange(aging_, true)) context_.scope.spawn(age());
+}
+
+/// By this tab's own timer, in slices: one that fires late counts no more.
+Task<void> LeaseTurnstile::age() {
+    const auto young = [](const auto& sight) { return sight.second > 0; };
+    while (!context_.closed && std::ranges::any_of(sights_, young)) {
+        co_await context_.world.clock().sleep(look_last_ms);
+        for (auto& sight : sights_) sight.second -= look_last_ms;
+    }
+    aging_ = false;
+}
+
+bool LeaseTurnstile::stale(const std::string& state) const {
+    const auto sight = sights_.find(state);
+    return stale_.contains(state) || (sight != sights_.end() && sight->second <= 0);
+}
+
+Task<LeaseTurnstile::Line> LeaseTurnstile::look_at_line() {
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await context_.epochs.transactions().begin(scope, Access::read, Durability::relaxed);
+    co_return co_await read_line(*transaction);
+}
+
+Task<bool> LeaseTurnstile::waited_for() {
+    auto line = co_await attempt(look_at_line());
+    if (!line) co_return true;
+    Seen seen;
+    for (const auto& entry : line.value().entries) {
+        const bool own = entry.tab == context_.epochs.tab();
+        if (own || entry.kind == Entry::Kind::reads || dead(entry)) continue;
+        seen[state_of(entry.id, entry.beat)] = bounded_lease(entry.lease_ms);
+    }
+    remember(seen);
+    co_return !seen.empty();
+}
+
 Task<bool> LeaseTurnstile::wait(double delay_ms) {
     const Completer<Unit> bell;
     bell_ = bell;
@@ -150,11 +204,11 @@ Task<bool> LeaseTurnstile::wait(double delay_ms) {
 
 /// Of who waits, or reads: it said so, or did not stir for too long.
 bool LeaseTurnstile::dead(const Entry& entry) const {
-    return gone_.contains(entry.id) || stale_.contains(state_of(entry.id, entry.beat));
+    return gone_.contains(entry.id) || stale(state_of(entry.id, entry.beat));
 }
 
 bool LeaseTurnstile::free(const std::optional<LockRow>& row, const Line& line) const {
-    if (!row || row->beat == 0 || stale_.contains(state_of(row->grant, row->beat)) ||
+    if (!row || row->beat == 0 || stale(state_of(row->grant, row->beat)) ||
         gone_.contains(row->grant)) {
         return true;
     }
@@ -178,15 +232,14 @@ LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row,
     if (wish.steal) return seen;
     const bool reads = wish.mode == LockMode::shared;
     if (!free(row, line) && !(reads && is_read(row, line))) {
-        seen[state_of(row->grant, row->beat)] =
-            static_cast<double>(std::clamp(row->lease_ms, std::int64_t{1}, lease_hidden_ms));
+        seen[state_of(row->grant, row->beat)] = bounded_lease(row->lease_ms);
     }
     for (const auto& entry : line.entries) {
         if (entry.id == id) break;
         if (dead(entry)) continue;
         const bool before =
             reads ? entry.kind == Entry::Kind::waits : entry.kind != Entry::Kind::reads;
-        if (before) seen[state_of(entry.id, entry.beat)] = static_cast<double>(lease_visible_ms);
+        if (before) seen[state_of(entry.id, entry.beat)] = bounded_lease(entry.lease_ms);
     }
     return seen;
 }
@@ -219,7 +272,7 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string
         possession->tokens = co_await enter(*transaction, row, line, wish);
         if (wish.mode == LockMode::shared) {
             const auto& reader = possession->reader = identifier_of(context_.world.random().bits());
-            line.entries.push_back({Entry::Kind::reads, reader, context_.epochs.tab(), 0});
+            add_reader(line, reader);
             others_may_read = line.entries.front().kind == Entry::Kind::waits_to_read;
         }
         put_line(*transaction, before, line);
@@ -237,17 +290,33 @@ void LeaseTurnstile::stand_in_line(Line& line, const Wish& wish, const std::stri
         wish.mode == LockMode::shared ? Entry::Kind::waits_to_read : Entry::Kind::waits;
     if (own != line.entries.end()) {
         ++own->beat;
-    } else if (line.entries.size() < entries_max) {
-        line.entries.push_back({kind, id, context_.epochs.tab(), 1});
+        own->lease_ms = lease_ms();
+    } else if (line.entries.size() + 1 < entries_max) {
+        line.entries.push_back({kind, id, context_.epochs.tab(), 1, lease_ms()});
     }
 }
 
-/// Readers join the epoch that readers hold; anybody else begins one.
+/// Who finds no place leaves word that there are more than are named: then nobody is known to be
+/// the last, and the epoch runs out.
+void LeaseTurnstile::add_reader(Line& line, const std::string& id) const {
+    const auto size = line.entries.size();
+    if (size >= entries_max) return;
+    line.entries.push_back(
+        {Entry::Kind::reads,
+         size + 1 < entries_max ? id : identifier_of(context_.world.random().bits()),
+         context_.epochs.tab(), 0, lease_ms()});
+}
+
+/// Readers join the epoch that readers hold, and show that it lives; anybody else begins one.
 Task<LockTokens> LeaseTurnstile::enter(Transaction& transaction, const std::optional<LockRow>& row,
                                        Line& line, Wish wish) {
     auto claim = wish.claim;
     claim.lease_ms = lease_ms();
     if (wish.mode == LockMode::shared && is_read(row, line)) {
+        auto joined = *row;
+        ++joined.beat;
+        joined.lease_ms = std::max(joined.lease_ms, claim.lease_ms);
+        transaction.put(Store::locks, key_, format_lock_row(joined));
         co_return LockTokens{row->grant, row->born, row->fence, row->fence, row->last, claim, true};
     }
     auto tokens = co_await context_.epochs.raise_in(transaction, key_, claim);
@@ -290,41 +359,55 @@ Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
     auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens);
     ++row.beat;
-    row.lease_ms = lease_ms();
+    // Of those that share, the one whose timers are slowest counts.
+    const bool shared = !possession->reader.empty();
+    row.lease_ms = shared ? std::max(row.lease_ms, lease_ms()) : lease_ms();
     transaction->put(Store::locks, key_, format_lock_row(row));
-    if (!possession->reader.empty()) {
+    if (shared) {
         const auto before = co_await read_line(*transaction);
         auto line = before;
         const auto& id = possession->reader;
         std::erase_if(line.entries, [&](const auto& entry) {
             return entry.id == id || (entry.kind == Entry::Kind::reads && line.grant != row.grant);
         });
-        line.grant = row.grant;
-        line.entries.push_back({Entry::Kind::reads, id, context_.epochs.tab(), 0});
+        // Of a line that was lost nobody knows who else reads: one without a name.
+        if (std::exchange(line.grant, row.grant) != row.grant) {
+            add_reader(line, identifier_of(context_.world.random().bits()));
+        }
+        add_reader(line, id);
         put_line(*transaction, before, line);
     }
     co_await transaction->commit();
 }
 
 void LeaseTurnstile::nudge(const std::vector<std::string>& gone) {
+    note_gone(gone);
+    bell_.complete({});
+}
+
+void LeaseTurnstile::note_gone(const std::vector<std::string>& gone) {
     if (gone_.size() + gone.size() > gone_max) gone_.clear();
     for (const auto& one : gone) {
         if (is_identifier(one)) gone_.insert(one);
     }
-    bell_.complete({});
 }
 
 void LeaseTurnstile::cancel() {
     cancelled_ = true;
-    if (!waiting_.empty()) context_.post(LockMessage::Kind::released, key_, {waiting_});
+    if (!waiting_.empty()) tell_gone(waiting_);
     bell_.complete({});
 }
 
 void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
     const auto& reader = possession->reader;
-    context_.post(LockMessage::Kind::released, key_,
-                  {reader.empty() ? possession->tokens.grant : reader});
+    tell_gone(reader.empty() ? possession->tokens.grant : reader);
     context_.scope.spawn(give_back(possession));
+}
+
+/// This tab, too: it may be asleep before a transaction tells it so, and hears no word of its own.
+void LeaseTurnstile::tell_gone(const std::string& id) {
+    note_gone({id});
+    context_.post(LockMessage::Kind::released, key_, {id});
 }
 
 Task<void> LeaseTurnstile::give_back(std::shared_ptr<Possession> possession) {
@@ -334,7 +417,7 @@ Task<void> LeaseTurnstile::give_back(std::shared_ptr<Possession> possession) {
     }
 }
 
-/// The last of the readers ends their epoch.
+/// The last of the readers ends their epoch, if it is known to be the last.
 Task<void> LeaseTurnstile::end_lease(std::shared_ptr<Possession> possession) {
     const std::vector scope{Store::locks};
     const auto transaction =
@@ -342,11 +425,13 @@ Task<void> LeaseTurnstile::end_lease(std::shared_ptr<Possession> possession) {
     auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens);
     const auto before = co_await read_line(*transaction);
     auto line = before;
-    std::erase_if(line.entries, [&](const auto& entry) { return entry.id == possession->reader; });
+    const bool shared = !possession->reader.empty();
+    const auto named = std::erase_if(
+        line.entries, [&](const auto& entry) { return entry.id == possession->reader; });
+    if (shared && (named == 0 || line.grant != row.grant)) co_return;  // else it runs out
     const auto other =
         std::find_if(line.entries.begin(), line.entries.end(),
                      [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
-    const bool shared = !possession->reader.empty() && line.grant == row.grant;
     if (shared && other != line.entries.end()) {
         row.tab = other->tab;
     } else {

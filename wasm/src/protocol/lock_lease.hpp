@@ -7,8 +7,8 @@
 //
 // Beside it a second row is the line: who waits, in the order of asking, and who shares. Readers of
 // several tabs hold one epoch together, which each of them renews and the last one ends. The line
-// is for order alone: what excludes is the lock's row, so that a line that is lost or nonsense
-// costs no more than a turn. Who waits and does not stir for a while is overtaken.
+// is for order, and says which reader is the last: what excludes is the lock's row, so that a line
+// that is lost or nonsense costs a turn, or a lease. Who waits and does not stir is overtaken.
 //
 // Who lets go says so at once, from within `pagehide` too, where no transaction can be waited for;
 // whoever hears it need not wait for the row. That is safe, because it begins a new epoch.
@@ -38,6 +38,7 @@ class LeaseTurnstile final : public Turnstile {
     void let_go(const std::shared_ptr<Possession>& possession) override;
     void nudge(const std::vector<std::string>& gone) override;
     [[nodiscard]] bool first_in_line() const override { return true; }
+    Task<bool> waited_for() override;
 
   private:
     /// Who waits for the lock, or reads under it.
@@ -46,10 +47,11 @@ class LeaseTurnstile final : public Turnstile {
         Kind kind = Kind::waits;
         std::string id;
         std::string tab;
-        std::int64_t beat = 0;  // counts the signs of life
+        std::int64_t beat = 0;      // counts the signs of life
+        std::int64_t lease_ms = 0;  // how long it may wait between two of them
         friend bool operator==(const Entry&, const Entry&) = default;
     };
-    /// Store::locks under "<name>/line": "1;grant" and then "kind;id;tab;beat" of each.
+    /// Store::locks under "<name>/line": "1;grant" and then "kind;id;tab;beat;lease" of each.
     struct Line {
         std::string grant;  // whose epoch the readers share
         std::vector<Entry> entries;
@@ -61,6 +63,7 @@ class LeaseTurnstile final : public Turnstile {
     static std::string format(const Line& line);
     static std::optional<Line> parse(std::string_view text);
     Task<Line> read_line(Transaction& transaction);
+    Task<Line> look_at_line();
     void put_line(Transaction& transaction, const Line& before, const Line& line);
 
     Task<std::shared_ptr<Possession>> try_now(Wish wish, std::string id, Seen& seen);
@@ -71,11 +74,18 @@ class LeaseTurnstile final : public Turnstile {
                            Wish wish);
     [[nodiscard]] bool is_read(const std::optional<LockRow>& row, const Line& line) const;
     [[nodiscard]] bool dead(const Entry& entry) const;
+    [[nodiscard]] bool stale(const std::string& state) const;
     void stand_in_line(Line& line, const Wish& wish, const std::string& id) const;
+    void add_reader(Line& line, const std::string& id) const;
     Task<void> leave_line(std::string id);
     /// How long each of them did not change; those that did not for too long are stale. How long it
     /// is until the next one will be.
     double watch(Seen& watched, const Seen& seen, double slept_ms);
+    /// What is stale by the next request that does not wait, if it does not change until then.
+    void remember(const Seen& seen);
+    Task<void> age();
+    void note_gone(const std::vector<std::string>& gone);
+    void tell_gone(const std::string& id);
     /// True when it slept all of `delay_ms`, false when it was woken.
     Task<bool> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<Possession> possession);
@@ -89,8 +99,10 @@ class LeaseTurnstile final : public Turnstile {
     bool cancelled_ = false;
     Completer<Unit> bell_;
     std::set<std::string, std::less<>> stale_;  // what was seen unchanged for a whole lease
-    std::set<std::string, std::less<>> gone_;   // grants, readers and waiters that said so
-    std::string waiting_;                       // who waits in line here
+    Seen sights_;         // what refused those that did not wait, and how long until it is stale
+    bool aging_ = false;  // age() runs
+    std::set<std::string, std::less<>> gone_;  // grants, readers and waiters that said so
+    std::string waiting_;                      // who waits in line here
 };
 
 }  // namespace tabacus

@@ -124,6 +124,9 @@ class Turnstile {
     virtual void nudge(const std::vector<std::string>& gone) = 0;
     /// Whether a take() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
+    /// Whether another tab waits. Who has heard of one may have outlived it: it got its shared
+    /// grant, gave up or died.
+    virtual Task<bool> waited_for() = 0;
     /// This tab is about to begin an epoch out of turn.
     virtual void distrust() {}
 };
@@ -194,7 +197,6 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> end_answers(std::shared_ptr<bool> over);
     Task<void> give_up(WaiterPtr waiter);
     void refuse_unavailable();
-    Task<bool> somebody_waits();
     Task<void> look_again();
     Task<void> serve(std::shared_ptr<Possession> possession);
     Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);

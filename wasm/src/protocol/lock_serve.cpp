@@ -152,7 +152,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 break;
             }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
-        } else if (kept_from_sharing(*possession) && !co_await somebody_waits()) {
+        } else if (kept_from_sharing(*possession) && !co_await turnstile_->waited_for()) {
             contended_ = false;
             possession->taken_ms = context_.world.clock().now_ms();
             continue;
@@ -174,19 +174,6 @@ bool LockQueue::kept_from_sharing(const Possession& possession) {
     const auto first = front();
     return first && !possession.lost && possession.mode == LockMode::shared &&
            first->options.mode == LockMode::shared;
-}
-
-/// Whether another tab waits in the browser's queue. Who has heard of one may have outlived it: it
-/// got its shared grant, gave up or died.
-Task<bool> LockQueue::somebody_waits() {
-    if (!context_.world.locks().available()) co_return contended_;
-    auto snapshot = co_await attempt(context_.world.locks().query());
-    if (!snapshot) co_return true;
-    const auto& pending = snapshot.value().pending;
-    co_return std::any_of(pending.begin(), pending.end(), [&](const LockInfo& lock) {
-        return lock.name == context_.names.lock(key_) ||
-               lock.name == context_.names.lock_gate(key_);
-    });
 }
 
 /// Who gives up or dies in the queue says nothing.
@@ -270,7 +257,7 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (!first || first->options.mode != possession->mode || !must_yield(*possession)) {
         co_return false;
     }
-    if (co_await somebody_waits() || contended_ || over()) co_return false;
+    if (co_await turnstile_->waited_for() || contended_ || over()) co_return false;
     possession->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }

@@ -1,5 +1,7 @@
 #include "lock_turnstile.hpp"
 
+#include <algorithm>
+
 namespace tabacus {
 namespace {
 
@@ -160,6 +162,16 @@ Task<std::shared_ptr<Possession>> WebTurnstile::rob(Wish wish) {
         co_await fail(raised.error());
     }
     co_return possession;
+}
+
+Task<bool> WebTurnstile::waited_for() {
+    auto snapshot = co_await attempt(context_.world.locks().query());
+    if (!snapshot) co_return true;
+    const auto& pending = snapshot.value().pending;
+    co_return std::any_of(pending.begin(), pending.end(), [&](const LockInfo& lock) {
+        return lock.name == context_.names.lock(key_) ||
+               lock.name == context_.names.lock_gate(key_);
+    });
 }
 
 void WebTurnstile::cancel() {

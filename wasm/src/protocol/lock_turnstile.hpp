@@ -40,6 +40,7 @@ class WebTurnstile final : public Turnstile {
     }
     void nudge(const std::vector<std::string>& /*gone*/) override {}
     [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
+    Task<bool> waited_for() override;
     void distrust() override {
         if (reservation_) reservation_->trusted = false;
     }
@@ -90,6 +91,7 @@ class PageTurnstile final : public Turnstile {
     void let_go(const std::shared_ptr<Possession>& /*possession*/) override {}
     void nudge(const std::vector<std::string>& /*gone*/) override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
+    Task<bool> waited_for() override { co_return false; }
 
   private:
     LockContext& context_;

@@ -1,0 +1,206 @@
+// Locks without Web Locks, on the lease: what is shared, what is hidden, who only tries, who is
+// back, and a line that was lost.
+#include <catch2/catch_test_macros.hpp>
+
+#include "lock_scene.hpp"
+#include "seeds.hpp"
+
+namespace tabacus::test {
+namespace {
+
+constexpr Platform on_lease{.locks = false};
+constexpr std::uint64_t lease_seeds = seeds / 4;
+
+/// A scene of three pages on the lease.
+struct LeaseScene : LockScene {
+    explicit LeaseScene(std::uint64_t seed)
+        : LockScene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed)) {
+        for (int i = 0; i < 3; ++i) open(on_lease);
+    }
+    LockPage::RequestPtr hold(std::size_t page, LockOptions options = {}) {
+        return members[page].page->hold(std::move(options));
+    }
+    LockPage::RequestPtr granted(std::size_t page, LockOptions options = {}) {
+        auto request = hold(page, std::move(options));
+        until([&] { return request->granted; });
+        return request;
+    }
+    LockPage::RequestPtr reader(std::size_t page) {
+        return granted(page, {.mode = LockMode::shared});
+    }
+    void pass(double delay_ms) {
+        const auto end_ms = origin.clock().now_ms() + delay_ms;
+        until([&] { return origin.clock().now_ms() >= end_ms; });
+    }
+    /// No longer, also where nothing else happens.
+    void pass_by_timer(double delay_ms) {
+        members[2].page->scope().spawn([](LabTab& tab, double nap_ms) -> Task<void> {
+            co_await tab.clock().sleep(nap_ms);
+        }(*members[2].tab, delay_ms));
+        pass(delay_ms);
+    }
+    /// How long it took.
+    double wait_for(const LockPage::RequestPtr& request) {
+        const auto began_ms = origin.clock().now_ms();
+        until([&] { return request->granted; });
+        return origin.clock().now_ms() - began_ms;
+    }
+    ~LeaseScene() { CHECK(judge.complaints == std::vector<std::string>{}); }
+    LeaseScene(const LeaseScene&) = delete;
+    LeaseScene& operator=(const LeaseScene&) = delete;
+    LeaseScene(LeaseScene&&) = delete;
+    LeaseScene& operator=(LeaseScene&&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("lease: who only tries is refused by the dead for a lease, and no longer") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        const auto holder = scene.granted(0);
+        if (seed % 2 == 0) {
+            scene.hold(1);
+            scene.pass(50);
+            scene.origin.kill(*scene.members[1].tab);
+            holder->let_go.complete({});
+            scene.pass(200);
+        } else {
+            scene.origin.kill(*scene.members[0].tab);
+        }
+        const auto early = scene.hold(2, {.if_available = true});
+        scene.until([&] { return early->ended; });
+        CHECK(early->unavailable);
+        scene.origin.run();
+        const auto late = scene.hold(2, {.if_available = true});
+        scene.until([&] { return late->ended || late->granted; });
+        CHECK(late->granted);
+        late->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: who only tries takes nothing from a holder that lives") {
+    LeaseScene scene(1);
+    const auto holder = scene.granted(0);
+    for (int i = 0; i < 20; ++i) {
+        const auto tried = scene.hold(2, {.if_available = true});
+        scene.pass(1'000);
+        CHECK(tried->unavailable);
+    }
+    holder->let_go.complete({});
+    scene.origin.run();
+}
+
+TEST_CASE("lease: a tab shares again beside another's readers; behind a writer while it lives") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        const auto first = scene.reader(0);
+        const auto other = scene.reader(1);
+        const auto second = scene.hold(0, {.mode = LockMode::shared});
+        scene.pass(500);
+        REQUIRE(second->granted);
+        scene.hold(2);
+        scene.pass(100);
+        const auto third = scene.hold(0, {.mode = LockMode::shared});
+        scene.pass(8'000);
+        REQUIRE(!third->granted);
+        scene.origin.kill(*scene.members[2].tab);
+        CHECK(scene.wait_for(third) < 7'000);
+        for (const auto& one : {first, second, third, other}) one->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a reader that is hidden keeps its long lease beside others") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        std::vector<LockPage::RequestPtr> readers;
+        scene.origin.hide(*scene.members[0].tab);
+        const std::size_t first = seed % 2;
+        for (const auto page : {first, 1 - first}) readers.push_back(scene.reader(page));
+        scene.pass(10'000);  // the visible one renews
+        readers[1 - first]->let_go.complete({});
+        const auto writer = scene.hold(2);
+        scene.pass(150'000);
+        REQUIRE(!writer->granted);
+        readers[first]->let_go.complete({});
+        CHECK(scene.wait_for(writer) < 1'000);
+        writer->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a waiter that is hidden is not overtaken") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        const auto holder = scene.granted(0);
+        scene.origin.hide(*scene.members[1].tab);
+        const auto hidden = scene.hold(1);
+        scene.pass(50);
+        const auto behind = scene.hold(2);
+        scene.pass(100'000);
+        scene.origin.deafen(*scene.members[1].tab);  // it is woken by its timer only
+        holder->let_go.complete({});
+        CHECK(scene.wait_for(hidden) < 61'000);
+        CHECK(!behind->granted);
+        hidden->let_go.complete({});
+        scene.wait_for(behind);
+        behind->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a page that is back does not wait for what it had itself") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        auto& tab = *scene.members[0].tab;
+        const bool frozen = seed % 2 == 0;
+        scene.granted(0, {.mode = seed % 4 < 2 ? LockMode::exclusive : LockMode::shared});
+        scene.steps(seed % 40);
+        if (frozen) {
+            scene.origin.freeze(tab);
+        } else if (!scene.origin.page_hide(tab)) {
+            continue;
+        }
+        scene.steps(seed % 30);
+        if (frozen) {
+            scene.origin.thaw(tab);
+        } else {
+            scene.origin.page_show(tab);
+        }
+        const auto again = scene.hold(0);
+        CHECK(scene.wait_for(again) < 1'000);
+        again->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a line that was lost lets no writer in beside readers") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        const auto ending = scene.reader(0);
+        scene.pass_by_timer(static_cast<double>(scene.random.below(1'500)));
+        const auto staying = scene.reader(1);
+        scene.pass_by_timer(static_cast<double>(scene.random.below(3'000)));
+        scene.origin.database().overwrite(Store::locks, "l/line",
+                                          lab::StoredValue{"1;nonsense", false});
+        // Before anybody renewed, or after one or both did.
+        scene.pass_by_timer(static_cast<double>(scene.random.below(2'500)));
+        ending->let_go.complete({});
+        const auto writer = scene.hold(2);
+        scene.pass(12'000);
+        REQUIRE(!writer->granted);
+        staying->let_go.complete({});
+        CHECK(scene.wait_for(writer) < 7'000);
+        writer->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+}  // namespace tabacus::test
