@@ -443,6 +443,14 @@ const LOCKS = [
         replace: 'if (!answer.succeeded) call->state = CallRow::State::failed;',
         test: 'leader: terms rise, and each call of three tabs is committed once and ends',
     },
+    {
+        ...of('lock_leader.cpp'),
+        name: 'answer-for-ever',
+        fault: 'the answer to a call of a key is the answer for ever',
+        find: 'if (same && !outdated(*call, world_.clock().now_ms())) co_return known;',
+        replace: 'if (same) co_return known;',
+        test: 'lock leader: calls of one key are one call for an hour after its answer',
+    },
 ];
 
 /** What tabs of an emulated origin may rely on. */

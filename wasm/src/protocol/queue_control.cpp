@@ -9,24 +9,6 @@
 namespace tabacus {
 namespace {
 
-JobInfo info_of(const Job& job, JobInfo::State state) {
-    JobInfo info;
-    info.id = job.id;
-    info.key = job.key;
-    info.kind = job.kind;
-    info.payload = job.payload;
-    info.priority = job.priority;
-    info.optional = job.optional;
-    info.at_most_once = job.at_most_once;
-    info.state = state;
-    info.attempts = job.attempts;
-    info.lost_workers = job.lost_workers;
-    info.enqueued_ms = static_cast<double>(job.enqueued_ms);
-    info.due_ms = static_cast<double>(job.due_ms);
-    info.error = job.error;
-    return info;
-}
-
 /// The jobs of a list, with what they carry. Reads only: what cannot be read is skipped.
 Task<std::vector<Job>> jobs_of(QueueRows& rows, std::string part) {
     std::vector<Job> jobs;

@@ -233,6 +233,24 @@ std::optional<OutcomeRow> parse_outcome_row(std::string_view text) {
     return row;
 }
 
+JobInfo info_of(const Job& job, JobInfo::State state) {
+    JobInfo info;
+    info.id = job.id;
+    info.key = job.key;
+    info.kind = job.kind;
+    info.payload = job.payload;
+    info.priority = job.priority;
+    info.optional = job.optional;
+    info.at_most_once = job.at_most_once;
+    info.state = state;
+    info.attempts = job.attempts;
+    info.lost_workers = job.lost_workers;
+    info.enqueued_ms = static_cast<double>(job.enqueued_ms);
+    info.due_ms = static_cast<double>(job.due_ms);
+    info.error = job.error;
+    return info;
+}
+
 std::string format_queue_event(const std::string& queue, const QueueEvent& event) {
     Format format;
     format.raw(queue).letter(static_cast<char>(event.kind)).raw(event.tab);

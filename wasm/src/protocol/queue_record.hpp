@@ -67,6 +67,8 @@ struct Job {
 };
 std::string format_job(const Job& job);
 std::optional<Job> parse_job(std::string_view text);
+/// The job as handlers and lists are told of it.
+JobInfo info_of(const Job& job, JobInfo::State state);
 
 /// "1;turn;tab" and place and id of each claimed job.
 struct SlotRow {

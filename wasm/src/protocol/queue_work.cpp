@@ -32,22 +32,6 @@ JobOutcome unkept(ErrorCode code, std::string_view message) {
     return {JobOutcome::Kind::failed, {std::move(text), false}, {}};
 }
 
-JobInfo run_info(const Job& job) {
-    JobInfo info;
-    info.id = job.id;
-    info.key = job.key;
-    info.kind = job.kind;
-    info.payload = job.payload;
-    info.priority = job.priority;
-    info.optional = job.optional;
-    info.at_most_once = job.at_most_once;
-    info.state = JobInfo::State::running;
-    info.attempts = job.attempts;
-    info.lost_workers = job.lost_workers;
-    info.enqueued_ms = static_cast<double>(job.enqueued_ms);
-    return info;
-}
-
 SlotRow::Entry entry_of(const Job& job) { return {job.place(), job.id}; }
 
 /// What is claimed alone: what may have ended its worker; what must not be begun twice; and values,
@@ -434,7 +418,7 @@ std::shared_ptr<Queue::Run> Queue::begin(const Job& job) {
     run->number = ++last_run_;
     run->id = job.id;
     runs_.push_back(run);
-    callbacks_.run(run->number, run_info(job));
+    callbacks_.run(run->number, info_of(job, JobInfo::State::running));
     return run;
 }
 
