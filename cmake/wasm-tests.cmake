@@ -1,0 +1,6 @@
+# What a C++ program of somebody's own does on threads of the core: the core with the test's functions
+# beside it, for Node. <build>/node/storers.js and .wasm.
+
+tabacus_sources(storers_sources tests/wasm)
+tabacus_objects(tabacus_storers "-fno-exceptions" ${storers_sources})
+tabacus_module(storers node node "${small_options}" tabacus_protocols tabacus_core tabacus_storers)

@@ -1,0 +1,91 @@
+/**
+ * C++ threads on the storage and the locks that a page shares: tabacus::SharedStorage, tabacus::SharedLock. The
+ * package's modules run a core that has tests/wasm/storers.cpp in it.
+ */
+
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const BUILD = new URL('../../build/', import.meta.url);
+const DIST = new URL('../../dist/node/', import.meta.url);
+
+/** @type {any} */
+let storers;
+/** @type {import('tabacus/threads').ThreadsMemory} */
+let shared;
+/** @type {string} */
+let folder;
+
+// What C++ threads do keeps no process alive.
+const alive = setInterval(() => {}, 1_000);
+
+before(async () => {
+    folder = await mkdtemp(fileURLToPath(new URL('storers-', BUILD)));
+    await cp(DIST, folder, { recursive: true });
+    const glue = new URL('wasm-threads/node/storers.js', BUILD);
+    await writeFile(
+        `${folder}/threads.js`,
+        `import start from ${JSON.stringify(glue.href)};
+        export default async (options) => (globalThis.storers = await start(options));`,
+    );
+    const { threads } = await import(pathToFileURL(`${folder}/tabacus-threads.js`).href);
+    shared = await threads();
+    ({ storers } = /** @type {any} */ (globalThis));
+});
+after(async () => {
+    clearInterval(alive);
+    shared.close();
+    await rm(folder, { recursive: true });
+});
+
+/** @param {Storage} storage @param {string} key @param {string | null} wanted */
+const becomes = (storage, key, wanted) =>
+    new Promise((resolve) => {
+        const look = () => {
+            if (storage.getItem(key) !== wanted) return;
+            shared.removeEventListener('storage', look);
+            resolve(wanted);
+        };
+        shared.addEventListener('storage', look);
+        look();
+    });
+
+test('C++ threads and the page add under one lock, and lose nothing', async () => {
+    const times = 2_000;
+    for (let thread = 0; thread < 3; thread++) storers._start_adding(times);
+    const storage = await shared.storage();
+    for (let i = 0; i < times; i++) {
+        await shared.locks.request('sum', () => storage.setItem('sum', `${Number(storage.getItem('sum')) + 1}`));
+    }
+    await becomes(storage, 'sum', `${4 * times}`);
+});
+
+test('a C++ thread waits for a lock of the page', async () => {
+    const storage = await shared.storage();
+    await shared.locks.request('sum', async () => {
+        storers._start_looking();
+        for (;;) {
+            const { pending } = await shared.locks.query();
+            if (pending?.some(({ name, mode }) => name === 'sum' && mode === 'shared')) break;
+        }
+        assert.equal(storage.getItem('looked'), null);
+        storage.setItem('sum', 'seen');
+    });
+    await becomes(storage, 'looked', 'seen');
+});
+
+test('a C++ thread hears of every change, and its own are told', async () => {
+    const storage = await shared.storage();
+    storers._start_echo();
+    await becomes(storage, 'echo', 'listens');
+    storage.setItem('k', 'one');
+    await becomes(storage, 'echo', 'nothing to one');
+    storage.setItem('k', '\ud800');
+    await becomes(storage, 'echo', 'one to \ud800');
+    storage.removeItem('k');
+    await becomes(storage, 'echo', '\ud800 to nothing');
+    storage.setItem('stop', '');
+    await becomes(storage, 'echo', null);
+});

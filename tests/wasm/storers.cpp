@@ -1,0 +1,69 @@
+// C++ threads on the storage and the locks that a page shares: tests/node/threads-storers.test.js.
+#include <emscripten/emscripten.h>
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+
+#include "sync/main_arena.hpp"
+#include "tabacus/shared_lock.hpp"
+#include "tabacus/shared_storage.hpp"
+
+namespace {
+
+using tabacus::SharedLock;
+using tabacus::SharedStorage;
+using tabacus::sync::main_arena;
+
+std::u16string text_of(std::uint32_t number) {
+    const auto digits = std::to_string(number);
+    return {digits.begin(), digits.end()};
+}
+
+std::uint32_t number_of(std::u16string_view digits) {
+    std::uint32_t number = 0;
+    for (const char16_t digit : digits) number = number * 10 + (digit - u'0');
+    return number;
+}
+
+/// What a lock must make whole: read, add one, write.
+void add(std::uint32_t times) {
+    SharedStorage storage(main_arena());
+    SharedLock lock(main_arena(), u"sum");
+    for (std::uint32_t i = 0; i < times; ++i) {
+        const std::scoped_lock held(lock);
+        storage.set(u"sum", text_of(number_of(storage.get(u"sum").value_or(u"0")) + 1));
+    }
+}
+
+/// Says after each change what there was and is, until there is a `stop`.
+void echo() {
+    SharedStorage storage(main_arena());
+    storage.set(u"echo", u"listens");
+    while (const auto change = storage.next_change(std::chrono::hours(1))) {
+        if (change->key == u"stop") break;
+        const auto old_value = change->old_value.value_or(u"nothing");
+        storage.set(u"echo", old_value + u" to " + change->new_value.value_or(u"nothing"));
+    }
+    storage.remove(u"echo");
+}
+
+/// Waits for a lock that somebody else may have, with whoever reads.
+void look() {
+    SharedStorage storage(main_arena());
+    SharedLock lock(main_arena(), u"sum");
+    const std::shared_lock held(lock);
+    storage.set(u"looked", storage.get(u"sum").value_or(u"nothing"));
+}
+
+}  // namespace
+
+extern "C" {
+
+EMSCRIPTEN_KEEPALIVE void start_adding(std::uint32_t times) { std::thread(add, times).detach(); }
+EMSCRIPTEN_KEEPALIVE void start_echo() { std::thread(echo).detach(); }
+EMSCRIPTEN_KEEPALIVE void start_looking() { std::thread(look).detach(); }
+}
