@@ -1,17 +1,24 @@
-/** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals. */
+/** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals, in Chromium's words. */
 
 /** @typedef {{ mode: 'exclusive' | 'shared', ifAvailable: boolean, steal: boolean, signal: AbortSignal | undefined }} RequestOptions */
+
+/** @param {string} why */
+const failed = (why) => `Failed to execute 'request' on 'LockManager': ${why}.`;
+
+/** What a robbed holder is told. */
+export const stolenMessage = "Lock broken by another request with the 'steal' option.";
 
 /**
  * @param {ArrayLike<any>} given request(name, callback) or request(name, options, callback)
  * @returns {{ name: string, options: RequestOptions, callback: (lock: any) => any }}
  */
 export function requestFrom(given) {
-    if (given.length < 2) throw new TypeError(`request: 2 arguments required, but ${given.length} present`);
+    if (given.length < 2) throw new TypeError(failed(`2 arguments required, but only ${given.length} present`));
     const name = `${given[0]}`;
     const options = optionsFrom(given.length > 2 ? given[1] : undefined);
-    const callback = given[given.length > 2 ? 2 : 1];
-    if (typeof callback !== 'function') throw new TypeError('request: the callback is not a function');
+    const at = given.length > 2 ? 2 : 1;
+    const callback = given[at];
+    if (typeof callback !== 'function') throw new TypeError(failed(`parameter ${at + 1} is not of type 'Function'`));
     return { name, options, callback };
 }
 
@@ -24,13 +31,13 @@ export function requestFrom(given) {
 function optionsFrom(given) {
     const dictionary = given ?? {};
     if (typeof dictionary !== 'object' && typeof dictionary !== 'function') {
-        throw new TypeError('request: the options are not an object');
+        throw new TypeError(failed("The provided value is not of type 'LockOptions'"));
     }
     const ifAvailable = Boolean(dictionary.ifAvailable);
     const mode = modeFrom(dictionary.mode);
     const { signal } = dictionary;
     if (signal !== undefined && !(signal instanceof AbortSignal)) {
-        throw new TypeError('request: the signal is not an AbortSignal');
+        throw new TypeError(failed('member signal is not of type AbortSignal'));
     }
     return { ifAvailable, mode, signal, steal: Boolean(dictionary.steal) };
 }
@@ -38,7 +45,9 @@ function optionsFrom(given) {
 /** @param {any} given */
 function modeFrom(given = 'exclusive') {
     const mode = `${given}`;
-    if (mode !== 'exclusive' && mode !== 'shared') throw new TypeError(`request: '${mode}' is no lock mode`);
+    if (mode !== 'exclusive' && mode !== 'shared') {
+        throw new TypeError(failed(`The provided value '${mode}' is not a valid enum value of type LockMode`));
+    }
     return mode;
 }
 
@@ -51,12 +60,13 @@ function modeFrom(given = 'exclusive') {
 export function checkRequest(name, { mode, ifAvailable, steal, signal }) {
     /** @param {string} why */
     const refuse = (why) => {
-        throw new DOMException(why, 'NotSupportedError');
+        throw new DOMException(failed(why), 'NotSupportedError');
     };
-    if (name.startsWith('-')) refuse('names that begin with - are reserved');
-    if (steal && ifAvailable) refuse('steal and ifAvailable exclude each other');
-    if (steal && mode !== 'exclusive') refuse('steal is for exclusive locks');
-    if (signal && (steal || ifAvailable)) refuse('a signal is for requests that wait');
+    if (name.startsWith('-')) refuse("Names cannot start with '-'");
+    if (steal && ifAvailable) refuse("The 'steal' and 'ifAvailable' options cannot be used together");
+    if (steal && mode !== 'exclusive') refuse("The 'steal' option may only be used with 'exclusive' locks");
+    if (signal && steal) refuse("The 'signal' and 'steal' options cannot be used together");
+    if (signal && ifAvailable) refuse("The 'signal' and 'ifAvailable' options cannot be used together");
     signal?.throwIfAborted();
 }
 

@@ -9,7 +9,7 @@
 import { TabacusError } from '../errors.js';
 import { idlInterface } from '../emulator/idl.js';
 import { polyfilled } from '../host/locks.js';
-import { checkRequest, coreName, domName, invoked, requestFrom } from './lock-idl.js';
+import { checkRequest, coreName, domName, invoked, requestFrom, stolenMessage } from './lock-idl.js';
 import { opener } from './opened.js';
 
 /** @typedef {import('../lock/held.js').Held} Held */
@@ -216,6 +216,8 @@ export class LockManager {
         } else if (request.options.signal?.aborted) {
             held.release();
         } else {
+            // §4.1, steal: over the lease a holder hears of it later than it may have let go.
+            if (request.options.steal) for (const robbed of place.held) this.#lose(robbed, stolenMessage);
             request.held = held;
             place.held.add(request);
             void this.#hold(request, held);
@@ -228,26 +230,29 @@ export class LockManager {
         request.reject(platformError(error));
     }
 
-    /** Until the callback's promise is settled, or the lock was stolen. @param {Request} request @param {Held} held */
+    /**
+     * Until the callback's promise is settled, or the lock was stolen: whichever the lock task queue has first.
+     *
+     * @param {Request} request
+     * @param {Held} held
+     */
     async #hold(request, held) {
         const place = this.#place(request.name);
-        const stolen = new Promise((resolve) => held.signal.addEventListener('abort', () => resolve(true), { once: true }));
+        held._whenLost(({ message }) => this.#lose(request, message));
         const waiting = request.invoke(new Lock(constructible, request.name, request.options.mode));
-        const ended = waiting.then(
-            () => false,
-            () => false,
-        );
-        if (await Promise.race([ended, stolen])) {
-            place.held.delete(request);
-            request.reject(new DOMException(String(held.signal.reason?.message), 'AbortError'));
-            return;
-        }
+        await waiting.catch(() => {});
         await this.#enqueue(async () => {
             held.release();
             place.held.delete(request);
-            request.resolve(waiting);
+            request.resolve(waiting); // nothing, of one that was stolen
             await this.#settle(await this.#tab(), request.name);
         });
+    }
+
+    /** @param {Request} request @param {string} why */
+    #lose(request, why) {
+        this.#places.get(request.name)?.held.delete(request);
+        request.reject(new DOMException(why, 'AbortError'));
     }
 
     /** §4.3, abort a request: of one whose callback was called, nothing. @param {Request} request */

@@ -1,6 +1,6 @@
 /** navigator.locks (W3C Web Locks API §3) over the rules' lock manager. */
 
-import { checkRequest, invoked, requestFrom } from '../compat/lock-idl.js';
+import { checkRequest, invoked, requestFrom, stolenMessage } from '../compat/lock-idl.js';
 import { idlInterface, internal, onlyInternal } from './idl.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -16,9 +16,6 @@ import { idlInterface, internal, onlyInternal } from './idl.js';
  * @property {() => void} forget the signal
  * @property {() => void} [settle] as the callback's promise was settled
  */
-
-/** @param {string} message */
-const aborted = (message) => new DOMException(message, 'AbortError');
 
 /** One context's side of the lock manager: what it asked for, by number. */
 export class LocksOf {
@@ -129,7 +126,7 @@ export class LocksOf {
 
     /** §4.1: nothing that a robbed holder does later changes its promise. @param {number} number */
     stolen(number) {
-        this.#requests.get(number)?.reject(aborted('the lock was stolen'));
+        this.#requests.get(number)?.reject(new DOMException(stolenMessage, 'AbortError'));
     }
 
     /** @param {number} number @param {(string | null)[]} texts */

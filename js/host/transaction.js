@@ -67,9 +67,9 @@ export class TransactionHost {
      * @param {number} [limit] rows at most
      */
     list(operation, store, prefix, limit) {
-        // No string that begins with the prefix sorts behind the prefix and the last code unit, but
-        // for those that go on with that very unit, which is no character.
-        const range = this.#keyRange.bound(prefix, `${prefix}\uffff`);
+        // Strings are sorted by their code units: those that begin with the prefix end where its last one is one more.
+        const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) => String.fromCharCode(tail.charCodeAt(0) + 1));
+        const range = end === prefix ? this.#keyRange.lowerBound(prefix) : this.#keyRange.bound(prefix, end, false, true);
         this.#read(operation, store, (objects) => {
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);

@@ -1,6 +1,6 @@
 /** `shared.locks` (W3C Web Locks API §3 and §4) over the requests that threads share: lock_table.hpp. */
 
-import { checkRequest, invoked, requestFrom } from '../compat/lock-idl.js';
+import { checkRequest, invoked, requestFrom, stolenMessage } from '../compat/lock-idl.js';
 import { internal } from '../emulator/idl.js';
 import { lockInterface } from '../emulator/locks.js';
 import { TabacusError } from '../errors.js';
@@ -128,9 +128,9 @@ export class OpenLocks {
         const waiting = invoked(request.callback, new SharedLock(internal, request.name, request.options.mode));
         await waiting.catch(() => {});
         if (this.#core.closed) return;
-        // §4.2: released first; the promise of one that was stolen is settled already.
-        this.#drop(request);
-        this.#forget(request, () => request.resolve(waiting));
+        // §4.2: released first. Whether it was stolen before is settled in the room, not by who of both hears of it first.
+        const stolen = this.#drop(request) === lockStates.stolen;
+        this.#forget(request, () => (stolen ? this.#tellStolen(request) : request.resolve(waiting)));
     }
 
     /** §4.1: a robbed holder is told at once. @param {Request} request @param {number} block */
@@ -138,7 +138,12 @@ export class OpenLocks {
         while (request.block !== 0 && this.#state(block) === lockStates.held) {
             await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.held, lookMax_ms(), false);
         }
-        if (request.block !== 0) request.reject(new DOMException('the lock was stolen', 'AbortError'));
+        if (request.block !== 0) this.#tellStolen(request);
+    }
+
+    /** @param {Request} request */
+    #tellStolen({ reject }) {
+        reject(new DOMException(stolenMessage, 'AbortError'));
     }
 
     /** §4.3; after close() nothing of it is left. @param {Request} request */
@@ -148,12 +153,17 @@ export class OpenLocks {
         this.#forget(request, () => request.reject(request.options.signal?.reason));
     }
 
-    /** What it has in the room, waiting or held, it has no more. @param {Request} request */
+    /** What it has in the room, waiting or held, it has no more. @param {Request} request @returns {number} its state before */
     #drop(request) {
         const { block } = request;
         request.block = 0;
-        this.#inside(() => this.#ops.locks_release(this.#room, block));
+        const state = this.#inside(() => {
+            const before = this.#state(block);
+            this.#ops.locks_release(this.#room, block);
+            return before;
+        });
         Atomics.notify(this.#core.words, this.#wordOf(block)); // whoever watches it still, looks
+        return state;
     }
 
     /** @param {Request} request @param {() => void} settle */

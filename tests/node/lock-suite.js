@@ -202,6 +202,34 @@ export const lockSuite = (title, make) => describe(title, { timeout: 120_000 }, 
             assert.equal(await locks.request(fresh(), async () => 'async'), 'async');
         });
 
+        it('calls the callback of no object, with the lock alone', async () => {
+            /** @this {unknown} @param {unknown[]} given */
+            function callback(...given) {
+                return [this, given.length];
+            }
+            assert.deepEqual(await locks.request(fresh(), callback), [undefined, 1]);
+            const name = fresh();
+            await locks.request(name, async () =>
+                assert.deepEqual(await locks.request(name, { ifAvailable: true }, callback), [undefined, 1]),
+            );
+        });
+
+        it('refuses in the words that Chromium has for it', async () => {
+            const why = (/** @type {string} */ words) => ({ message: `Failed to execute 'request' on 'LockManager': ${words}.` });
+            const refused = (/** @type {any} */ options, /** @type {string} */ words) =>
+                assert.rejects(locks.request(fresh(), options, unreached), why(words));
+            const { signal } = new AbortController();
+            await assert.rejects(locks.request(fresh()), why('2 arguments required, but only 1 present'));
+            await assert.rejects(locks.request('-', unreached), why("Names cannot start with '-'"));
+            await assert.rejects(locks.request('n', null), why("parameter 2 is not of type 'Function'"));
+            await refused({ mode: 'foo' }, "The provided value 'foo' is not a valid enum value of type LockMode");
+            await refused({ signal: {} }, 'member signal is not of type AbortSignal');
+            await refused({ steal: true, ifAvailable: true }, "The 'steal' and 'ifAvailable' options cannot be used together");
+            await refused({ steal: true, mode: 'shared' }, "The 'steal' option may only be used with 'exclusive' locks");
+            await refused({ steal: true, signal }, "The 'signal' and 'steal' options cannot be used together");
+            await refused({ ifAvailable: true, signal }, "The 'signal' and 'ifAvailable' options cannot be used together");
+        });
+
         it('is settled after the lock was released', async () => {
             const end = deferred();
             /** @type {string[]} */
@@ -413,6 +441,21 @@ export const lockSuite = (title, make) => describe(title, { timeout: 120_000 }, 
                 await told;
             }
             assert.ok(await locks.request(name, { ifAvailable: true }, (/** @type {any} */ lock) => lock));
+        });
+
+        it('comes first of a callback that is settled after it was asked, in the same turn or before it runs', async () => {
+            const name = fresh();
+            const holder = await hold(locks, name);
+            const robbed = rejectsDom(holder.released, 'AbortError');
+            const stolen = locks.request(name, { steal: true }, () => 'mine');
+            holder.release('too late');
+            assert.equal(await stolen, 'mine');
+            await robbed;
+            let called = 0;
+            const asked = rejectsDom(locks.request(name, async () => ++called), 'AbortError');
+            assert.equal(await locks.request(name, { steal: true }, () => 'again'), 'again');
+            await asked;
+            assert.equal(called, 1);
         });
 
         it('goes before who waits, who then has its turn', async () => {
