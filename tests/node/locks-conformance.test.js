@@ -8,19 +8,22 @@ import { FakeOrigin } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
 
-/** Two tabs of one origin. */
-function openTabs() {
+/** Two tabs of one origin. @param {boolean} [lease] where the browser has no locks */
+function openTabs(lease) {
     const origin = new FakeOrigin();
     const browser = new LockOrigin();
-    const window = (/** @type {number} */ at) => origin.window({ navigator: { locks: browser.manager(`${at}`) } });
+    const window = (/** @type {number} */ at) =>
+        origin.window({ navigator: lease ? {} : { locks: browser.manager(`${at}`) } });
     return Promise.all([0, 1].map((at) => open({ build: 'single', window: window(at) })));
 }
 
-lockSuite('LockManager', async () => {
-    const tabs = await openTabs();
-    const [locks, others] = tabs.map((tab) => new LockManager(tab));
-    return { locks, others, Lock, LockManager, end: () => Promise.all(tabs.map((tab) => tab.close())) };
-});
+for (const lease of [false, true]) {
+    lockSuite(`LockManager over ${lease ? 'the lease' : 'Web Locks'}`, async () => {
+        const tabs = await openTabs(lease);
+        const [locks, others] = tabs.map((tab) => new LockManager(tab));
+        return { locks, others, Lock, LockManager, end: () => Promise.all(tabs.map((tab) => tab.close())) };
+    });
+}
 
 describe('LockManager and its tab', () => {
     /** @type {import('tabacus').Tab[]} */
