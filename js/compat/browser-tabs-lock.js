@@ -42,8 +42,8 @@ export default class SuperTokensLock {
         if (!(timeout > 0)) return false;
         const limit = Math.min(timeout, timeoutMsMax);
         try {
-            const held = await (await this.#tab())._acquire(coreName(String(lockKey)), { timeout: limit });
-            if (held) this.#held.set(lockKey, held);
+            const held = await (await this.#tab())._acquire(coreName(`${lockKey}`), { timeout: limit });
+            if (held) this.#held.set(`${lockKey}`, held);
             return held !== null;
         } catch (error) {
             if (error instanceof DOMException && error.name === 'TimeoutError') return false;
@@ -56,7 +56,7 @@ export default class SuperTokensLock {
      * @param {string} lockKey
      */
     async releaseLock(lockKey) {
-        this.#held.get(lockKey)?.release();
-        this.#held.delete(lockKey);
+        this.#held.get(`${lockKey}`)?.release();
+        this.#held.delete(`${lockKey}`);
     }
 }

@@ -7,12 +7,14 @@
 
 import { opener } from './opened.js';
 
+/** @typedef {{ readonly name: string, close?: (...given: any[]) => any }} Channel */
+
 /**
- * @param {{ readonly name: string }} channel of which the elector takes the name only
- * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab> }} [options] a tab that is open
- *   already
+ * @param {Channel} channel of which the elector takes the name, and dies when it is closed
+ * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab>, fallbackInterval?: number,
+ *   responseTime?: number }} [options] a tab that is open already; the times of broadcast-channel are not needed
  */
-export const createLeaderElection = (channel, { tab } = {}) => new LeaderElection(channel.name, opener('leadership', tab));
+export const createLeaderElection = (channel, { tab } = {}) => new LeaderElection(channel, opener('leadership', tab));
 
 export class LeaderElection {
     #name;
@@ -34,14 +36,29 @@ export class LeaderElection {
     /** There are no duplicate leaders: it is never called. */
     onduplicate = () => {};
 
+    /** Tells electors apart. */
+    token = Math.random().toString(36).slice(2);
+
     /**
-     * @param {string} name
+     * @param {Channel} channel
      * @param {() => Promise<import('../tab/tab.js').Tab>} tab
      * @internal
      */
-    constructor(name, tab) {
-        this.#name = name;
+    constructor(channel, tab) {
+        this.broadcastChannel = channel;
+        this.#name = channel.name;
         this.#tab = tab;
+        this.#dieWith(channel);
+    }
+
+    /** No platform tells of a channel that is closed. @param {Channel} channel */
+    #dieWith(channel) {
+        const { close } = channel;
+        if (typeof close !== 'function') return;
+        channel.close = (...given) => {
+            void this.die();
+            return Reflect.apply(close, channel, given);
+        };
     }
 
     /** Whether this elector leads. */
@@ -63,8 +80,12 @@ export class LeaderElection {
         return (await (await this.#tab()).leader(this.#name).current()) !== null;
     }
 
-    /** Tries once. @returns {Promise<boolean>} whether it leads */
-    async applyOnce() {
+    /**
+     * Tries once.
+     * @param {boolean} [_isFromFallbackInterval] of broadcast-channel: not needed
+     * @returns {Promise<boolean>} whether it leads
+     */
+    async applyOnce(_isFromFallbackInterval) {
         if (this.isLeader || this.isDead) return this.isLeader;
         this.#applying ??= this.#apply();
         await this.#applying;

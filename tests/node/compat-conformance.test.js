@@ -73,6 +73,11 @@ describe('browser-tabs-lock', () => {
             assert.equal(await acquireLock(key, Infinity), true);
             await releaseLock(key);
         }
+        const seven = /** @type {any} */ (7);
+        assert.equal(await acquireLock(seven), true);
+        await releaseLock('7');
+        assert.equal(await acquireLock('7', 50), true, 'keys are strings');
+        await releaseLock(seven);
         for (const timeout of [0, -1, NaN]) assert.equal(await acquireLock('free', timeout), false);
         await close();
     });
@@ -135,6 +140,22 @@ describe('leader election', () => {
         await elector.die();
         await follows;
         assert.equal(next?.isLeader, true);
+        await close();
+    });
+
+    it('dies when its channel is closed, of whatever class that is', async () => {
+        const { tabs: [a, b], close } = await tabs(2);
+        const closed = { name: 'channel', close: async (/** @type {number} */ how) => how };
+        const [one, other] = [createLeaderElection(closed, { tab: a }), createLeaderElection(new BroadcastChannel('channel'), { tab: b })];
+        assert.deepEqual([one.broadcastChannel, one.token === other.token], [closed, false]);
+        await one.awaitLeadership();
+        const follows = other.awaitLeadership();
+        assert.equal(await closed.close(5), 5);
+        assert.deepEqual([one.isDead, one.isLeader], [true, false]);
+        await follows;
+        assert.equal(other.isLeader, true);
+        /** @type {any} */ (other.broadcastChannel).close();
+        assert.equal(other.isDead, true);
         await close();
     });
 
