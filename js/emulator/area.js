@@ -93,4 +93,7 @@ class Area {
  * @param {number} area
  * @returns {Storage}
  */
-export const storageOf = (context, area) => makeStorage(new Area(context, area), context.window.Storage);
+export function storageOf(context, area) {
+    context.checkStorable(area === 0 ? 'localStorage' : 'sessionStorage');
+    return makeStorage(new Area(context, area), context.window.Storage);
+}

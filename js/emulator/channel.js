@@ -26,6 +26,9 @@ export class Mail {
     }
 }
 
+/** Before the names of channels: those of opaque origins reach nobody else. @param {Context} context */
+const reachOf = ({ opaque }) => (opaque === undefined ? '' : `\0${opaque}/`);
+
 /** @param {Context} context @returns {any} */
 export const broadcastChannelInterface = (context) => {
     class BroadcastChannel extends ReportingTarget {
@@ -39,7 +42,7 @@ export const broadcastChannelInterface = (context) => {
             super();
             belongsTo(this, context);
             this.#name = `${name}`;
-            this.#endpoint = context.rules.channel(context.id, this.#name);
+            this.#endpoint = context.rules.channel(context.id, reachOf(context) + this.#name);
             context.channels.set(this.#endpoint, (data) => this.#hear(data));
         }
 

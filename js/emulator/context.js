@@ -35,10 +35,10 @@ export class Context {
     /**
      * @param {Origin} origin
      * @param {Tab} tab
-     * @param {{ kind: 'window' | 'worker', agent: number, session: number, url: string, parent?: Context, owner?: Context }} options
-     *   `parent`: of a frame; `owner`: of a worker
+     * @param {{ kind: 'window' | 'worker', agent: number, session: number, url: string, parent?: Context, owner?: Context, sandboxed?: boolean }} options
+     *   `parent`: of a frame; `owner`: of a worker; `sandboxed`: it is none of its parent's origin
      */
-    constructor(origin, tab, { kind, agent, session, url, parent, owner }) {
+    constructor(origin, tab, { kind, agent, session, url, parent, owner, sandboxed = false }) {
         this.origin = origin;
         this.rules = origin.rules;
         this.tab = tab;
@@ -52,6 +52,8 @@ export class Context {
         this.parent = parent;
         this.owner = owner;
         this.id = origin.rules.context(agent, session);
+        /** HTML §7.1.1: of an opaque origin, which the contexts of one number share; undefined: the origin's own. */
+        this.opaque = sandboxed || parent?.opaque !== undefined ? this.id : owner?.opaque;
         this.born_ms = origin.clock.now();
         this.timeOrigin = origin.clock.wall();
         this.chance = new Chance(origin.seed, this.id);
@@ -65,6 +67,16 @@ export class Context {
     /** Do its writes still count? */
     get active() {
         return this.alive && !this.detached;
+    }
+
+    /** HTML §7.1.1, serialized. */
+    get originText() {
+        return this.opaque === undefined ? this.url.origin : 'null';
+    }
+
+    /** Storage §4.4: an opaque origin has no storage. @param {string} what */
+    checkStorable(what) {
+        if (this.opaque !== undefined) throw new DOMException(`${what}: the origin is opaque`, 'SecurityError');
     }
 
     /** HTML §7.3.3 */
@@ -150,7 +162,7 @@ export class Context {
 
     /** A message for many: each has a copy of its own. @param {EventTarget} target @param {unknown} data */
     fireMessage(target, data) {
-        this.firePosted(target, { data: structuredClone(data), ports: [] }, { origin: this.url.origin });
+        this.firePosted(target, { data: structuredClone(data), ports: [] }, { origin: this.originText });
     }
 
     /**

@@ -108,6 +108,9 @@ defineHandlers(Element.prototype, ['load', 'error', 'click']);
 /** Scripts of a text in HTML, those within it. */
 const scripts = /<script\b[^>]*>([^]*?)<\/script\s*>/gi;
 
+/** HTML §7.1.6, the sandboxing flags. @param {string | null | undefined} sandbox @param {'same-origin' | 'scripts'} what */
+export const allows = (sandbox, what) => sandbox == null || sandbox.toLowerCase().split(/[\t\n\f\r ]+/).includes(`allow-${what}`);
+
 /** HTML §4.8.5: a frame while it is in the document, of this origin. What it shows is what its srcdoc or blob says. */
 class FrameElement extends Element {
     #parent;
@@ -124,7 +127,8 @@ class FrameElement extends Element {
         return this.#frame?.window ?? null;
     }
     get contentDocument() {
-        return this.#frame?.window.document ?? null;
+        const frame = this.#frame;
+        return frame && frame.opaque === this.#parent.opaque ? frame.window.document : null;
     }
 
     get src() {
@@ -139,6 +143,12 @@ class FrameElement extends Element {
     }
     set srcdoc(srcdoc) {
         this.setAttribute('srcdoc', srcdoc);
+    }
+    get sandbox() {
+        return this.getAttribute('sandbox') ?? '';
+    }
+    set sandbox(sandbox) {
+        this.setAttribute('sandbox', sandbox);
     }
     get name() {
         return this.getAttribute('name') ?? '';
@@ -175,21 +185,22 @@ class FrameElement extends Element {
         // Another origin's frame is none of this emulator's.
         const inherits = protocol === 'about:' || protocol === 'blob:';
         if (!inherits && origin !== parent.url.origin) return this.#loaded(undefined);
-        const frame = parent.tab.openFrame({ parent, url: inherits ? parent.url : address });
+        const sandbox = this.getAttribute('sandbox') ?? undefined;
+        const frame = parent.tab.openFrame({ parent, sandbox, url: inherits ? parent.url : address });
         if (inherits) frame.address = new URL(address);
         this.#frame = frame;
         frame.name = this.name;
         frame.element = this;
         if (address === 'about:blank') this.#loaded(frame);
-        else void this.#load(frame, address);
+        else void this.#load(frame, address, allows(sandbox, 'scripts'));
     }
 
-    /** @param {Context} frame @param {string} address */
-    async #load(frame, address) {
+    /** @param {Context} frame @param {string} address @param {boolean} scripted */
+    async #load(frame, address, scripted) {
         const done = frame.origin.beginWork();
         const html = address === 'about:srcdoc' ? this.srcdoc : await Promise.resolve(textOf(new URL(address))).catch(() => '');
         frame.queueTask(() => {
-            for (const [, script = ''] of html.matchAll(scripts)) frame.guard(() => runScript(frame, script));
+            for (const [, script = ''] of scripted ? html.matchAll(scripts) : []) frame.guard(() => runScript(frame, script));
             frame.fire(frame.window, trusted(Event, 'load'));
             this.#parent.queueTask(() => this.#loaded(frame));
         });

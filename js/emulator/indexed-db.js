@@ -55,8 +55,16 @@ export function databaseOf(context) {
     factory._connectionQueues = database.shared._connectionQueues;
     for (const operation of /** @type {const} */ (['open', 'deleteDatabase'])) {
         const begin = factory[operation].bind(factory);
-        factory[operation] = (/** @type {any[]} */ ...given) => watched(context, begin(...given));
+        factory[operation] = (/** @type {any[]} */ ...given) => {
+            context.checkStorable('indexedDB');
+            return watched(context, begin(...given));
+        };
     }
+    const databases = factory.databases.bind(factory);
+    factory.databases = async () => {
+        context.checkStorable('indexedDB');
+        return databases();
+    };
     return factory;
 }
 

@@ -34,7 +34,7 @@ export class LocksOf {
     /** §3.2.1 @param {any[]} given @returns {Promise<unknown>} */
     request(given) {
         const { name, options, callback } = requestFrom(given);
-        this.#checkActive();
+        this.#checkContext();
         checkRequest(name, options);
         const context = this.#context;
         const number = ++this.#last;
@@ -63,7 +63,7 @@ export class LocksOf {
 
     /** @returns {Promise<object>} */
     query() {
-        this.#checkActive();
+        this.#checkContext();
         const number = ++this.#last;
         return new Promise((resolve) => {
             this.#queries.set(number, resolve);
@@ -72,8 +72,10 @@ export class LocksOf {
         });
     }
 
-    #checkActive() {
+    /** §3.2.1, §3.2.2: the first two steps. */
+    #checkContext() {
         if (!this.#context.fullyActive) throw new DOMException('the document is not fully active', 'InvalidStateError');
+        this.#context.checkStorable('locks');
     }
 
     /** §4.4, in the task that the grant queues: the callback is invoked, unless it was aborted meanwhile. @param {number} number */

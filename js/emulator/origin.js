@@ -291,7 +291,8 @@ export class Origin {
 
     /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
     #changed(context, area, from, [key, oldValue, newValue]) {
-        const { window } = context;
+        const { window, opaque } = context;
+        if (opaque !== undefined) return;
         const url = this.contexts.get(from)?.address.href ?? '';
         context.guard(() => {
             const storageArea = area === 0 ? window.localStorage : window.sessionStorage;

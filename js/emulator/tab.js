@@ -4,6 +4,7 @@ import { invalid, TabacusError } from '../errors.js';
 import { checkOptions } from '../shared/check.js';
 import { Context } from './context.js';
 import { where } from './core.js';
+import { allows } from './document.js';
 import { trusted } from './events.js';
 import { internal } from './idl.js';
 import { endDatabases } from './indexed-db.js';
@@ -89,18 +90,20 @@ export class Tab {
 
     /**
      * A frame of the same origin in the tab: its `window` shares the tab's storages and event loop.
-     * @param {{ url?: string | URL, parent?: Context }} [options] `parent`: an open frame of the tab, or its window's
+     * @param {{ url?: string | URL, parent?: Context, sandbox?: string }} [options] `parent`: an open frame of the tab, or
+     *   its window's; `sandbox`: as an iframe's, without `allow-same-origin` its origin is an opaque one
      * @returns {Context & { window: any }}
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
     openFrame(options = {}) {
-        const { url = '', parent = this.context } = /** @type {any} */ (checkOptions(options, ['url', 'parent']));
+        const { url = '', parent = this.context, sandbox } = /** @type {any} */ (checkOptions(options, ['url', 'parent', 'sandbox']));
         const framing = parent instanceof Context && parent.tab === this && parent.kind === 'window' && (parent.active || this.closed);
         if (!framing) throw invalid('parent', parent, 'an open frame of this tab');
+        if (sandbox !== undefined && typeof sandbox !== 'string') throw invalid('sandbox', sandbox, 'a string');
         const href = sameOriginUrl(url, parent.url);
         this.#checkOpen();
         const { agent, session } = this;
-        const frame = new Context(this.origin, this, { kind: 'window', agent, session, url: href, parent });
+        const frame = new Context(this.origin, this, { kind: 'window', agent, session, url: href, parent, sandboxed: !allows(sandbox, 'same-origin') });
         this.frames.push(frame);
         this.#index(parent);
         return frame;

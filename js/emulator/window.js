@@ -106,7 +106,7 @@ const COMMON = {
     Date: dateOf,
     performance: performanceOf,
     indexedDB: databaseOf,
-    origin: ({ url }) => url.origin,
+    origin: ({ originText }) => originText,
     isSecureContext: ({ url }) => isSecure(url),
     crossOriginIsolated: () => false,
     location: locationOf,
@@ -203,7 +203,7 @@ const CHANGING = {
     opener: ({ tab, parent }) => (parent ? null : (tab.opener?.window ?? null)),
     closed: ({ tab, detached }) => tab.closed || detached,
     length: (context) => context.tab.framesOf(context).length,
-    frameElement: ({ element, detached }) => (detached ? null : element),
+    frameElement: ({ element, detached, opaque }) => (detached || opaque !== undefined ? null : element),
 };
 
 /** Of those, what assignment replaces (Web IDL §3.3.12). */
@@ -300,9 +300,11 @@ export function makeGlobal(context) {
 function postMessageTo(context) {
     return (/** @type {any[]} */ ...given) => {
         const sender = context.origin.current ?? context;
-        const { targetOrigin, ...message } = postedToWindow(given, sender.url.origin);
-        if (targetOrigin !== '*' && targetOrigin !== context.url.origin) return;
-        const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.url.origin };
+        const { targetOrigin, ...message } = postedToWindow(given, sender.originText);
+        // What is opaque is the same as itself alone.
+        const meant = targetOrigin === 'null' ? sender === context : targetOrigin === context.originText;
+        if (targetOrigin !== '*' && !meant) return;
+        const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.originText };
         context.queueTask(() => context.firePosted(context.window, message, from), source.message, sender.agent);
     };
 }

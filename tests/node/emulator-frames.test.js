@@ -41,6 +41,34 @@ describe('frames (HTML §4.8.5)', () => {
         assert.deepEqual(result, [...opened, null, null, null, true, 0, false, 'InvalidStateError']);
     });
 
+    it('sandbox: of an opaque origin, without storages, locks, databases and others’ channels (§7.1.6)', async () => {
+        const names = async (/** @type {string} */ sandbox) => {
+            const { result } = await said(`
+                const frame = document.createElement('iframe');
+                ${sandbox}
+                frame.srcdoc = '<script>onmessage = async () => {' +
+                    'const told = [origin, frameElement === null];' +
+                    'for (const one of [() => localStorage.length, () => sessionStorage.length, () => indexedDB.open("d"), () => indexedDB.databases(), () => navigator.locks.query(), () => navigator.locks.request("-", () => {})])' +
+                    '    try { await one(); told.push("fine"); } catch ({ name }) { told.push(name); }' +
+                    'const mine = new BroadcastChannel("c"); new BroadcastChannel("c").onmessage = ({ origin }) => told.push("mine " + origin); mine.postMessage("from the frame");' +
+                    'parent.localStorage.setItem("k", "v"); onstorage = () => told.push("storage");' +
+                    'setTimeout(() => parent.postMessage(told, parent.origin), 10); }</' + 'script>';
+                const heard = [];
+                new BroadcastChannel('c').onmessage = ({ data }) => heard.push(data);
+                addEventListener('message', ({ data, origin }) => resolve([frame.contentDocument === null, origin, ...heard, ...data]));
+                frame.onload = () => { frame.contentWindow.postMessage('no', location.origin + '1'); frame.contentWindow.postMessage('go', '*'); setTimeout(resolve, 100, 'silent'); };
+                document.body.append(frame);`);
+            return result;
+        };
+        const own = 'https://example.test';
+        const open = [false, own, 'from the frame', own, false, 'fine', 'fine', 'fine', 'fine', 'fine', 'NotSupportedError', `mine ${own}`, 'storage'];
+        assert.deepEqual(await names(''), open);
+        assert.deepEqual(await names('frame.sandbox = "allow-scripts ALLOW-same-origin";'), open);
+        const refused = Array.from({ length: 6 }, () => 'SecurityError');
+        assert.deepEqual(await names('frame.sandbox = "allow-scripts";'), [true, 'null', 'null', true, ...refused, 'mine null']);
+        assert.equal(await names('frame.sandbox = "allow-same-origin";'), 'silent');
+    });
+
     it('srcdoc and blobs: their scripts run in the frame; load is fired; its messages tell who sent them', async () => {
         for (const seed of [undefined, 3, 8]) {
             const { result, uncaught } = await said(
