@@ -1,9 +1,13 @@
 /** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals, in Chromium's words. */
 
+import { requireArguments } from '../emulator/idl.js';
+
 /** @typedef {{ mode: 'exclusive' | 'shared', ifAvailable: boolean, steal: boolean, signal: AbortSignal | undefined }} RequestOptions */
 
+const request = "'request' on 'LockManager'";
+
 /** @param {string} why */
-const failed = (why) => `Failed to execute 'request' on 'LockManager': ${why}.`;
+const failed = (why) => `Failed to execute ${request}: ${why}.`;
 
 /** What a robbed holder is told. */
 export const stolenMessage = "Lock broken by another request with the 'steal' option.";
@@ -13,7 +17,7 @@ export const stolenMessage = "Lock broken by another request with the 'steal' op
  * @returns {{ name: string, options: RequestOptions, callback: (lock: any) => any }}
  */
 export function requestFrom(given) {
-    if (given.length < 2) throw new TypeError(failed(`2 arguments required, but only ${given.length} present`));
+    requireArguments(`execute ${request}`, given, 2);
     const name = `${given[0]}`;
     const options = optionsFrom(given.length > 2 ? given[1] : undefined);
     const at = given.length > 2 ? 2 : 1;

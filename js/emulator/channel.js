@@ -38,7 +38,7 @@ export const broadcastChannelInterface = (context) => {
 
         /** @param {any} name */
         constructor(name) {
-            requireArguments('BroadcastChannel', arguments, 1);
+            requireArguments("construct 'BroadcastChannel'", arguments, 1);
             super();
             belongsTo(this, context);
             this.#name = `${name}`;
@@ -52,7 +52,7 @@ export const broadcastChannelInterface = (context) => {
 
         /** @param {any} message */
         postMessage(message) {
-            requireArguments('postMessage', arguments, 1);
+            requireArguments("execute 'postMessage' on 'BroadcastChannel'", arguments, 1);
             if (!context.fullyActive) return;
             if (this.#closed) throw new DOMException('the channel is closed', 'InvalidStateError');
             const data = context.serialize(message);

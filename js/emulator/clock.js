@@ -172,7 +172,7 @@ export const performanceOf = (context) => {
 /** @param {Context} context the host's AbortSignal, of which timeout() goes by the origin's clock (DOM §3.2) */
 export const abortSignalOf = (context) => {
     const timeout = (/** @type {any[]} */ ...given) => {
-        requireArguments('timeout', given, 1);
+        requireArguments("execute 'timeout' on 'AbortSignal'", given, 1);
         const controller = new AbortController();
         const call = () => controller.abort(new DOMException('the time is over', 'TimeoutError'));
         context.timers.after(enforcedRange(given[0]), call);

@@ -54,7 +54,7 @@ export function eventInterface(name, members, order) {
 
         /** @param {string} type @param {any} [init] */
         constructor(type, init) {
-            requireArguments(name, arguments, 1);
+            requireArguments(`construct '${name}'`, arguments, 1);
             super(type, dictionary(name, init));
             this.#held = Object.fromEntries(Object.entries(members).map(([key, member]) => [key, converted(member, init?.[key])]));
         }
@@ -99,7 +99,7 @@ export function eventInterface(name, members, order) {
 function defineInitialiser(prototype, operation, write, order) {
     /** @this {any} @param {any} type @param {any} bubbles @param {any} cancelable @param {any[]} rest */
     const value = function (type, bubbles = false, cancelable = false, ...rest) {
-        requireArguments(operation, arguments, 1);
+        requireArguments(`execute '${operation}'`, arguments, 1);
         const initialised = { type: `${type}`, bubbles: Boolean(bubbles), cancelable: Boolean(cancelable) };
         const values = Object.fromEntries(order.map(([key, member], at) => [key, converted(member, rest[at])]));
         if (this.eventPhase === Event.NONE) write(this, initialised, values);

@@ -12,15 +12,16 @@ export function onlyInternal(key) {
 }
 
 /**
- * Web IDL §3.7.1: overload resolution begins with the number of arguments.
+ * Web IDL §3.7.1: overload resolution begins with the number of arguments. In Chromium's words.
  *
- * @param {string} operation
+ * @param {string} act what is not done: `execute 'key' on 'Storage'`, `construct 'Worker'`
  * @param {ArrayLike<unknown>} given
  * @param {number} required
  */
-export function requireArguments(operation, given, required) {
+export function requireArguments(act, given, required) {
     if (given.length >= required) return;
-    throw new TypeError(`${operation}: ${required} argument(s) required, but only ${given.length} present`);
+    const count = `${required} argument${required === 1 ? '' : 's'}`;
+    throw new TypeError(`Failed to ${act}: ${count} required, but only ${given.length} present.`);
 }
 
 /** Prototypes of platform objects. @type {WeakSet<object>} */
@@ -65,7 +66,7 @@ export function idlInterface(Interface, name, { inherited = [], length = 0 } = {
  */
 export function operation(name, required, call) {
     const made = (/** @type {any[]} */ ...given) => {
-        requireArguments(name, given, required);
+        requireArguments(`execute '${name}'`, given, required);
         return call(...given);
     };
     return Object.defineProperties(made, { name: { value: name }, length: { value: required } });

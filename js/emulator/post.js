@@ -163,7 +163,7 @@ const transferOf = ({ transfer }) => (transfer === undefined ? [] : sequence(tra
  * @returns {Posted}
  */
 export function postedToWorker(given, through) {
-    requireArguments('postMessage', given, 1);
+    requireArguments("execute 'postMessage'", given, 1);
     const [message, options] = given;
     const transfer = typeof options?.[Symbol.iterator] === 'function' && typeof options === 'object' ? sequence(options) : transferOf(dictionary(options));
     if (through && transfer.includes(through)) throw uncloneable('a port cannot be transferred through itself');
@@ -182,7 +182,7 @@ export const clonedByScript = ([value, options]) => transferred(value, transferO
  * @returns {Posted & { targetOrigin: string }} `*`: whatever the target's is
  */
 export function postedToWindow(given, from) {
-    requireArguments('postMessage', given, 1);
+    requireArguments("execute 'postMessage'", given, 1);
     const [message, second] = given;
     const byOptions = given.length < 3 && (second === undefined || second === null || typeof second === 'object' || typeof second === 'function');
     const options = byOptions ? dictionary(second) : {};

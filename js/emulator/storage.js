@@ -64,26 +64,26 @@ export const storageInterface = () => {
 
         /** @param {any} index */
         key(index) {
-            requireArguments('key', arguments, 1);
+            requireArguments("execute 'key' on 'Storage'", arguments, 1);
             const at = index >>> 0;
             return Behind.items(this).keys()[at] ?? null;
         }
 
         /** @param {any} key */
         getItem(key) {
-            if (arguments.length < 1) requireArguments('getItem', arguments, 1);
+            if (arguments.length < 1) requireArguments("execute 'getItem' on 'Storage'", arguments, 1);
             return Behind.items(this).get(`${key}`);
         }
 
         /** @param {any} key @param {any} value */
         setItem(key, value) {
-            if (arguments.length < 2) requireArguments('setItem', arguments, 2);
+            if (arguments.length < 2) requireArguments("execute 'setItem' on 'Storage'", arguments, 2);
             Behind.items(this).set(`${key}`, `${value}`);
         }
 
         /** @param {any} key */
         removeItem(key) {
-            requireArguments('removeItem', arguments, 1);
+            requireArguments("execute 'removeItem' on 'Storage'", arguments, 1);
             Behind.items(this).remove(`${key}`);
         }
 

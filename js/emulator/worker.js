@@ -158,7 +158,7 @@ export function workerInterface(context) {
     class Worker extends WorkerObject {
         /** @param {any} url @param {any} [options] */
         constructor(url, options) {
-            requireArguments('Worker', arguments, 1);
+            requireArguments("construct 'Worker'", arguments, 1);
             const { name = '' } = options ?? {};
             const asked = `${url}`.toWellFormed();
             if (!URL.canParse(asked, context.url)) throw new DOMException(`Worker: '${asked}' is no URL`, 'SyntaxError');

@@ -52,8 +52,10 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
         });
 
         it('Web IDL §3.7.7: arguments are counted first, converted from left to right', () => {
-            assert.throws(() => storage.setItem('only'), TypeError);
-            for (const name of ['getItem', 'removeItem', 'key']) assert.throws(() => storage[name](), TypeError);
+            const why = (/** @type {string} */ name, /** @type {string} */ counts) =>
+                ({ name: 'TypeError', message: `Failed to execute '${name}' on 'Storage': ${counts} present.` });
+            assert.throws(() => storage.setItem('only'), why('setItem', '2 arguments required, but only 1'));
+            for (const name of ['getItem', 'removeItem', 'key']) assert.throws(() => storage[name](), why(name, '1 argument required, but only 0'));
             /** @type {string[]} */
             const order = [];
             const told = (/** @type {string} */ text) => ({ toString: () => (order.push(text), text) });
