@@ -1,5 +1,8 @@
 import { attempt } from './failure.js';
 
+/** The wall clock is slewed and set; the other is not. */
+const agreement_ms = 5;
+
 /** Time, timers and randomness. */
 export class ClockHost {
     #platform;
@@ -17,8 +20,16 @@ export class ClockHost {
         this.#report = report;
     }
 
+    /**
+     * The wall clock, with the fraction of its millisecond where the other clock agrees with it: of what
+     * several tabs did within one, some of it can be told apart.
+     */
     now() {
-        return (this.#platform.Date ?? Date).now();
+        const now_ms = (this.#platform.Date ?? Date).now();
+        const { timeOrigin = NaN } = this.#platform.performance ?? performance;
+        const fine_ms = timeOrigin + this.monotonic();
+        if (!(Math.abs(fine_ms - now_ms) < agreement_ms)) return now_ms;
+        return Math.min(Math.max(fine_ms, now_ms), now_ms + 0.999);
     }
 
     monotonic() {

@@ -27,7 +27,7 @@ import { Values } from './values.js';
  * @property {Crypto} [crypto]
  * @property {Document} [document]
  * @property {{ now(): number }} [Date]
- * @property {{ now(): number }} [performance]
+ * @property {{ now(): number, timeOrigin?: number }} [performance]
  * @property {(callback: () => void) => void} [queueMicrotask]
  * @property {(callback: () => void, delay: number) => any} [setTimeout]
  * @property {(timer: any) => void} [clearTimeout]

@@ -239,6 +239,11 @@ export class Locks {
      * @returns {Promise<LockRequestInfo[]>}
      */
     async query(name) {
+        return (await this.#requestsOf(name)).map(({ info }) => info);
+    }
+
+    /** @param {string} name */
+    async #requestsOf(name) {
         this.#assertOpen();
         const words = await this.#border.promises.make((id) => this.#border.invoke('_lock_query', [name], id));
         return requestsFrom(words ? words.slice(0, -1) : []);
@@ -253,12 +258,14 @@ export class Locks {
         const names = await this.#border.promises.make((id) => this.#border.invoke('_lock_names', [], id));
         const found = await Promise.all(
             (names ? names.slice(0, -1) : []).map(async (/** @type {string} */ name) =>
-                (await this.query(name)).map((info) => ({ name, ...info })),
+                (await this.#requestsOf(name)).map(({ since_us, info }) => ({ since_us, info: { name, ...info } })),
             ),
         );
+        const held = (/** @type {LockRequestInfo} */ { state }) => Number(state === 'held');
         return found
             .flat()
-            .sort((a, b) => Number(b.state === 'held') - Number(a.state === 'held') || a.since - b.since);
+            .sort((a, b) => held(b.info) - held(a.info) || a.since_us - b.since_us)
+            .map(({ info }) => info);
     }
 
     /**
@@ -517,13 +524,15 @@ function platformError(error, signal) {
 
 /**
  * @param {string[]} words five for each, as LocksCore::query says them
- * @returns {LockRequestInfo[]}
+ * @returns {{ since_us: number, info: LockRequestInfo }[]}
  */
 const requestsFrom = (words) =>
     words.flatMap((state, at) => {
         if (at % 5) return [];
         const [mode, label, since, tab] = words.slice(at + 1, at + 5);
-        return [/** @type {LockRequestInfo} */ ({ state, mode, label, since: Number(since), tab })];
+        const since_us = Number(since);
+        const info = /** @type {LockRequestInfo} */ ({ state, mode, label, since: Math.floor(since_us / 1000), tab });
+        return [{ since_us, info }];
     });
 
 /**

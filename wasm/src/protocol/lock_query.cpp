@@ -12,6 +12,8 @@ namespace {
 /// Living tabs answer within a few; a frozen one never does.
 constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
+/// Several tabs may ask within one millisecond: messages tell more.
+constexpr double us_per_ms = 1000;
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
 constexpr double held_again_ms = 20;
@@ -48,7 +50,7 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
     const auto& mode = detail[at + 1];
     if (!since || (held != "h" && held != "w") || (mode != "x" && mode != "s")) return std::nullopt;
     return LockRequestInfo{held == "h", mode == "x" ? LockMode::exclusive : LockMode::shared,
-                           detail[at + 3], static_cast<double>(*since), tab};
+                           detail[at + 3], static_cast<double>(*since) / us_per_ms, tab};
 }
 
 /// What is recorded. Over the lease who is next takes it by itself, a moment after a release: until
@@ -91,7 +93,7 @@ void LockQueue::answer(const LockMessage& message) {
         for (const auto& info : own_requests()) {
             detail.emplace_back(info.held ? "h" : "w");
             detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
-            detail.push_back(std::to_string(static_cast<std::int64_t>(info.since_ms)));
+            detail.push_back(format_decimal(static_cast<std::int64_t>(info.since_ms * us_per_ms)));
             detail.push_back(info.label);
         }
         context_.post(LockMessage::Kind::tell, key_, std::move(detail));
