@@ -135,6 +135,8 @@ export class FencedTransaction {
      */
     #writes = new Map();
 
+    #ended = false;
+
     /**
      * @param {string[]} stores
      * @param {(store: string, key: string) => Promise<unknown>} read
@@ -192,12 +194,13 @@ export class FencedTransaction {
     }
 
     /**
-     * Store, key, value or null, …
+     * Takes nothing more. Store, key, value or null, …
      *
      * @param {(value: unknown) => string} keep
      * @internal
      */
-    _writes(keep) {
+    _end(keep) {
+        this.#ended = true;
         return [...this.#writes].flatMap(([store, rows]) =>
             [...rows].flatMap(([key, written]) => [store, key, written && keep(written.value)]),
         );
@@ -205,6 +208,7 @@ export class FencedTransaction {
 
     /** @param {string} store */
     #of(store) {
+        if (this.#ended) throw new TabacusError('closed', 'the transaction has ended: its function has returned');
         if (!this.#stores.includes(store)) throw invalid('store', store, `one of ${this.#stores.join(', ')}`);
         const writes = this.#writes.get(store) ?? new Map();
         this.#writes.set(store, writes);
