@@ -1,5 +1,7 @@
 /** How a run that others wait for ended, as what is told of it (once(), Leader.call()). */
 
+import { storable } from '../host/storable.js';
+
 /**
  * Its value, or what it threw.
  *
@@ -15,20 +17,28 @@ export function valueOf(succeeded, { value, name, message, thrown }) {
     throw error;
 }
 
+/** What is told of a thrown value that throws when it is looked at. */
+export const UNREADABLE = 'what was thrown cannot be read';
+
 /**
  * What others get of an error: its clone; at least its name and message.
  * @param {unknown} error
  */
 export function saidOf(error) {
-    const { name = 'Error', message = String(error) } = Object(error);
+    const said = { name: 'Error', message: UNREADABLE };
     try {
-        return { name, message, thrown: structuredClone(error) };
+        const { name = 'Error', message = String(error) } = Object(error);
+        Object.assign(said, { name: String(name), message: String(message) });
+        return { ...said, thrown: storable(error) };
     } catch {
-        return { name, message };
+        return said;
     }
 }
 
-/** @param {unknown} value @returns {value is PromiseLike<unknown>} */
+/**
+ * @param {unknown} value its `then` may throw
+ * @returns {value is PromiseLike<unknown>}
+ */
 export const isThenable = (value) => typeof Object(value).then === 'function';
 
 /**

@@ -1,4 +1,5 @@
 import { invalid } from '../errors.js';
+import { checkFunction } from '../tab/options.js';
 import { checkKinds } from './options.js';
 
 /** @typedef {import('../errors.js').TabacusError} TabacusError */
@@ -78,7 +79,7 @@ export class Queue {
      */
     handle(first, second = {}) {
         const [handler, options] = typeof first === 'string' ? [second, { kinds: [first] }] : [first, second];
-        if (typeof handler !== 'function') throw invalid('handler', handler, 'a function');
+        checkFunction('handler', handler);
         const own = { kinds: checkKinds(options) };
         for (const { kinds } of this.#handled) {
             if (!overlap(own.kinds, kinds)) continue;
@@ -145,7 +146,7 @@ export class Queue {
      * @throws {TabacusError} `invalid-argument`, `closed`
      */
     subscribe(listener) {
-        if (typeof listener !== 'function') throw invalid('listener', listener, 'a function');
+        checkFunction('listener', listener);
         return this.#until((queue) => queue.subscribe(listener));
     }
 

@@ -65,6 +65,14 @@ export function checkBoolean(argument, value) {
     return value;
 }
 
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ */
+export function checkFunction(argument, value) {
+    if (typeof value !== 'function') throw invalid(argument, value, 'a function');
+}
+
 /** @param {unknown} value */
 function checkWindow(value) {
     if (typeof value !== 'object' || value === null) throw invalid('window', value, 'an object like globalThis');
