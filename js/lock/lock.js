@@ -1,3 +1,7 @@
+import { checkFunction } from '../tab/options.js';
+
+/** @typedef {import('../errors.js').TabacusError} TabacusError */
+
 /**
  * A lock over all tabs of the origin that open the same namespace. Made by `tab.lock(name)`; its
  * WebAssembly is loaded when it is first used.
@@ -31,6 +35,7 @@ export class Lock {
      *   meanwhile; with AbortError, TimeoutError or a DeadlockError when it was not granted
      */
     async run(use, options) {
+        checkFunction('use', use);
         return (await this.#locks()).run([this.name], use, options, false);
     }
 
@@ -68,8 +73,10 @@ export class Lock {
      *
      * @param {(requests: import('./locks.js').LockRequestInfo[]) => void} listener
      * @returns {() => void} ends it
+     * @throws {TabacusError} `invalid-argument`
      */
     subscribe(listener) {
+        checkFunction('listener', listener);
         let ended = false;
         let end = () => {};
         this.#locks().then(

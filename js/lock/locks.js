@@ -114,11 +114,11 @@ export class Locks {
         let used;
         try {
             used = use(all ? held : held[0]);
+            if (isThenable(used)) return unlessLost(held, used, release);
         } catch (error) {
             release();
             throw error;
         }
-        if (isThenable(used)) return unlessLost(held, used, release);
         // Nothing can be lost before a function that does not wait has ended.
         release();
         return used;
@@ -448,7 +448,7 @@ export class Locks {
                 },
             );
             const result = await write(tx);
-            const writes = tx._writes((value) => {
+            const writes = tx._end((value) => {
                 kept.push(values.keep(value));
                 return /** @type {string} */ (kept.at(-1));
             });
@@ -509,7 +509,7 @@ export class Locks {
  */
 function platformError(error, signal) {
     const { code, message } = /** @type {{ code: string, message: string }} */ (error);
-    if (code === 'aborted') return signal?.reason ?? new DOMException(message, 'AbortError');
+    if (code === 'aborted') return signal?.aborted ? signal.reason : new DOMException(message, 'AbortError');
     if (code === 'timed-out') return new DOMException(message, 'TimeoutError');
     if (code === 'deadlock') return new DeadlockError(message);
     return error;

@@ -1,3 +1,5 @@
+import { checkFunction } from '../tab/options.js';
+
 /**
  * At most `permits` at once, over all tabs of the origin that open the same namespace; first come, first
  * served. Made by `tab.semaphore(name, permits)`.
@@ -30,6 +32,7 @@ export class Semaphore {
      * @returns {Promise<T>} what `use` returns; rejects as Lock.run()
      */
     async run(use, options) {
+        checkFunction('use', use);
         const locks = await this.#locks();
         return locks.use(await locks.permit(this.name, this.permits, options), use, false);
     }

@@ -15,7 +15,7 @@ import { Loaded } from '../shared/loaded.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
-import { checkCounterOptions, isWeaker } from './options.js';
+import { checkCounterOptions, checkFunction, isWeaker } from './options.js';
 
 /**
  * What this context has.
@@ -319,6 +319,7 @@ export class Tab extends EventTarget {
      */
     async once(key, make, options) {
         checkName(key, 'key');
+        checkFunction('make', make);
         return (await this.#loadLocks()).once(key, make, options);
     }
 
@@ -333,10 +334,11 @@ export class Tab extends EventTarget {
      * @returns {Promise<T>}
      */
     async lockAll(names, use, options) {
-        for (const name of names) checkName(name, 'names');
-        if (names.length === 0 || new Set(names).size < names.length) {
+        if (!Array.isArray(names) || names.length === 0 || new Set(names).size < names.length) {
             throw invalid('names', names, 'an array of different names');
         }
+        for (const name of names) checkName(name, 'names');
+        checkFunction('use', use);
         return (await this.#loadLocks()).run([...names], use, options, true);
     }
 

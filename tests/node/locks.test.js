@@ -379,3 +379,78 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     assert.equal(await next, 'other');
     await close();
 });
+
+test('what is passed is checked before anything is done, and no mistake keeps a lock', async () => {
+    const { tabs: [tab], close } = await tabs(1);
+    const a = /** @type {any} */ (tab);
+    const nothing = () => {};
+    /** @type {[argument: string, refused: () => unknown][]} */
+    const mistakes = [
+        ['use', () => a.lock('l').run()],
+        ['use', () => a.lockAll(['l', 'm'])],
+        ['use', () => a.semaphore('s', 1).run(5)],
+        ['make', () => a.once('o')],
+        ['lead', () => a.leader('e').run()],
+        ['mutate', () => a.serial('m', 0).set(1)],
+        ['listener', async () => a.lock('l').subscribe()],
+        ['listener', async () => a.leader('l').subscribe(null)],
+        ['listener', async () => a.serial('m', 0).subscribe({})],
+        ['names', () => a.lockAll('lm', nothing)],
+        ['names', () => a.lockAll(undefined, nothing)],
+        ['names', () => a.lockAll(new Set(['l', 'm']), nothing)],
+        ['label', () => a.lock('l').run(nothing, { label: null })],
+        ['options.mode', () => a.leader('e').run(nothing, { mode: 'shared' })],
+        ['options.mode', () => a.leader('e').lead({ mode: 'shared' })],
+        ['options.ifAvailable', () => a.leader('e').run(nothing, { ifAvailable: true })],
+        ['options.mode', () => a.serial('m', 0).set(1, nothing, { mode: 'shared' })],
+    ];
+    for (const [argument, refused] of mistakes) {
+        await assert.rejects(async () => refused(), (error) => failsWith('invalid-argument')(error) && /** @type {any} */ (error).argument === argument, argument);
+    }
+    // Neither does what a function returns or throws, whatever looks at it.
+    const hostile = {
+        get message() {
+            throw new Error('hostile');
+        },
+        get then() {
+            throw new Error('hostile');
+        },
+    };
+    const failsHostile = (/** @type {any} */ error) => error.message === 'hostile';
+    await assert.rejects(a.lock('l').run(() => hostile), failsHostile);
+    await assert.rejects(a.once('o', () => hostile), failsHostile);
+    for (const thrown of [hostile, Object.create(null), { name: nothing, message: Symbol('m') }]) {
+        /** @type {unknown} */
+        let caught;
+        await a.once('o', () => Promise.reject(thrown)).catch((/** @type {unknown} */ error) => void (caught = error));
+        assert.ok(caught === thrown);
+    }
+    assert.equal(await a.once('o', () => 'again', { timeout: 5000 }), 'again');
+    assert.equal(await a.lock('l').run(() => 'free', { timeout: 5000 }), 'free');
+    const controller = new AbortController();
+    await a.lock('l').run(() => {
+        const waiting = a.lock('l').run(nothing, { signal: controller.signal });
+        controller.abort(null);
+        return assert.rejects(waiting, (error) => error === null);
+    });
+    await close();
+});
+
+test('a commit whose transaction the browser ended meanwhile rejects: nothing of it was written', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    await a.lock('l').run(async (held) => {
+        /** @type {any} */
+        let kept;
+        const late = held.commit('s', async (tx) => {
+            kept = tx;
+            tx.put('s', 'k', 'late');
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        });
+        await assert.rejects(late, failsWith('store-failed'));
+        await held.commit('s', (tx) => void (kept = tx));
+        assert.throws(() => kept.put('s', 'k', 1), failsWith('closed'));
+        await assert.rejects(kept.get('s', 'k'), failsWith('closed'));
+        assert.equal(await held.commit('s', (tx) => tx.get('s', 'k')), undefined);
+    });
+    await close();
+});
