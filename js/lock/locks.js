@@ -178,6 +178,7 @@ export class Locks {
     async once(key, make, given) {
         const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
         this.#assertOpen();
+        this.#assertStore('outcomes');
         const [kind, text] = await this.#wait(
             signal,
             (request, id) => this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
@@ -315,6 +316,7 @@ export class Locks {
      */
     async callLeader(name, kept, { key, signal, timeout = -1 }) {
         this.#assertOpen();
+        this.#assertStore('calls');
         const { values } = this.#host;
         const number = values.keep(kept);
         const words = key === undefined ? [name, number] : [name, number, key];
@@ -336,6 +338,7 @@ export class Locks {
      */
     async takeOffice(name, term) {
         this.#assertOpen();
+        this.#assertStore('calls');
         term.assertHeld();
         await this.#border.promises.make((id) => this.#border.invoke('_leader_begin', [name], term._id, id));
     }
@@ -492,6 +495,11 @@ export class Locks {
 
     #assertOpen() {
         if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
+    }
+
+    /** @param {string} what */
+    #assertStore(what) {
+        if (!this.capabilities.fenced) throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
     }
 
     /** @param {number} watch */

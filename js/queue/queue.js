@@ -94,13 +94,13 @@ export class Queue {
     }
 
     /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
-    pause() {
-        return this.#ask((queue) => queue.ask('pause'));
+    async pause() {
+        await this.#ask((queue) => queue.ask('pause'));
     }
 
     /** @returns {Promise<void>} */
-    resume() {
-        return this.#ask((queue) => queue.ask('resume'));
+    async resume() {
+        await this.#ask((queue) => queue.ask('resume'));
     }
 
     /**
@@ -134,8 +134,8 @@ export class Queue {
     }
 
     /** When nothing is queued or running in any tab. @returns {Promise<void>} */
-    onIdle() {
-        return this.#ask((queue) => queue.ask('idle'));
+    async onIdle() {
+        await this.#ask((queue) => queue.ask('idle'));
     }
 
     /**

@@ -454,3 +454,27 @@ test('a commit whose transaction the browser ended meanwhile rejects: nothing of
     });
     await close();
 });
+
+test('what one tab threw in once arrives with its name and code; without IndexedDB there is no once', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    for (const thrown of [new DOMException('gone', 'AbortError'), Object.assign(new RangeError('far'), { code: 'FAR' }), new TabacusError('closed', 'shut')]) {
+        let calls = 0;
+        const make = async () => {
+            calls++;
+            await tick();
+            throw thrown;
+        };
+        for (const { reason } of /** @type {PromiseRejectedResult[]} */ (await Promise.allSettled([a.once('k', make), b.once('k', make)]))) {
+            assert.ok(reason instanceof Error);
+            assert.deepEqual([reason.name, reason.message], [thrown.name, thrown.message]);
+            if (typeof thrown.code === 'string') assert.equal(/** @type {any} */ (reason).code, thrown.code);
+            assert.equal(reason instanceof TabacusError, thrown instanceof TabacusError);
+        }
+        assert.equal(calls, 1);
+    }
+    await close();
+    const without = await tabs(1, { indexedDB: undefined }, { allowWeaker: true });
+    await assert.rejects(without.tabs[0].once('k', () => 1), failsWith('unavailable'));
+    await assert.rejects(without.tabs[0].leader('l').call(1), failsWith('unavailable'));
+    await without.close();
+});

@@ -465,5 +465,6 @@ test('a handler that throws what throws when it is looked at holds up no other j
         else await result;
     }
     assert.equal((await queue.deadLetters()).length, 3);
+    assert.deepEqual(await Promise.all([queue.pause(), queue.resume(), queue.onIdle()]), [undefined, undefined, undefined]);
     await close();
 });
