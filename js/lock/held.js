@@ -80,7 +80,8 @@ export class Held {
     /**
      * Writes under the lock's fence: all of what `write` puts, in one IndexedDB transaction that is
      * committed only if no newer grant of this lock exists. Between the calls of `tx`, `write` may await
-     * nothing else: the browser ends a transaction that has nothing to do.
+     * nothing else: the browser ends a transaction that has nothing to do, and what is written after that
+     * is refused (`store-failed`).
      *
      * @template T
      * @param {string | string[]} stores names of your own; a key is in one store

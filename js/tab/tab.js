@@ -229,7 +229,12 @@ export class Tab extends EventTarget {
      * const answer = await tab.lock('refresh').run(async (held) => fetch('/refresh', { signal: held.signal }));
      */
     lock(name) {
-        return new Lock(checkName(name), () => this.#loadLocks());
+        return this.#lock(checkName(name));
+    }
+
+    /** @param {string} name which may be longer than an application's */
+    #lock(name) {
+        return new Lock(name, () => this.#loadLocks());
     }
 
     /**
@@ -247,13 +252,13 @@ export class Tab extends EventTarget {
     /**
      * One leader over all tabs of the origin and namespace: the lock `leader/<name>`, in terms that rise.
      *
-     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @returns {Leader}
      * @example
      * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
      */
     leader(name) {
-        return new Leader(checkName(name), this.lock(`leader/${name}`), () => this.#loadLocks());
+        return new Leader(checkName(name), this.#lock(`leader/${name}`), () => this.#loadLocks());
     }
 
     /**
@@ -261,18 +266,18 @@ export class Tab extends EventTarget {
      * lock `serial/<name>`.
      *
      * @template T
-     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {T} initial what is shown before the first mutation
      * @returns {Serial<T>}
      */
     serial(name, initial) {
-        return new Serial(checkName(name), initial, this.lock(`serial/${name}`), this.#platform);
+        return new Serial(checkName(name), initial, this.#lock(`serial/${name}`), this.#platform);
     }
 
     /**
      * The queue of that name, over all tabs of the origin and namespace. The same object for the same name.
      *
-     * @param {string} name a well-formed string of 1 to 116 UTF-16 units
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {import('../queue/options.js').QueueOptions} [options] an agreement of all tabs
      * @returns {Queue}
      * @throws {TabacusError} `invalid-argument`; `closed`; `kind-mismatch`: this tab has it with other options

@@ -407,6 +407,10 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
     for (const [argument, refused] of mistakes) {
         await assert.rejects(async () => refused(), (error) => failsWith('invalid-argument')(error) && /** @type {any} */ (error).argument === argument, argument);
     }
+    const longest = '\u{1F600}'.repeat(64);
+    assert.equal(await a.leader(longest).run(() => 'led'), 'led');
+    assert.equal(await a.serial(longest, 0).set(1, () => 'set'), 'set');
+    assert.throws(() => a.leader(`${longest}!`), (error) => /** @type {any} */ (error).value === `${longest}!`);
     // Neither does what a function returns or throws, whatever looks at it.
     const hostile = {
         get message() {
