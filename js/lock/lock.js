@@ -1,4 +1,4 @@
-import { checkFunction } from '../tab/options.js';
+import { asPassed, checkFunction } from '../tab/options.js';
 
 /** @typedef {import('../errors.js').TabacusError} TabacusError */
 
@@ -36,7 +36,8 @@ export class Lock {
      */
     async run(use, options) {
         checkFunction('use', use);
-        return (await this.#locks()).run([this.name], use, options, false);
+        const asked = asPassed(options);
+        return (await this.#locks()).run([this.name], use, asked, false);
     }
 
     /**
@@ -46,7 +47,8 @@ export class Lock {
      * @returns {Promise<import('./held.js').Held | null>} null when `ifAvailable` was asked for in vain
      */
     async acquire(options) {
-        return (await (await this.#locks()).acquire([this.name], options))[0] ?? null;
+        const asked = asPassed(options);
+        return (await (await this.#locks()).acquire([this.name], asked))[0] ?? null;
     }
 
     /** Whether anybody holds it, in any tab. */
@@ -59,7 +61,8 @@ export class Lock {
      * @param {{ signal?: AbortSignal, timeout?: number }} [options]
      */
     async waitForUnlock(options) {
-        return (await this.#locks()).waitForUnlock(this.name, options);
+        const asked = asPassed(options);
+        return (await this.#locks()).waitForUnlock(this.name, asked);
     }
 
     /** Who holds it and who waits for it, in order. */

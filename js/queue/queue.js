@@ -1,5 +1,5 @@
 import { invalid } from '../errors.js';
-import { checkFunction } from '../tab/options.js';
+import { asPassed, checkFunction } from '../tab/options.js';
 import { checkKinds } from './options.js';
 
 /** @typedef {import('../errors.js').TabacusError} TabacusError */
@@ -53,7 +53,7 @@ export class Queue {
     async enqueue(payload, options) {
         if (this.#open) return this.#open.enqueue(payload, options);
         const [kept] = copied([payload]);
-        const asked = typeof options === 'object' && options ? { ...options } : options;
+        const asked = asPassed(options);
         return this.#ask((queue) => queue.enqueue(kept, asked));
     }
 

@@ -15,7 +15,7 @@ import { Loaded } from '../shared/loaded.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
-import { checkCounterOptions, checkFunction, isWeaker } from './options.js';
+import { asPassed, checkCounterOptions, checkFunction, isWeaker } from './options.js';
 
 /**
  * What this context has.
@@ -325,7 +325,8 @@ export class Tab extends EventTarget {
     async once(key, make, options) {
         checkName(key, 'key');
         checkFunction('make', make);
-        return (await this.#loadLocks()).once(key, make, options);
+        const asked = asPassed(options);
+        return (await this.#loadLocks()).once(key, make, asked);
     }
 
     /**
@@ -344,7 +345,8 @@ export class Tab extends EventTarget {
         }
         for (const name of names) checkName(name, 'names');
         checkFunction('use', use);
-        return (await this.#loadLocks()).run([...names], use, options, true);
+        const [all, asked] = [[...names], asPassed(options)];
+        return (await this.#loadLocks()).run(all, use, asked, true);
     }
 
     /**

@@ -407,6 +407,15 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
     for (const [argument, refused] of mistakes) {
         await assert.rejects(async () => refused(), (error) => failsWith('invalid-argument')(error) && /** @type {any} */ (error).argument === argument, argument);
     }
+    // Nor does what becomes of an argument afterwards.
+    const [names, options] = [['l', 'm'], { label: 'before' }];
+    const asked = [
+        a.lockAll(names, (/** @type {any} */ held) => held.length),
+        a.lock('l').run((/** @type {any} */ held) => held.label, options),
+    ];
+    names.push('');
+    options.label = 'after';
+    assert.deepEqual(await Promise.all(asked), [2, 'before']);
     const longest = '\u{1F600}'.repeat(64);
     assert.equal(await a.leader(longest).run(() => 'led'), 'led');
     assert.equal(await a.serial(longest, 0).set(1, () => 'set'), 'set');
