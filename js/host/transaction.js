@@ -187,7 +187,9 @@ export class TransactionHost {
         try {
             issue();
         } catch (error) {
-            // On a transaction that has ended already, its own outcome stands.
+            // Of one that has ended already the failure stands; one that the browser completed by itself,
+            // since it had nothing to do for a while, does not have this.
+            if (this.#outcome === null) this.#outcome = ['store-failed', 'the transaction had ended before this was written: nothing but its own calls may be awaited in it'];
             if (this.#outcome !== undefined) return;
             this.#abort();
             this.#end(storeFailure(error));

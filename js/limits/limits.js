@@ -2,7 +2,7 @@
 
 import { Border } from '../core/border.js';
 import { loadCore } from '../core/tab-core.js';
-import { TabacusError } from '../errors.js';
+import { invalid, TabacusError } from '../errors.js';
 import { Host } from '../host/host.js';
 import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
 import { stateFrom, wordsOf } from './transfer.js';
@@ -106,7 +106,12 @@ export class Limits {
     async merge(counter, state) {
         const words = wordsOf(state);
         if (this.#closed) throw closedError();
-        await this.#border.promises.make((id) => this.#border.invoke('_counter_merge', [counter, ...words], id));
+        try {
+            await this.#border.promises.make((id) => this.#border.invoke('_counter_merge', [counter, ...words], id));
+        } catch (error) {
+            if (/** @type {TabacusError} */ (error).code !== 'invalid-argument') throw error;
+            throw invalid('state.rows', /** @type {any} */ (state).rows, 'rows as counter.state() tells them');
+        }
     }
 
     /** Puts back what is held unspent, and lets everything go. */
@@ -151,7 +156,7 @@ export class Limits {
         } catch (error) {
             const { code, message } = /** @type {TabacusError} */ (error);
             const said = /** @type {string} */ (code); // the platform's errors have names instead
-            if (said === 'aborted') throw signal?.reason ?? error;
+            if (said === 'aborted') throw signal?.aborted ? signal.reason : error;
             if (said === 'timed-out') throw new DOMException(message, 'TimeoutError');
             throw error;
         } finally {

@@ -80,7 +80,8 @@ export class Held {
     /**
      * Writes under the lock's fence: all of what `write` puts, in one IndexedDB transaction that is
      * committed only if no newer grant of this lock exists. Between the calls of `tx`, `write` may await
-     * nothing else: the browser ends a transaction that has nothing to do.
+     * nothing else: the browser ends a transaction that has nothing to do, and what is written after that
+     * is refused (`store-failed`).
      *
      * @template T
      * @param {string | string[]} stores names of your own; a key is in one store
@@ -134,6 +135,8 @@ export class FencedTransaction {
      * @type {Map<string, Map<string, { value: unknown } | null>>}
      */
     #writes = new Map();
+
+    #ended = false;
 
     /**
      * @param {string[]} stores
@@ -192,12 +195,13 @@ export class FencedTransaction {
     }
 
     /**
-     * Store, key, value or null, …
+     * Takes nothing more. Store, key, value or null, …
      *
      * @param {(value: unknown) => string} keep
      * @internal
      */
-    _writes(keep) {
+    _end(keep) {
+        this.#ended = true;
         return [...this.#writes].flatMap(([store, rows]) =>
             [...rows].flatMap(([key, written]) => [store, key, written && keep(written.value)]),
         );
@@ -205,6 +209,7 @@ export class FencedTransaction {
 
     /** @param {string} store */
     #of(store) {
+        if (this.#ended) throw new TabacusError('closed', 'the transaction has ended: its function has returned');
         if (!this.#stores.includes(store)) throw invalid('store', store, `one of ${this.#stores.join(', ')}`);
         const writes = this.#writes.get(store) ?? new Map();
         this.#writes.set(store, writes);

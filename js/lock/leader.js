@@ -1,7 +1,12 @@
 import { preloaded } from '../core/preloaded.js';
+import { checkOptions } from '../shared/check.js';
 import { Loaded } from '../shared/loaded.js';
+import { checkFunction } from '../tab/options.js';
 
 /** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
+
+/** Options of Lock that a term can have: a shared one would not be alone. */
+const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 'steal', 'within']);
 
 /**
  * One leader over all tabs of the origin that open the same namespace. Made by `tab.leader(name)`.
@@ -39,7 +44,9 @@ export class Leader {
      *   `signal` and `timeout` end the wait; see LockOptions
      * @returns {Promise<T>} what `lead` returns. Rejects with `lock-lost` as soon as it leads no more
      */
-    run(lead, options) {
+    async run(lead, options = {}) {
+        checkFunction('lead', lead);
+        checkOptions(options, waits);
         return this.#lock.run((held) => lead(new Term(held, this.#calls)), options);
     }
 
@@ -49,7 +56,8 @@ export class Leader {
      * @param {{ signal?: AbortSignal, timeout?: number, maxHold?: number, label?: string, ifAvailable?: boolean }} [options]
      * @returns {Promise<Term | null>} null when `ifAvailable` was asked for in vain
      */
-    async lead(options) {
+    async lead(options = {}) {
+        checkOptions(options, [...waits, 'ifAvailable']);
         const held = await this.#lock.acquire(options);
         return held && new Term(held, this.#calls);
     }
@@ -90,6 +98,7 @@ export class Leader {
      * @returns {() => void} ends it
      */
     subscribe(listener) {
+        checkFunction('listener', listener);
         return this.#lock.subscribe((requests) => listener(leaderOf(requests)));
     }
 }

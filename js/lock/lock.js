@@ -1,3 +1,7 @@
+import { asPassed, checkFunction } from '../tab/options.js';
+
+/** @typedef {import('../errors.js').TabacusError} TabacusError */
+
 /**
  * A lock over all tabs of the origin that open the same namespace. Made by `tab.lock(name)`; its
  * WebAssembly is loaded when it is first used.
@@ -31,7 +35,9 @@ export class Lock {
      *   meanwhile; with AbortError, TimeoutError or a DeadlockError when it was not granted
      */
     async run(use, options) {
-        return (await this.#locks()).run([this.name], use, options, false);
+        checkFunction('use', use);
+        const asked = asPassed(options);
+        return (await this.#locks()).run([this.name], use, asked, false);
     }
 
     /**
@@ -41,7 +47,8 @@ export class Lock {
      * @returns {Promise<import('./held.js').Held | null>} null when `ifAvailable` was asked for in vain
      */
     async acquire(options) {
-        return (await (await this.#locks()).acquire([this.name], options))[0] ?? null;
+        const asked = asPassed(options);
+        return (await (await this.#locks()).acquire([this.name], asked))[0] ?? null;
     }
 
     /** Whether anybody holds it, in any tab. */
@@ -54,7 +61,8 @@ export class Lock {
      * @param {{ signal?: AbortSignal, timeout?: number }} [options]
      */
     async waitForUnlock(options) {
-        return (await this.#locks()).waitForUnlock(this.name, options);
+        const asked = asPassed(options);
+        return (await this.#locks()).waitForUnlock(this.name, asked);
     }
 
     /** Who holds it and who waits for it, in order. */
@@ -68,8 +76,10 @@ export class Lock {
      *
      * @param {(requests: import('./locks.js').LockRequestInfo[]) => void} listener
      * @returns {() => void} ends it
+     * @throws {TabacusError} `invalid-argument`
      */
     subscribe(listener) {
+        checkFunction('listener', listener);
         let ended = false;
         let end = () => {};
         this.#locks().then(

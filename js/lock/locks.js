@@ -114,11 +114,11 @@ export class Locks {
         let used;
         try {
             used = use(all ? held : held[0]);
+            if (isThenable(used)) return unlessLost(held, used, release);
         } catch (error) {
             release();
             throw error;
         }
-        if (isThenable(used)) return unlessLost(held, used, release);
         // Nothing can be lost before a function that does not wait has ended.
         release();
         return used;
@@ -178,6 +178,7 @@ export class Locks {
     async once(key, make, given) {
         const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
         this.#assertOpen();
+        this.#assertStore('outcomes');
         const [kind, text] = await this.#wait(
             signal,
             (request, id) => this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
@@ -322,6 +323,7 @@ export class Locks {
      */
     async callLeader(name, kept, { key, signal, timeout = -1 }) {
         this.#assertOpen();
+        this.#assertStore('calls');
         const { values } = this.#host;
         const number = values.keep(kept);
         const words = key === undefined ? [name, number] : [name, number, key];
@@ -343,6 +345,7 @@ export class Locks {
      */
     async takeOffice(name, term) {
         this.#assertOpen();
+        this.#assertStore('calls');
         term.assertHeld();
         await this.#border.promises.make((id) => this.#border.invoke('_leader_begin', [name], term._id, id));
     }
@@ -455,7 +458,7 @@ export class Locks {
                 },
             );
             const result = await write(tx);
-            const writes = tx._writes((value) => {
+            const writes = tx._end((value) => {
                 kept.push(values.keep(value));
                 return /** @type {string} */ (kept.at(-1));
             });
@@ -501,6 +504,11 @@ export class Locks {
         if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
     }
 
+    /** @param {string} what */
+    #assertStore(what) {
+        if (!this.capabilities.fenced) throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
+    }
+
     /** @param {number} watch */
     #changed(watch) {
         // Not from within the core: what is told may call it.
@@ -516,7 +524,7 @@ export class Locks {
  */
 function platformError(error, signal) {
     const { code, message } = /** @type {{ code: string, message: string }} */ (error);
-    if (code === 'aborted') return signal?.reason ?? new DOMException(message, 'AbortError');
+    if (code === 'aborted') return signal?.aborted ? signal.reason : new DOMException(message, 'AbortError');
     if (code === 'timed-out') return new DOMException(message, 'TimeoutError');
     if (code === 'deadlock') return new DeadlockError(message);
     return error;

@@ -65,7 +65,7 @@ export function checkLockOptions(given = {}) {
         signal,
         timeout: timeout ?? NaN,
         maxHold: /** @type {number | undefined} */ (maxHold) ?? NaN,
-        label: checkLabel(options.label ?? ''),
+        label: checkLabel(options.label === undefined ? '' : options.label),
         within,
     };
 }

@@ -1,34 +1,49 @@
 /** How a run that others wait for ended, as what is told of it (once(), Leader.call()). */
 
+import { TabacusError } from '../errors.js';
+import { storable } from '../host/storable.js';
+
 /**
  * Its value, or what it threw.
  *
  * @param {boolean} succeeded
  * @param {any} said
  */
-export function valueOf(succeeded, { value, name, message, thrown }) {
+export function valueOf(succeeded, { value, name, message, code, thrown }) {
     if (succeeded) return value;
     if (thrown !== undefined && !(thrown instanceof Error)) throw thrown;
+    if (name === 'TabacusError' && code) throw new TabacusError(code, message);
     const error = thrown ?? new Error(message);
-    // A clone keeps the names of the platform's own errors only.
+    // A clone keeps the names of the platform's own errors only, and no code.
     if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
-    throw error;
+    throw code === undefined || error instanceof DOMException ? error : Object.assign(error, { code });
 }
 
+/** What is told of a thrown value that throws when it is looked at. */
+export const UNREADABLE = 'what was thrown cannot be read';
+
 /**
- * What others get of an error: its clone; at least its name and message.
+ * What others get of an error: its clone, with its name and code; at least its name and message.
  * @param {unknown} error
  */
 export function saidOf(error) {
-    const { name = 'Error', message = String(error) } = Object(error);
+    const said = { name: 'Error', message: UNREADABLE };
     try {
-        return { name, message, thrown: structuredClone(error) };
+        const { name = 'Error', message = String(error), code } = Object(error);
+        Object.assign(said, { name: String(name), message: String(message) });
+        if (typeof code === 'string') Object.assign(said, { code });
+        const thrown = storable(error);
+        // Where an engine clones a DOMException as an empty object, its name and message are all there is.
+        return error instanceof Error && !(thrown instanceof Error) ? said : { ...said, thrown };
     } catch {
-        return { name, message };
+        return said;
     }
 }
 
-/** @param {unknown} value @returns {value is PromiseLike<unknown>} */
+/**
+ * @param {unknown} value its `then` may throw
+ * @returns {value is PromiseLike<unknown>}
+ */
 export const isThenable = (value) => typeof Object(value).then === 'function';
 
 /**

@@ -1,3 +1,5 @@
+import { asPassed, checkFunction } from '../tab/options.js';
+
 /**
  * At most `permits` at once, over all tabs of the origin that open the same namespace; first come, first
  * served. Made by `tab.semaphore(name, permits)`.
@@ -30,8 +32,10 @@ export class Semaphore {
      * @returns {Promise<T>} what `use` returns; rejects as Lock.run()
      */
     async run(use, options) {
+        checkFunction('use', use);
+        const asked = asPassed(options);
         const locks = await this.#locks();
-        return locks.use(await locks.permit(this.name, this.permits, options), use, false);
+        return locks.use(await locks.permit(this.name, this.permits, asked), use, false);
     }
 
     /**
@@ -41,7 +45,8 @@ export class Semaphore {
      * @returns {Promise<import('./held.js').Held | null>} null when `ifAvailable` was asked for in vain
      */
     async acquire(options) {
-        return (await (await this.#locks()).permit(this.name, this.permits, options))[0] ?? null;
+        const asked = asPassed(options);
+        return (await (await this.#locks()).permit(this.name, this.permits, asked))[0] ?? null;
     }
 }
 

@@ -1,4 +1,6 @@
 import { reportTo } from '../host/failure.js';
+import { checkOptions } from '../shared/check.js';
+import { checkFunction } from '../tab/options.js';
 
 /**
  * A value that the interface shows at once while its mutations reach the server one after another, over
@@ -64,7 +66,9 @@ export class Serial {
      *   wait; see LockOptions
      * @returns {Promise<R>} what `mutate` returns. When it rejects, the value is not shown any more
      */
-    async set(value, mutate, options) {
+    async set(value, mutate, options = {}) {
+        checkFunction('mutate', mutate);
+        checkOptions(options, ['signal', 'timeout', 'maxHold', 'label', 'within']);
         const own = { value };
         const begun = ++this.#begun;
         this.#pending.push(own);
@@ -86,6 +90,7 @@ export class Serial {
      * @returns {() => void} ends it
      */
     subscribe(listener) {
+        checkFunction('listener', listener);
         this.#listeners.add(listener);
         this.#call(listener);
         return () => void this.#listeners.delete(listener);

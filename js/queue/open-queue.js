@@ -126,18 +126,19 @@ export class OpenQueue {
         this.#concurrency = Number(options[1]);
         this.#number = border.invoke('_queue_open', [name], ...options);
         void this.#refresh().catch(() => {}); // heard of with the next event
-        platform.addEventListener?.('pageshow', this.#onPageShow);
     }
 
-    /** A page that comes back from the back/forward cache was told of nothing meanwhile. @param {{ persisted: boolean }} event */
-    #onPageShow = ({ persisted }) => {
-        if (!persisted) return;
+    /**
+     * A page that comes back from the back/forward cache was told of nothing meanwhile.
+     * @internal
+     */
+    _returned() {
         const former = [...this.#claimed.keys()];
         this.#refresh(former).then(
             () => this.#tell({ type: 'state' }),
             () => {}, // the tab was closed
         );
-    };
+    }
 
     /**
      * @param {unknown} payload
@@ -221,7 +222,6 @@ export class OpenQueue {
 
     /** @internal */
     _close() {
-        this.#platform.removeEventListener?.('pageshow', this.#onPageShow);
         this.#handlers = [];
         this.#listeners.clear();
         const closed = new TabacusError('closed', 'the tab was closed before this was done');

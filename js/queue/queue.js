@@ -1,4 +1,5 @@
 import { invalid } from '../errors.js';
+import { asPassed, checkFunction } from '../tab/options.js';
 import { checkKinds } from './options.js';
 
 /** @typedef {import('../errors.js').TabacusError} TabacusError */
@@ -52,7 +53,7 @@ export class Queue {
     async enqueue(payload, options) {
         if (this.#open) return this.#open.enqueue(payload, options);
         const [kept] = copied([payload]);
-        const asked = typeof options === 'object' && options ? { ...options } : options;
+        const asked = asPassed(options);
         return this.#ask((queue) => queue.enqueue(kept, asked));
     }
 
@@ -78,7 +79,7 @@ export class Queue {
      */
     handle(first, second = {}) {
         const [handler, options] = typeof first === 'string' ? [second, { kinds: [first] }] : [first, second];
-        if (typeof handler !== 'function') throw invalid('handler', handler, 'a function');
+        checkFunction('handler', handler);
         const own = { kinds: checkKinds(options) };
         for (const { kinds } of this.#handled) {
             if (!overlap(own.kinds, kinds)) continue;
@@ -93,13 +94,13 @@ export class Queue {
     }
 
     /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
-    pause() {
-        return this.#ask((queue) => queue.ask('pause'));
+    async pause() {
+        await this.#ask((queue) => queue.ask('pause'));
     }
 
     /** @returns {Promise<void>} */
-    resume() {
-        return this.#ask((queue) => queue.ask('resume'));
+    async resume() {
+        await this.#ask((queue) => queue.ask('resume'));
     }
 
     /**
@@ -133,8 +134,8 @@ export class Queue {
     }
 
     /** When nothing is queued or running in any tab. @returns {Promise<void>} */
-    onIdle() {
-        return this.#ask((queue) => queue.ask('idle'));
+    async onIdle() {
+        await this.#ask((queue) => queue.ask('idle'));
     }
 
     /**
@@ -145,7 +146,7 @@ export class Queue {
      * @throws {TabacusError} `invalid-argument`, `closed`
      */
     subscribe(listener) {
-        if (typeof listener !== 'function') throw invalid('listener', listener, 'a function');
+        checkFunction('listener', listener);
         return this.#until((queue) => queue.subscribe(listener));
     }
 

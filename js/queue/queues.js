@@ -19,6 +19,11 @@ export class Queues {
 
     #online = () => void this.#border.invoke('_queues_online', []);
 
+    /** @param {{ persisted: boolean }} event */
+    #pageShow = ({ persisted }) => {
+        if (persisted) for (const queue of this.#opened) queue._returned();
+    };
+
     /**
      * @param {import('../core/tab-core.js').Glue} glue
      * @param {Host} host
@@ -34,6 +39,7 @@ export class Queues {
         });
         this.#border.start(namespace);
         platform.addEventListener?.('online', this.#online);
+        platform.addEventListener?.('pageshow', this.#pageShow);
     }
 
     /** @param {Owner} owner */
@@ -65,6 +71,7 @@ export class Queues {
         if (this.#closed) return;
         this.#closed = true;
         this.#platform.removeEventListener?.('online', this.#online);
+        this.#platform.removeEventListener?.('pageshow', this.#pageShow);
         this.#border.invoke('_queues_close', []);
         for (const queue of this.#opened) queue._close();
         this.#border.promises.rejectAll();

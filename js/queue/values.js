@@ -5,6 +5,7 @@
 
 import { TabacusError } from '../errors.js';
 import { storable } from '../host/storable.js';
+import { UNREADABLE } from '../lock/outcome.js';
 
 /** What is nested deeper may be a cycle. */
 const depthMax = 32;
@@ -47,8 +48,9 @@ function survives(value, depth) {
  */
 export function packed(argument, value, values) {
     if (value === undefined) return { text: 'u', byValue: false };
-    if (survives(value, depthMax)) return { text: JSON.stringify(value), byValue: false };
     try {
+        // A getter of it may throw.
+        if (survives(value, depthMax)) return { text: JSON.stringify(value), byValue: false };
         return { text: values.keep(storable(value)), byValue: true };
     } catch (cause) {
         const allowed = 'a value that can be cloned for storage (structuredClone, IndexedDB)';
@@ -72,9 +74,13 @@ export function unpacked(byValue, text, values) {
  * @param {unknown} error
  */
 export function errorText(error) {
-    if (!(error instanceof Error) && survives(error, depthMax)) return JSON.stringify({ value: error });
-    const { name = 'Error', message = String(error), code } = Object(error);
-    return JSON.stringify({ name: String(name), message: String(message), code: typeof code === 'string' ? code : undefined });
+    try {
+        if (!(error instanceof Error) && survives(error, depthMax)) return JSON.stringify({ value: error });
+        const { name = 'Error', message = String(error), code } = Object(error);
+        return JSON.stringify({ name: String(name), message: String(message), code: typeof code === 'string' ? code : undefined });
+    } catch {
+        return JSON.stringify({ name: 'Error', message: UNREADABLE });
+    }
 }
 
 /** The classes of errors that every context has. @type {Record<string, ErrorConstructor>} */

@@ -6,6 +6,7 @@
 import { Promises } from '../core/promises.js';
 import { invalid, TabacusError, TabacusRangeError } from '../errors.js';
 import { Latest } from './latest.js';
+import { checkFunction } from './options.js';
 
 /** @typedef {import('./guarantee.js').Guarantee} Guarantee */
 
@@ -167,7 +168,7 @@ class TabCounter {
      * const stop = counter.subscribe((value) => (output.textContent = String(value)));
      */
     subscribe(subscriber) {
-        if (typeof subscriber !== 'function') throw invalid('subscriber', subscriber, 'a function');
+        checkFunction('subscriber', subscriber);
         const value = this.value;
         /** @type {number | undefined} */
         let last;

@@ -65,6 +65,24 @@ export function checkBoolean(argument, value) {
     return value;
 }
 
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ */
+export function checkFunction(argument, value) {
+    if (typeof value !== 'function') throw invalid(argument, value, 'a function');
+}
+
+/**
+ * Options as they are when they are passed; what is no object is refused by who looks at it.
+ *
+ * @template Options
+ * @param {Options} options
+ * @returns {Options}
+ */
+export const asPassed = (options) =>
+    typeof options === 'object' && options ? Object.assign(Object.create(Object.getPrototypeOf(options)), options) : options;
+
 /** @param {unknown} value */
 function checkWindow(value) {
     if (typeof value !== 'object' || value === null) throw invalid('window', value, 'an object like globalThis');

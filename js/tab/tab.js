@@ -15,7 +15,7 @@ import { Loaded } from '../shared/loaded.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
-import { checkCounterOptions, isWeaker } from './options.js';
+import { asPassed, checkCounterOptions, checkFunction, isWeaker } from './options.js';
 
 /**
  * What this context has.
@@ -229,7 +229,12 @@ export class Tab extends EventTarget {
      * const answer = await tab.lock('refresh').run(async (held) => fetch('/refresh', { signal: held.signal }));
      */
     lock(name) {
-        return new Lock(checkName(name), () => this.#loadLocks());
+        return this.#lock(checkName(name));
+    }
+
+    /** @param {string} name which may be longer than an application's */
+    #lock(name) {
+        return new Lock(name, () => this.#loadLocks());
     }
 
     /**
@@ -247,13 +252,13 @@ export class Tab extends EventTarget {
     /**
      * One leader over all tabs of the origin and namespace: the lock `leader/<name>`, in terms that rise.
      *
-     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @returns {Leader}
      * @example
      * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
      */
     leader(name) {
-        return new Leader(checkName(name), this.lock(`leader/${name}`), () => this.#loadLocks());
+        return new Leader(checkName(name), this.#lock(`leader/${name}`), () => this.#loadLocks());
     }
 
     /**
@@ -261,18 +266,18 @@ export class Tab extends EventTarget {
      * lock `serial/<name>`.
      *
      * @template T
-     * @param {string} name a well-formed string of 1 to 121 UTF-16 units
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {T} initial what is shown before the first mutation
      * @returns {Serial<T>}
      */
     serial(name, initial) {
-        return new Serial(checkName(name), initial, this.lock(`serial/${name}`), this.#platform);
+        return new Serial(checkName(name), initial, this.#lock(`serial/${name}`), this.#platform);
     }
 
     /**
      * The queue of that name, over all tabs of the origin and namespace. The same object for the same name.
      *
-     * @param {string} name a well-formed string of 1 to 116 UTF-16 units
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {import('../queue/options.js').QueueOptions} [options] an agreement of all tabs
      * @returns {Queue}
      * @throws {TabacusError} `invalid-argument`; `closed`; `kind-mismatch`: this tab has it with other options
@@ -319,7 +324,9 @@ export class Tab extends EventTarget {
      */
     async once(key, make, options) {
         checkName(key, 'key');
-        return (await this.#loadLocks()).once(key, make, options);
+        checkFunction('make', make);
+        const asked = asPassed(options);
+        return (await this.#loadLocks()).once(key, make, asked);
     }
 
     /**
@@ -333,11 +340,13 @@ export class Tab extends EventTarget {
      * @returns {Promise<T>}
      */
     async lockAll(names, use, options) {
-        for (const name of names) checkName(name, 'names');
-        if (names.length === 0 || new Set(names).size < names.length) {
+        if (!Array.isArray(names) || names.length === 0 || new Set(names).size < names.length) {
             throw invalid('names', names, 'an array of different names');
         }
-        return (await this.#loadLocks()).run([...names], use, options, true);
+        for (const name of names) checkName(name, 'names');
+        checkFunction('use', use);
+        const [all, asked] = [[...names], asPassed(options)];
+        return (await this.#loadLocks()).run(all, use, asked, true);
     }
 
     /**

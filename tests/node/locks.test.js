@@ -379,3 +379,115 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     assert.equal(await next, 'other');
     await close();
 });
+
+test('what is passed is checked before anything is done, and no mistake keeps a lock', async () => {
+    const { tabs: [tab], close } = await tabs(1);
+    const a = /** @type {any} */ (tab);
+    const nothing = () => {};
+    /** @type {[argument: string, refused: () => unknown][]} */
+    const mistakes = [
+        ['use', () => a.lock('l').run()],
+        ['use', () => a.lockAll(['l', 'm'])],
+        ['use', () => a.semaphore('s', 1).run(5)],
+        ['make', () => a.once('o')],
+        ['lead', () => a.leader('e').run()],
+        ['mutate', () => a.serial('m', 0).set(1)],
+        ['listener', async () => a.lock('l').subscribe()],
+        ['listener', async () => a.leader('l').subscribe(null)],
+        ['listener', async () => a.serial('m', 0).subscribe({})],
+        ['names', () => a.lockAll('lm', nothing)],
+        ['names', () => a.lockAll(undefined, nothing)],
+        ['names', () => a.lockAll(new Set(['l', 'm']), nothing)],
+        ['label', () => a.lock('l').run(nothing, { label: null })],
+        ['options.mode', () => a.leader('e').run(nothing, { mode: 'shared' })],
+        ['options.mode', () => a.leader('e').lead({ mode: 'shared' })],
+        ['options.ifAvailable', () => a.leader('e').run(nothing, { ifAvailable: true })],
+        ['options.mode', () => a.serial('m', 0).set(1, nothing, { mode: 'shared' })],
+    ];
+    for (const [argument, refused] of mistakes) {
+        await assert.rejects(async () => refused(), (error) => failsWith('invalid-argument')(error) && /** @type {any} */ (error).argument === argument, argument);
+    }
+    // Nor does what becomes of an argument afterwards.
+    const [names, options] = [['l', 'm'], { label: 'before' }];
+    const asked = [
+        a.lockAll(names, (/** @type {any} */ held) => held.length),
+        a.lock('l').run((/** @type {any} */ held) => held.label, options),
+    ];
+    names.push('');
+    options.label = 'after';
+    assert.deepEqual(await Promise.all(asked), [2, 'before']);
+    const longest = '\u{1F600}'.repeat(64);
+    assert.equal(await a.leader(longest).run(() => 'led'), 'led');
+    assert.equal(await a.serial(longest, 0).set(1, () => 'set'), 'set');
+    assert.throws(() => a.leader(`${longest}!`), (error) => /** @type {any} */ (error).value === `${longest}!`);
+    // Neither does what a function returns or throws, whatever looks at it.
+    const hostile = {
+        get message() {
+            throw new Error('hostile');
+        },
+        get then() {
+            throw new Error('hostile');
+        },
+    };
+    const failsHostile = (/** @type {any} */ error) => error.message === 'hostile';
+    await assert.rejects(a.lock('l').run(() => hostile), failsHostile);
+    await assert.rejects(a.once('o', () => hostile), failsHostile);
+    for (const thrown of [hostile, Object.create(null), { name: nothing, message: Symbol('m') }]) {
+        /** @type {unknown} */
+        let caught;
+        await a.once('o', () => Promise.reject(thrown)).catch((/** @type {unknown} */ error) => void (caught = error));
+        assert.ok(caught === thrown);
+    }
+    assert.equal(await a.once('o', () => 'again', { timeout: 5000 }), 'again');
+    assert.equal(await a.lock('l').run(() => 'free', { timeout: 5000 }), 'free');
+    const controller = new AbortController();
+    await a.lock('l').run(() => {
+        const waiting = a.lock('l').run(nothing, { signal: controller.signal });
+        controller.abort(null);
+        return assert.rejects(waiting, (error) => error === null);
+    });
+    await close();
+});
+
+test('a commit whose transaction the browser ended meanwhile rejects: nothing of it was written', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    await a.lock('l').run(async (held) => {
+        /** @type {any} */
+        let kept;
+        const late = held.commit('s', async (tx) => {
+            kept = tx;
+            tx.put('s', 'k', 'late');
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        });
+        await assert.rejects(late, failsWith('store-failed'));
+        await held.commit('s', (tx) => void (kept = tx));
+        assert.throws(() => kept.put('s', 'k', 1), failsWith('closed'));
+        await assert.rejects(kept.get('s', 'k'), failsWith('closed'));
+        assert.equal(await held.commit('s', (tx) => tx.get('s', 'k')), undefined);
+    });
+    await close();
+});
+
+test('what one tab threw in once arrives with its name and code; without IndexedDB there is no once', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    for (const thrown of [new DOMException('gone', 'AbortError'), Object.assign(new RangeError('far'), { code: 'FAR' }), new TabacusError('closed', 'shut')]) {
+        let calls = 0;
+        const make = async () => {
+            calls++;
+            await tick();
+            throw thrown;
+        };
+        for (const { reason } of /** @type {PromiseRejectedResult[]} */ (await Promise.allSettled([a.once('k', make), b.once('k', make)]))) {
+            assert.ok(reason instanceof Error);
+            assert.deepEqual([reason.name, reason.message], [thrown.name, thrown.message]);
+            if (typeof thrown.code === 'string') assert.equal(/** @type {any} */ (reason).code, thrown.code);
+            assert.equal(reason instanceof TabacusError, thrown instanceof TabacusError);
+        }
+        assert.equal(calls, 1);
+    }
+    await close();
+    const without = await tabs(1, { indexedDB: undefined }, { allowWeaker: true });
+    await assert.rejects(without.tabs[0].once('k', () => 1), failsWith('unavailable'));
+    await assert.rejects(without.tabs[0].leader('l').call(1), failsWith('unavailable'));
+    await without.close();
+});

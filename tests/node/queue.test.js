@@ -445,3 +445,26 @@ test('a payload that cannot be read fails its job, and holds up no other', async
     assert.deepEqual((await queue.deadLetters()).map(({ payload }) => payload), [undefined]);
     await close();
 });
+
+test('a handler that throws what throws when it is looked at holds up no other job; nor does such a payload', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const queue = a.queue('q', { attempts: 1 });
+    const hostile = {
+        get message() {
+            throw new Error('hostile');
+        },
+    };
+    await assert.rejects(queue.enqueue(hostile), failsWith('not-cloneable'));
+    const thrown = [hostile, Object.create(null), Object.assign(new Error(), { message: Object.create(null) })];
+    queue.handle(({ payload }) => {
+        if (payload in thrown) throw thrown[payload];
+    });
+    for (const index of [0, 1, 2, 3]) {
+        const { result } = await queue.enqueue(index);
+        if (index < 3) await assert.rejects(result, Error);
+        else await result;
+    }
+    assert.equal((await queue.deadLetters()).length, 3);
+    assert.deepEqual(await Promise.all([queue.pause(), queue.resume(), queue.onIdle()]), [undefined, undefined, undefined]);
+    await close();
+});
