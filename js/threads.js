@@ -19,6 +19,8 @@ import { beginWatching } from './shared/deaths-begin.web.js';
 import { hammer } from './shared/hammer.js';
 import { isAttachModule } from './shared/handle.js';
 import { arenaFields, arenaVersion } from './shared/layout.js';
+import { refuseRooms } from './shared/refuse-rooms.js';
+import { noModule } from './shared/room-layout.js';
 import { SharedMemory } from './shared/shared.js';
 import { sleepAsync } from './shared/waiting.js';
 
@@ -113,9 +115,18 @@ async function startCore(wasm, memory) {
  * @param {import('./shared/rooms.js').Ground} ground
  */
 async function serveRooms(core, ground) {
-    await sleepAsync(core.words, (core.root + arenaFields.wanted) >> 2, 0, Infinity, false);
-    const rooms = await import('./shared/rooms.js');
-    await rooms.serveRooms(core, ground);
+    const wanted = (core.root + arenaFields.wanted) >> 2;
+    for (let seen = 0; ; ) {
+        await sleepAsync(core.words, wanted, seen, Infinity, false);
+        seen = Atomics.load(core.words, wanted);
+        try {
+            const rooms = await import('./shared/rooms.js');
+            return await rooms.serveRooms(core, ground);
+        } catch {
+            // Who waits is told so, and who asks next has it tried again.
+            refuseRooms(core, noModule);
+        }
+    }
 }
 
 /** @param {import('./core/module.js').WasmSource | undefined} source */

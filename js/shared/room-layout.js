@@ -9,8 +9,11 @@ export const doorFields = Object.freeze({ wanted: 0, room: 4, quota: 8 });
 /** What a door's room is when there was no memory for it. */
 export const noRoom = -1;
 
-/** And when the page that makes rooms is closed, or could not load what it takes. */
+/** And when the page that makes rooms is closed. */
 export const noPage = -2;
+
+/** And when it could not load what it takes: whoever wants the room next has it try again. */
+export const noModule = -3;
 
 export const roomFields = Object.freeze({ version: 0, news: 4, joined: 8, life: 12, first: 20, mirror: 24, members: 28 });
 export const memberFields = Object.freeze({ id: 0, thread: 4, end: 8 });

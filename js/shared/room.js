@@ -3,7 +3,7 @@
 import { TabacusError } from '../errors.js';
 import { live, threadNumber } from './deaths.web.js';
 import { agentFields, arenaFields } from './layout.js';
-import { doorFields, noPage, noRoom, roomFields } from './room-layout.js';
+import { doorFields, noModule, noPage, noRoom, roomFields } from './room-layout.js';
 import { storeModule } from './store-wasm.web.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
@@ -73,18 +73,21 @@ export async function roomBehind(core, door, quota_bytes) {
     const at = (root + door) >> 2;
     const room = at + (doorFields.room >> 2);
     if (quota_bytes !== undefined) Atomics.compareExchange(words, at + (doorFields.quota >> 2), 0, quota_bytes + 1);
-    if (Atomics.exchange(words, at + (doorFields.wanted >> 2), 1) === 0) {
+    const again = Atomics.compareExchange(words, room, noModule, 0) === noModule;
+    if (Atomics.exchange(words, at + (doorFields.wanted >> 2), 1) === 0 || again) {
         const wanted = (root + arenaFields.wanted) >> 2;
         Atomics.add(words, wanted, 1);
         Atomics.notify(words, wanted);
     }
-    while (Atomics.load(words, room) === 0) await orAborted(sleepAsync(words, room, 0), core.ending);
+    let made;
+    while ((made = Atomics.load(words, room)) === 0) await orAborted(sleepAsync(words, room, 0), core.ending);
     core.assertOpen();
-    if (words[room] === noPage) {
-        throw new TabacusError('unavailable', 'the page that made the memory makes no room for it: it has closed it, or cannot load store.wasm');
+    if (made === noPage) throw new TabacusError('unavailable', 'the page that made the memory makes no room for it: it has closed it');
+    if (made === noModule) {
+        throw new TabacusError('unavailable', 'the page that made the memory could not load what makes a room for it: ask again');
     }
-    if (words[room] === noRoom) throw new TabacusError('out-of-memory', 'the shared memory has no room for it');
-    return root + Number(words[room]);
+    if (made === noRoom) throw new TabacusError('out-of-memory', 'the shared memory has no room for it');
+    return root + made;
 }
 
 /**

@@ -4,6 +4,7 @@ import { watch } from './deaths.web.js';
 import { arenaFields, lineBytes } from './layout.js';
 import { mirrored } from './mirror.js';
 import { doorFields, doors, memberFields, membersMax, noPage, noRoom, roomFields } from './room-layout.js';
+import { refuseRooms } from './refuse-rooms.js';
 import { instantiateStore, lifeOf } from './room.js';
 import { StorageArea } from './storage-area.js';
 import { sleepAsync } from './waiting.js';
@@ -128,21 +129,16 @@ class Rooms {
 }
 
 /**
+ * Rejects if it cannot begin, and may be called again.
+ *
  * @param {import('./core.js').Core} core
  * @param {Ground} ground
  */
 export async function serveRooms(core, ground) {
+    const ops = core.closed ? undefined : await instantiateStore(core);
     // Who wants a room that nobody will make is told.
-    const refuse = () => Object.values(doors).forEach((door) => refuseAt(core, door));
+    const refuse = () => refuseRooms(core, noPage);
     core.ending.addEventListener('abort', refuse);
-    const ops = core.closed ? undefined : await instantiateStore(core).catch(() => undefined);
     if (!ops || core.closed) refuse();
     else await new Rooms(core, ground, ops).serve();
-}
-
-/** @param {import('./core.js').Core} core @param {number} door */
-function refuseAt({ words, root }, door) {
-    const word = (root + door + doorFields.room) >> 2;
-    Atomics.compareExchange(words, word, 0, noPage);
-    Atomics.notify(words, word);
 }

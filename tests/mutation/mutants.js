@@ -384,6 +384,14 @@ const LIMITS = [
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
     },
     {
+        ...of('rate_limit.cpp'),
+        name: 'take-back-what-was-told',
+        fault: 'a grant that was told is taken out of the row as if nobody had been told',
+        find: 'if (untold_.count > 0) --untold_.count;',
+        replace: '',
+        test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
+    },
+    {
         ...of('limit_store.cpp'),
         name: 'unseen',
         fault: 'who makes a row does not look for others that have seen one',

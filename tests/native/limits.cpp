@@ -264,6 +264,73 @@ TEST_CASE("limits: no window holds more than the limit, whatever tabs and their 
     CHECK(granted > static_cast<int>(limit_seeds) * 12);
 }
 
+TEST_CASE("limits: a grant whose commit took long is told after the next, and costs no turn") {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 2; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        scene.judge.limit = 1 + static_cast<std::int64_t>(seed % 3);
+        scene.judge.interval_ms = 60'000;
+        auto& first = scene.open();
+        auto& second = scene.open();
+        for (auto turn = scene.judge.limit; turn > 0; --turn) {
+            auto& member = scene.any();
+            member.page->pass(1, true);
+            const auto began_ms = member.page->true_ms();
+            // Longer than was allowed for, and as long as what was measured then once more.
+            const auto done = [&] { return member.page->running == 0; };
+            for (const double late_ms : {50.0, seed % 2 == 0 ? 400.0 : 0.0}) {
+                scene.origin.run_until([&] { return scene.committing() || done(); });
+                if (!done()) scene.origin.clock().jump(late_ms);
+                scene.origin.run_until([&] { return !scene.committing(); });
+            }
+            scene.origin.run_until(done);
+            CHECK(member.page->true_ms() - began_ms < 2'000);
+        }
+        CHECK(scene.judge.granted == scene.judge.limit);
+        second.page->pass(1, false);
+        first.page->pass(1, false);
+        scene.settle();
+        CHECK(scene.judge.granted == scene.judge.limit);
+    }
+}
+
+TEST_CASE("limits: who gives up while its grant is committed leaves it to the next of its tab") {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        scene.judge.limit = 2;
+        scene.judge.interval_ms = 60'000;
+        auto& page = *scene.open().page;
+        page.pass(1, true);
+        scene.origin.run_until([&] { return page.running == 0; });
+        page.pass(1, true, 5);
+        scene.origin.run_until([&] { return scene.committing(); });
+        scene.origin.clock().jump(6);
+        scene.origin.run_until([&] { return page.running == 0; });
+        page.pass(1, false);
+        scene.settle();
+        CHECK(scene.judge.granted == 2);
+    }
+}
+
+TEST_CASE("limits: commits that take longer than the interval keep nobody out for ever") {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        scene.judge.limit = 2;
+        scene.judge.interval_ms = 5;
+        auto& page = *scene.open().page;
+        page.pass(4, true);
+        for (int commits = 0; commits < 30 && page.running > 0; ++commits) {
+            scene.origin.run_until([&] { return scene.committing() || page.running == 0; });
+            scene.origin.clock().jump(20);
+            scene.origin.run_until([&] { return !scene.committing(); });
+        }
+        CHECK(scene.judge.granted == 4);
+        scene.settle();
+    }
+}
+
 TEST_CASE("limits: a wall clock that goes back while nobody is there opens no gate") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);

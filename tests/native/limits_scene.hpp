@@ -2,9 +2,11 @@
 // of what they were told.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -95,14 +97,15 @@ class LimitPage {
         }(*this, n));
     }
     /// Each after the other.
-    void pass(int times, bool waits) {
+    void pass(int times, bool waits, std::optional<double> timeout_ms = {}) {
         ++running;
-        scope_.spawn([](LimitPage& self, int count, bool patient) -> Task<void> {
+        scope_.spawn([](LimitPage& self, int count, bool patient,
+                        std::optional<double> end_ms) -> Task<void> {
             auto& rate = self.rate();
             for (int i = 0; i < count; ++i) {
                 bool through = patient;
                 if (patient) {
-                    auto taken = co_await attempt(rate.take(std::nullopt, std::nullopt));
+                    auto taken = co_await attempt(rate.take(std::nullopt, end_ms));
                     through = static_cast<bool>(taken);
                 } else {
                     auto tried = co_await attempt(rate.try_take());
@@ -111,7 +114,7 @@ class LimitPage {
                 if (through) self.judge_.let_through(self.true_ms());
             }
             --self.running;
-        }(*this, times, waits));
+        }(*this, times, waits, timeout_ms));
     }
     void close() {
         scope_.spawn([](LimitPage& self) -> Task<void> { co_await self.limits_.close(); }(*this));
@@ -182,6 +185,11 @@ struct LimitScene {
             default:
                 restore();
         }
+    }
+    /// Whether a commit of anybody is under way.
+    [[nodiscard]] bool committing() const {
+        return std::ranges::any_of(
+            members, [&](const auto& member) { return origin.commits_under_way(*member.tab); });
     }
     void restore() {
         for (auto& member : members) {

@@ -515,9 +515,9 @@ TEST_CASE("lease: first come, first served, over tabs; a waiter that dies costs 
             order.push_back(static_cast<int>(i) + 1);
             requests[i]->let_go.complete({});
         }
+        CHECK(scene.origin.clock().now_ms() - began_ms < 8'000);
         scene.origin.run();
         CHECK(scene.judge.order == order);
-        CHECK(scene.origin.clock().now_ms() - began_ms < 10'000);
         CHECK(scene.judge.complaints == Complaints{});
     }
 }

@@ -1,5 +1,6 @@
 // Locks without Web Locks, on the lease: what is shared, what is hidden, who only tries, who is
 // back, and a line that was lost.
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -39,6 +40,7 @@ struct LeaseScene : LockScene {
         }(*members[2].tab, delay_ms));
         pass(delay_ms);
     }
+    [[nodiscard]] bool held() const { return !judge.inside.empty(); }
     /// How long it took.
     double wait_for(const LockPage::RequestPtr& request) {
         const auto began_ms = origin.clock().now_ms();
@@ -76,6 +78,78 @@ TEST_CASE("lease: who only tries is refused by the dead for a lease, and no long
         scene.until([&] { return late->ended || late->granted; });
         CHECK(late->granted);
         late->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a dead holder is waited for no longer where others come and go") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        scene.granted(0);
+        const auto waiter = scene.hold(2);
+        scene.pass(50);
+        scene.origin.kill(*scene.members[0].tab);
+        const auto began_ms = scene.origin.clock().now_ms();
+        while (!waiter->granted && scene.origin.clock().now_ms() < began_ms + 30'000) {
+            const auto retry = scene.hold(1, {.timeout_ms = 300});
+            retry->let_go.complete({});
+            scene.until([&] { return retry->ended || waiter->granted; });
+        }
+        CHECK(waiter->granted);
+        CHECK(scene.origin.clock().now_ms() - began_ms < 7'000);
+        waiter->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a dead holder is survived by tabs that wait three seconds at a time") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        scene.granted(0);
+        scene.pass(50);
+        scene.origin.kill(*scene.members[0].tab);
+        const auto began_ms = scene.origin.clock().now_ms();
+        LockPage::RequestPtr first;
+        while (!first && scene.origin.clock().now_ms() < began_ms + 30'000) {
+            const std::array both{scene.hold(1, {.timeout_ms = 3'000}),
+                                  scene.hold(2, {.timeout_ms = 3'000})};
+            scene.until([&] { return both[0]->ended || both[1]->ended || scene.held(); });
+            for (const auto& one : both) {
+                if (one->granted) first = one;
+                one->let_go.complete({});
+            }
+            if (!first) scene.until([&] { return both[0]->ended && both[1]->ended; });
+        }
+        REQUIRE(first);
+        CHECK(scene.origin.clock().now_ms() - began_ms < 10'000);
+        scene.origin.run();
+    }
+}
+
+TEST_CASE(
+    "lease: who was overtaken while it slept stands in line again, and is not taken for dead") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        const auto holder = scene.granted(0);
+        const auto sleeper = scene.hold(1);
+        scene.pass(100);
+        scene.origin.suspend(*scene.members[1].tab);
+        const auto behind = scene.hold(2, {.timeout_ms = 12'000});
+        scene.pass_by_timer(8'000);  // it takes the sleeper for dead, out of the line
+        scene.origin.wake(*scene.members[1].tab);
+        scene.until([&] { return behind->ended; });
+        scene.pass_by_timer(1'000);
+        const auto again = scene.hold(2);
+        scene.pass_by_timer(15'000);
+        holder->let_go.complete({});
+        scene.wait_for(sleeper);
+        CHECK(!again->granted);
+        sleeper->let_go.complete({});
+        scene.wait_for(again);
+        again->let_go.complete({});
         scene.origin.run();
     }
 }

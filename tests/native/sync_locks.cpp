@@ -136,6 +136,25 @@ TEST_CASE("shared locks: who asks a page that makes no room is told", "[sync][lo
     }
 }
 
+TEST_CASE("shared locks: a page that could not load what makes a room is asked again",
+          "[sync][locks]") {
+    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)));
+    std::thread page([&] {
+        std::uint32_t seen = 0;
+        for (const std::uint32_t answer : {RoomDoor::no_module, RoomDoor::no_room}) {
+            while (place->wanted.load() == seen) std::this_thread::yield();
+            seen = place->wanted.load();
+            place->locks_door.room.store(answer);
+            PlatformParker::unpark_all(place->locks_door.room);
+        }
+    });
+    for (int times = 0; times < 2; ++times) {
+        REQUIRE_THROWS_AS(SharedLock(*place, u"l"), std::system_error);
+    }
+    page.join();
+    REQUIRE(place->locks_door.room.load() == RoomDoor::no_room);
+}
+
 namespace {
 
 [[noreturn]] void lock_for_ever(LockTable& table, std::uint32_t seed) {

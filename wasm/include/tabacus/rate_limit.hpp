@@ -15,12 +15,20 @@
 //
 // TELLING. A grant is recorded with the last moment at which it may be told, and counts for an
 // interval from then. A commit that takes longer is not told but asked for again: so a tab that was
-// frozen meanwhile is not let through late.
+// frozen meanwhile is not let through late. The transaction that asks again takes what was not told
+// out of the row: it costs no turn. So does the next one with what nobody waited for any more.
 //
 // The proof: let a grant be recorded at r by a tab whose `low` is then l, and another, recorded
 // before, be told at t, at most `high`, which is at most its `until`. It is left out only if
 // until + interval ≤ l. The time itself is at least l at r and at most until at t, so that r − t is
 // at least the interval. Hence all grants told less than an interval before r are counted.
+//
+// What is taken out of the row was never told, and is what it seems: a tab takes back only what it
+// saw committed, once, and by its `until`. Others with the same `until` count just as long, and who
+// merges it moves it to a later one, beside which no other has that one any more. A row that was
+// lost and made anew counts `limit` first, for all that was lost, this among them; whatever comes
+// after that is recorded an interval after the loss at least, hence with an `until` that is no less
+// than r and an interval: and what is recorded with one so late is not taken back at all.
 #pragma once
 
 #include <cstdint>
@@ -88,6 +96,9 @@ class RateLimit {
     Task<Round> round_of(std::int64_t count);
     Task<Round> round_once(std::int64_t count);
     void refuse_hasty();
+    static void record(RateRow& row, const Round& round);
+    void take_back(RateRow& row) const;
+    void allow(double slack_ms);
     Task<void> learn_time();
     Task<bool> begin_time();
     Task<bool> ask_time();
@@ -116,6 +127,11 @@ class RateLimit {
     std::int64_t interval_ms_;
     std::optional<Time> time_;
     double slack_ms_;  // how long a commit may take
+    struct Untold {
+        std::int64_t until = 0;
+        std::int64_t count = 0;
+    };
+    Untold untold_;  // is in the row, and nobody was told
     std::list<WaiterPtr> waiters_;
     bool serving_ = false;
     bool pausing_ = false;

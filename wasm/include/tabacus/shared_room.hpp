@@ -21,7 +21,7 @@ namespace tabacus {
 /// run.
 ///
 /// @throws std::system_error not_enough_memory if there is no memory for it, or the page has closed
-///   the memory before. Without exceptions it aborts
+///   the memory before, or could not load what makes it. Without exceptions it aborts
 template <class Table>
 Table& room_of(sync::Arena& arena, sync::RoomDoor& door) {
     const sync::Offset room = arena.room_behind(door);

@@ -103,22 +103,16 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     const auto id = identifier_of(context_.world.random().bits());
     if (!wish.steal && !wish.if_available) waiting_ = id;
     double pause_ms = look_first_ms;
-    double slept_ms = 0;
-    Seen watched;
-    stale_.clear();
     while (true) {
         Seen seen;
         auto possession = co_await try_now(wish, id, seen);
+        remember(seen);
         if (possession || wish.if_available) {
             if (waiting_ == id) waiting_.clear();
-            if (!possession) remember(seen);
             co_return possession;
         }
-        const auto left_ms = watch(watched, seen, slept_ms);
-        slept_ms = 0;
-        if (left_ms > 0 && !cancelled_) {
-            const auto pause = std::min(pause_ms, left_ms);
-            if (co_await wait(pause)) slept_ms = pause;
+        if (!cancelled_) {
+            co_await wait(pause_ms);
             pause_ms = std::min(pause_ms * 2, look_last_ms);
         }
         if (!cancelled_) continue;
@@ -128,21 +122,6 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     }
 }
 
-double LeaseTurnstile::watch(Seen& watched, const Seen& seen, double slept_ms) {
-    Seen unchanged;
-    double left_ms = static_cast<double>(lease_hidden_ms);
-    for (const auto& [state, lease_ms] : seen) {
-        const auto former = watched.find(state);
-        const auto so_far = former == watched.end() ? 0 : former->second + slept_ms;
-        unchanged[state] = so_far;
-        left_ms = std::min(left_ms, lease_ms - so_far);
-        if (so_far >= lease_ms) stale_.insert(state);
-    }
-    watched = std::move(unchanged);
-    return left_ms;
-}
-
-/// For those that do not wait, and therefore watch nothing themselves.
 void LeaseTurnstile::remember(const Seen& seen) {
     if (sights_.size() > gone_max) {
         std::erase_if(sights_, [&](const auto& sight) { return !seen.contains(sight.first); });
@@ -158,14 +137,19 @@ Task<void> LeaseTurnstile::age() {
     const auto young = [](const auto& sight) { return sight.second > 0; };
     while (!context_.closed && std::ranges::any_of(sights_, young)) {
         co_await context_.world.clock().sleep(look_last_ms);
-        for (auto& sight : sights_) sight.second -= look_last_ms;
+        bool ripe = false;
+        for (auto& sight : sights_) {
+            ripe |= young(sight) && sight.second <= look_last_ms;
+            sight.second -= look_last_ms;
+        }
+        if (ripe) bell_.complete({});
     }
     aging_ = false;
 }
 
 bool LeaseTurnstile::stale(const std::string& state) const {
     const auto sight = sights_.find(state);
-    return stale_.contains(state) || (sight != sights_.end() && sight->second <= 0);
+    return sight != sights_.end() && sight->second <= 0;
 }
 
 Task<LeaseTurnstile::Line> LeaseTurnstile::look_at_line() {
@@ -188,18 +172,15 @@ Task<bool> LeaseTurnstile::waited_for() {
     co_return !seen.empty();
 }
 
-Task<bool> LeaseTurnstile::wait(double delay_ms) {
+Task<void> LeaseTurnstile::wait(double delay_ms) {
     const Completer<Unit> bell;
     bell_ = bell;
-    const auto slept = std::make_shared<bool>(false);
-    context_.scope.spawn([](LockContext& context, Completer<Unit> ring, double pause_ms,
-                            std::shared_ptr<bool> whole) -> Task<void> {
-        co_await context.world.clock().sleep(pause_ms);
-        *whole = !ring.completed();
-        ring.complete({});
-    }(context_, bell, delay_ms, slept));
+    context_.scope.spawn(
+        [](LockContext& context, Completer<Unit> ring, double pause_ms) -> Task<void> {
+            co_await context.world.clock().sleep(pause_ms);
+            ring.complete({});
+        }(context_, bell, delay_ms));
     co_await bell.async();
-    co_return *slept;
 }
 
 /// Of who waits, or reads: it said so, or did not stir for too long.
@@ -283,16 +264,17 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string
     co_return possession;
 }
 
-void LeaseTurnstile::stand_in_line(Line& line, const Wish& wish, const std::string& id) const {
+/// No beat comes again: who was taken for dead, and is not, is another in the line from then on.
+void LeaseTurnstile::stand_in_line(Line& line, const Wish& wish, const std::string& id) {
     const auto own = std::find_if(line.entries.begin(), line.entries.end(),
                                   [&](const auto& entry) { return entry.id == id; });
     const auto kind =
         wish.mode == LockMode::shared ? Entry::Kind::waits_to_read : Entry::Kind::waits;
     if (own != line.entries.end()) {
-        ++own->beat;
+        own->beat = ++beats_;
         own->lease_ms = lease_ms();
     } else if (line.entries.size() + 1 < entries_max) {
-        line.entries.push_back({kind, id, context_.epochs.tab(), 1, lease_ms()});
+        line.entries.push_back({kind, id, context_.epochs.tab(), ++beats_, lease_ms()});
     }
 }
 

@@ -75,19 +75,17 @@ class LeaseTurnstile final : public Turnstile {
     [[nodiscard]] bool is_read(const std::optional<LockRow>& row, const Line& line) const;
     [[nodiscard]] bool dead(const Entry& entry) const;
     [[nodiscard]] bool stale(const std::string& state) const;
-    void stand_in_line(Line& line, const Wish& wish, const std::string& id) const;
+    void stand_in_line(Line& line, const Wish& wish, const std::string& id);
     void add_reader(Line& line, const std::string& id) const;
     Task<void> leave_line(std::string id);
-    /// How long each of them did not change; those that did not for too long are stale. How long it
-    /// is until the next one will be.
-    double watch(Seen& watched, const Seen& seen, double slept_ms);
-    /// What is stale by the next request that does not wait, if it does not change until then.
+    /// What is stale if it does not change for the length of its lease, whoever of this tab asks
+    /// meanwhile, and however often.
     void remember(const Seen& seen);
     Task<void> age();
     void note_gone(const std::vector<std::string>& gone);
     void tell_gone(const std::string& id);
-    /// True when it slept all of `delay_ms`, false when it was woken.
-    Task<bool> wait(double delay_ms);
+    /// Until the bell rings, at most.
+    Task<void> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<Possession> possession);
     Task<void> renew_once(std::shared_ptr<Possession> possession);
     Task<void> give_back(std::shared_ptr<Possession> possession);
@@ -98,9 +96,9 @@ class LeaseTurnstile final : public Turnstile {
     std::string key_;
     bool cancelled_ = false;
     Completer<Unit> bell_;
-    std::set<std::string, std::less<>> stale_;  // what was seen unchanged for a whole lease
-    Seen sights_;         // what refused those that did not wait, and how long until it is stale
-    bool aging_ = false;  // age() runs
+    Seen sights_;             // what kept this tab waiting, and how long until it is stale
+    bool aging_ = false;      // age() runs
+    std::int64_t beats_ = 0;  // signs of life given in the line
     std::set<std::string, std::less<>> gone_;  // grants, readers and waiters that said so
     std::string waiting_;                      // who waits in line here
 };

@@ -12,6 +12,8 @@ namespace {
 /// What a commit is first given, and the least: an IndexedDB transaction takes about half of one.
 constexpr double slack_first_ms = 8;
 constexpr double slack_min_ms = 2;
+/// And the most, or an interval: a tab that hung once holds nobody up for longer.
+constexpr double slack_max_ms = 2'000;
 
 /// How long a witness is waited for before it is asked again, and how long a hasty one waits.
 constexpr double witness_ms = 250;
@@ -93,12 +95,13 @@ Task<void> RateLimit::serve() {
         const auto& round = outcome.value();
         if (round.granted > 0 && (round.life != life_ || now() > round.tell_until)) {
             // Too late to be told: a commit gets more time from here on.
-            slack_ms_ = std::min(slack_ms_ * 2, static_cast<double>(interval_ms_));
+            if (round.life == life_) allow(slack_ms_ * 2);
             continue;
         }
         for (auto left = round.granted; left > 0 && !waiters_.empty(); --left) {
             const auto waiter = waiters_.front();
             waiters_.pop_front();
+            if (untold_.count > 0) --untold_.count;
             waiter->done.complete(true);
         }
         if (round.granted == asked) continue;
@@ -150,6 +153,7 @@ Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
     const auto found = co_await owner_.store.load(*transaction, key_, parse_rate);
     if (!time_) co_await fail(ErrorCode::store_failed, "the page stopped meanwhile");
     auto row = found.row.value_or(RateRow{});
+    take_back(row);
     stamp(row, found.vanished);
     const auto at = row.now;
 
@@ -163,31 +167,51 @@ Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
     round.granted = std::clamp<std::int64_t>(limit_ - counted, 0, count);
     round.life = life_;
     round.tell_until = at + static_cast<std::int64_t>(std::ceil(slack_ms_));
-    if (!row.grants.empty()) {
+    if (round.granted > 0) record(row, round);
+    if (round.granted < count && !row.grants.empty()) {
         round.wait_ms = static_cast<double>(row.grants.front().until + interval_ms_ - at);
     }
     if (round.granted == 0 && !found.vanished) co_return round;
-    if (round.granted > 0) {
-        auto& grants = row.grants;
-        auto until = round.tell_until + row.ahead;
-        if (!grants.empty()) until = std::max(until, grants.back().until);
-        grants.push_back({until, round.granted});
-        // Later is stricter.
-        while (grants.size() > rate_grants_max) {
-            grants[1].count += grants[0].count;
-            grants.erase(grants.begin());
-        }
-        if (round.granted < count) {
-            round.wait_ms = static_cast<double>(grants.front().until + interval_ms_ - at);
-        }
-    }
+    // Of a commit of unknown outcome nobody can tell what there is to take back.
+    untold_ = {};
     transaction->put(Store::limits, key_, format_rate(row));
     co_await transaction->commit();
+    // It is known by its time, which is no other's within an interval.
+    if (round.granted > 0 && row.grants.back().until < at + interval_ms_) {
+        untold_ = {row.grants.back().until, round.granted};
+    }
     co_await owner_.store.mark(key_, "1");
     const auto took_ms = clock.monotonic_ms() - began_ms;
-    slack_ms_ = std::clamp(std::max(3 * took_ms, slack_ms_ / 2), slack_min_ms,
-                           std::max(slack_min_ms, static_cast<double>(interval_ms_)));
+    if (round.life == life_) allow(std::max(3 * took_ms, slack_ms_ / 2));
     co_return round;
+}
+
+/// A grant into the row.
+void RateLimit::record(RateRow& row, const Round& round) {
+    auto& grants = row.grants;
+    auto until = round.tell_until + row.ahead;
+    if (!grants.empty()) until = std::max(until, grants.back().until);
+    grants.push_back({until, round.granted});
+    // Later is stricter.
+    while (grants.size() > rate_grants_max) {
+        grants[1].count += grants[0].count;
+        grants.erase(grants.begin());
+    }
+}
+
+/// Out of the row what was recorded for this tab and nobody was told, nor will be.
+void RateLimit::take_back(RateRow& row) const {
+    const auto own = std::ranges::find_if(row.grants, [this](const auto& grants) {
+        return grants.until == untold_.until && grants.count >= untold_.count;
+    });
+    if (own == row.grants.end()) return;
+    own->count -= untold_.count;
+    if (own->count == 0) row.grants.erase(own);
+}
+
+void RateLimit::allow(double slack_ms) {
+    slack_ms_ = std::clamp(slack_ms, slack_min_ms,
+                           std::max(slack_max_ms, static_cast<double>(interval_ms_)));
 }
 
 // --- Time ---------------------------------------------------------------------------------------

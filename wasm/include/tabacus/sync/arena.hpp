@@ -74,9 +74,10 @@ static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
 /// reads and writes the fields at these offsets.
 struct RoomDoor {
     Word wanted{0};  // 0  1 as soon as a thread wants it
-    Word room{0};    // 4  the room's offset from the root; 0 until it is made, or one of these two:
-    static constexpr std::uint32_t no_room = UINT32_MAX;      // no memory for it
-    static constexpr std::uint32_t no_page = UINT32_MAX - 1;  // nobody makes it
+    Word room{0};    // 4  the room's offset from the root; 0 until it is made, or one of these:
+    static constexpr std::uint32_t no_room = UINT32_MAX;        // no memory for it
+    static constexpr std::uint32_t no_page = UINT32_MAX - 1;    // nobody makes it
+    static constexpr std::uint32_t no_module = UINT32_MAX - 2;  // what makes it did not load
 
     std::uint32_t quota_bytes =
         0;  // 8  what the first to want it asked for; 0 leaves it to the page
@@ -187,15 +188,17 @@ class alignas(line_bytes) Arena {
     TabBell& tab_bell() { return tab_bell_; }
 
     /// The room behind that door. Blocks until the page has made it; 0 if it has no memory for it,
-    /// or makes none any more.
+    /// makes none any more, or could not load what makes it: the next call has it try again.
     Offset room_behind(RoomDoor& door) {
-        if (door.wanted.exchange(1) == 0) {
+        std::uint32_t failed = RoomDoor::no_module;
+        const bool again = door.room.compare_exchange_strong(failed, 0);
+        if (door.wanted.exchange(1) == 0 || again) {
             wanted.fetch_add(1);
             PlatformParker::unpark_all(wanted);
         }
-        while (door.room.load() == 0) PlatformParker::park(door.room, 0, forever_ns);
-        const Offset room = door.room.load();
-        return room < RoomDoor::no_page ? room : 0;
+        Offset room = 0;
+        while ((room = door.room.load()) == 0) PlatformParker::park(door.room, 0, forever_ns);
+        return room < RoomDoor::no_module ? room : 0;
     }
 
     template <class T>
