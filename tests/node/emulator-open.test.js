@@ -55,6 +55,25 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         assert.ok(naive.some((missing) => missing > 0), `${naive}`);
     });
 
+    it('a lock: who asked first comes first, over tabs', async () => {
+        for (let seed = 1; seed <= 3; ++seed) {
+            await inThreeTabs(seed, async (origin, ours) => {
+                for (const tab of ours) await tab.lock('l').run(() => {}); // its module is loaded
+                const held = await ours[0]?.lock('l').acquire();
+                /** @type {number[]} */
+                const order = [];
+                const runs = [];
+                for (let at = 0; at < 9; ++at) {
+                    runs.push(ours[at % 3]?.lock('l').run(() => void order.push(at)));
+                    await new Promise((resolve) => origin.tabs[0]?.window.setTimeout(resolve, 15));
+                }
+                held?.release();
+                await Promise.all(runs);
+                assert.deepEqual(order, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+            });
+        }
+    });
+
     it('a page that comes back from the back/forward cache sees how its queues stand', () =>
         inThreeTabs(4, async (origin, [ours, other]) => {
             const [away, queue] = [origin.tabs[0], other?.queue('q')];

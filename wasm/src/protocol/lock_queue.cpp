@@ -95,6 +95,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
         context_.scope.spawn(steal(waiter));
     } else {
         waiting_.push_back(waiter);
+        announce_late(*waiter);
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));

@@ -28,6 +28,8 @@ namespace tabacus {
 constexpr double keep_ms = 10;
 /// The longest a possession goes on granting while it may be that others wait.
 constexpr double slice_ms = 50;
+/// Several tabs may ask within one millisecond: messages tell more.
+constexpr double us_per_ms = 1000;
 /// The longest it goes on granting when another tab is known to wait, about as long as that word is
 /// under way: a lock that is handed over for each single grant does little else.
 constexpr double linger_ms = 2;
@@ -174,6 +176,14 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         Completer<Unit> decided;
     };
     using WaiterPtr = std::shared_ptr<Waiter>;
+    /// Another tab that began to wait while this one waited or held.
+    struct Rival {
+        std::string tab;
+        std::string number;       // of its turn in line
+        double since_ms = 0;      // when the first of its requests was made
+        std::uint64_t heard = 0;  // after which of ours
+        std::uint64_t wants = 0;  // after which of our turns in line
+    };
     struct Withdrawal;
     struct Writing;
 
@@ -193,6 +203,10 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void wake_driver();
     Task<void> drive();
     Task<void> obtain();
+    void announce_late(const Waiter& waiter);
+    void want(const Waiter& waiter);
+    void note_rival(const LockMessage& message);
+    [[nodiscard]] bool came_late(const Waiter& waiter) const;
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
     Task<void> end_answers(std::shared_ptr<bool> over);
     Task<void> give_up(WaiterPtr waiter);
@@ -260,11 +274,11 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     bool driving_ = false;
     bool taking_ = false;
     LockMode taking_mode_ = LockMode::exclusive;
-    bool contended_ = false;             // another tab began to wait
-    std::uint64_t contended_after_ = 0;  // own requests up to this one came first
-    double contended_ms_ = 0;            // when that was heard
-    int hasty_ = 0;                      // own requests that wait for nobody
-    bool looking_ = false;               // look_again() runs
+    std::vector<Rival> rivals_;
+    double contended_ms_ = 0;  // when the first of them was heard of
+    bool announced_ = false;   // own requests that came after theirs, to them
+    int hasty_ = 0;            // own requests that wait for nobody
+    bool looking_ = false;     // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;
     std::uint64_t wants_ = 0;

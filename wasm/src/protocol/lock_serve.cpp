@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lock_queue.hpp"
+#include "record.hpp"
 
 namespace tabacus {
 namespace {
@@ -47,8 +48,9 @@ Task<void> LockQueue::obtain() {
     const auto& asked = first->options;
     taking_ = true;
     taking_mode_ = asked.mode;
-    contended_ = false;
-    context_.post(LockMessage::Kind::want, key_, {std::to_string(++wants_)});
+    announced_ = false;
+    ++wants_;
+    want(*first);
     const Turnstile::Wish wish{
         .mode = asked.mode,
         .if_available = asked.if_available,
@@ -65,6 +67,8 @@ Task<void> LockQueue::obtain() {
         co_return;
     }
     if (taken) {
+        // Who waited before this tab did has had its turn, or has gone.
+        std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants != wants_; });
         possession_ = taken;
         possess(taken);
     } else if (!outcome) {
@@ -72,6 +76,39 @@ Task<void> LockQueue::obtain() {
     } else if (asked.if_available) {
         settle(first, std::nullopt);
     }
+}
+
+void LockQueue::want(const Waiter& waiter) {
+    const auto since_us = static_cast<std::int64_t>(waiter.since_ms * us_per_ms);
+    context_.post(LockMessage::Kind::want, key_,
+                  {std::to_string(wants_), std::to_string(since_us)});
+}
+
+/// A request that another tab's came before will stand in line when this tab lets go. Who asks for
+/// the lock until then came later all the same, and is to know it.
+void LockQueue::announce_late(const Waiter& waiter) {
+    if (!rivals_.empty() && !std::exchange(announced_, true)) want(waiter);
+}
+
+void LockQueue::note_rival(const LockMessage& message) {
+    const auto now_ms = context_.world.clock().now_ms();
+    const auto since_us = message.detail.size() < 2 ? std::nullopt : parse_value(message.detail[1]);
+    const auto since_ms = since_us ? static_cast<double>(*since_us) / us_per_ms : now_ms;
+    const auto number = message.detail.empty() ? std::string() : message.detail[0];
+    const auto known = std::find_if(rivals_.begin(), rivals_.end(),
+                                    [&](const Rival& rival) { return rival.tab == message.tab; });
+    if (known != rivals_.end() && known->number == number) return;  // its first request waits yet
+    if (rivals_.empty()) contended_ms_ = now_ms;
+    if (known != rivals_.end()) rivals_.erase(known);
+    rivals_.push_back({message.tab, number, since_ms, context_.last_id, wants_});
+}
+
+/// Whether another tab's request came before. Of what was asked after that was heard it did
+/// whatever the clocks say, so that nobody is overtaken for ever.
+bool LockQueue::came_late(const Waiter& waiter) const {
+    return std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
+        return waiter.id > rival.heard || waiter.since_ms > rival.since_ms;
+    });
 }
 
 /// A lock that another tab merely keeps is available: that tab lets it go when it hears of us. Its
@@ -153,7 +190,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
             }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
         } else if (kept_from_sharing(*possession) && !co_await turnstile_->waited_for()) {
-            contended_ = false;
+            rivals_.clear();
             possession->taken_ms = context_.world.clock().now_ms();
             continue;
         } else {
@@ -217,11 +254,13 @@ LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
     auto first = front();
     if (!first || first->options.mode != possession.mode) return nullptr;
     if (possession.mode == LockMode::exclusive && !possession.active.empty()) return nullptr;
-    if (possession.uses > 0) {
-        if (must_yield(possession)) return nullptr;
-        const bool late = contended_ && first->id > contended_after_;
-        if (late && !may_linger(possession)) return nullptr;
-    }
+    if (possession.uses == 0) return first;
+    const bool late = came_late(*first);
+    // What another tab waits behind comes before it, however long that takes.
+    if (!rivals_.empty() && !late) return first;
+    // Only who asks again while its tab has the lock is let linger.
+    const bool again = first->since_ms >= possession.taken_ms;
+    if (must_yield(possession) || (late && !(again && may_linger(possession)))) return nullptr;
     return first;
 }
 
@@ -245,9 +284,9 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
         return possession->lost || context_.asleep || context_.closed || possession->expired ||
                context_.world.lifecycle().hidden();
     };
-    if (contended_ && !may_linger(*possession)) co_return false;
+    if (!rivals_.empty() && !may_linger(*possession)) co_return false;
     if (over() || !context_.world.locks().available()) co_return false;
-    if (contended_) {
+    if (!rivals_.empty()) {
         for (int i = 0; i < lingering_turns && !front() && may_linger(*possession); ++i) {
             co_await context_.world.clock().end_of_turn();
         }
@@ -257,15 +296,15 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (!first || first->options.mode != possession->mode || !must_yield(*possession)) {
         co_return false;
     }
-    if (co_await turnstile_->waited_for() || contended_ || over()) co_return false;
+    if (co_await turnstile_->waited_for() || !rivals_.empty() || over()) co_return false;
     possession->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }
 
 /// Of a possession without a holder.
 bool LockQueue::must_let_go(const Possession& possession) {
-    return front() || contended_ || possession.expired || context_.asleep || context_.closed ||
-           context_.world.lifecycle().hidden();
+    return front() || !rivals_.empty() || possession.expired || context_.asleep ||
+           context_.closed || context_.world.lifecycle().hidden();
 }
 
 std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
@@ -373,14 +412,10 @@ void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {
         case LockMessage::Kind::want:
             if (possession_ && !possession_->active.empty()) {
-                auto answer = message.detail;
-                answer.insert(answer.begin(), message.tab);
-                context_.post(LockMessage::Kind::busy, key_, std::move(answer));
+                const auto number = message.detail.empty() ? std::string() : message.detail[0];
+                context_.post(LockMessage::Kind::busy, key_, {message.tab, number});
             }
-            if ((possession_ || taking_) && !std::exchange(contended_, true)) {
-                contended_after_ = context_.last_id;
-                contended_ms_ = context_.world.clock().now_ms();
-            }
+            if (possession_ || taking_) note_rival(message);
             ring();
             break;
         case LockMessage::Kind::busy:
