@@ -24,6 +24,6 @@ export const PLANTED = [
     locks('an abort after close() releases whatever is there', 'if (request.block === 0) return;\n        this.#drop', 'this.#drop'),
     storage('what the page sets is written later', 'area.written = () => core.mirror?.push();', ''),
     locks('an abort does not leave the queue', 'this.#drop(request);\n        this.#forget(request, () => request.reject(request', 'this.#forget(request, () => request.reject(request'),
-    locks('a robbed holder is not told', "if (request.block !== 0) request.reject(new DOMException('the lock was stolen', 'AbortError'));", ''),
-    locks('the promise is settled before the release', 'this.#drop(request);\n        this.#forget(request, () => request.resolve(waiting));', 'this.#forget(request, () => request.resolve(waiting));\n        await task();\n        this.#drop(request);'),
+    locks('a robbed holder is not told', 'if (request.block !== 0) this.#tellStolen(request);', ''),
+    locks('the promise is settled before the release', 'const stolen = this.#drop(request) === lockStates.stolen;', 'const stolen = this.#state(request.block) === lockStates.stolen;\n        if (!stolen) request.resolve(waiting);\n        await task();\n        this.#drop(request);'),
 ];
