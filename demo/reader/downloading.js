@@ -57,9 +57,10 @@ export function consume(queue, who) {
         const { book, page } = payload;
         progress(0, who);
         if (!(await downloads.get(book, page))) {
+            const keep = await downloads.place(book, page);
             const response = await download(addressOf(book, page), signal, (fraction) => progress(fraction, who));
             signal.throwIfAborted(); // another may have the job by now
-            await downloads.put(book, page, response);
+            await keep(response);
             news.postMessage({ type: 'arrived', book, page });
         }
         const following = await missingFrom(downloads, { ...payload, page: page + 1 });

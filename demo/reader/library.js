@@ -26,16 +26,22 @@ export const addressOf = (book, page) => new URL(`books/${book}/${page}`, LIBRAR
 
 /** The pages that were downloaded. */
 export class Downloads {
-    #cache = caches.open(CACHE);
-
     /** @param {string} book @param {number} page */
     async get(book, page) {
-        return (await this.#cache).match(addressOf(book, page));
+        return (await open()).match(addressOf(book, page));
     }
 
-    /** @param {string} book @param {number} page @param {Response} response */
-    async put(book, page, response) {
-        await (await this.#cache).put(addressOf(book, page), response);
+    /**
+     * Where a page that is about to be fetched shall be kept. If all are deleted meanwhile, so is that one: a cache
+     * that is deleted goes on for who has it open, seen by nobody else (Service Workers, 5.5).
+     *
+     * @param {string} book
+     * @param {number} page
+     * @returns {Promise<(response: Response) => Promise<void>>}
+     */
+    async place(book, page) {
+        const cache = await open();
+        return (response) => cache.put(addressOf(book, page), response);
     }
 
     /** @param {string} book @returns {Promise<Set<number>>} */
@@ -48,7 +54,7 @@ export class Downloads {
         const folder = new URL('books/', LIBRARY).href;
         /** @type {Map<string, Set<number>>} */
         const all = new Map();
-        for (const { url } of await (await this.#cache).keys()) {
+        for (const { url } of await (await open()).keys()) {
             const [book = '', page] = url.slice(folder.length).split('/');
             all.set(book, (all.get(book) ?? new Set()).add(Number(page)));
         }
@@ -56,7 +62,8 @@ export class Downloads {
     }
 
     async clear() {
-        const cache = await this.#cache;
-        for (const request of await cache.keys()) await cache.delete(request);
+        await caches.delete(CACHE);
     }
 }
+
+const open = () => caches.open(CACHE);

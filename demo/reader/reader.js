@@ -30,6 +30,7 @@ async function start() {
     showServer(() => app.reached().catch(report), report);
     app.listen();
     await app.ask();
+    app.enable();
 }
 
 class Reader {
@@ -63,6 +64,10 @@ class Reader {
     listen() {
         this.#queue.subscribe(({ paused }) => (this.#stopped = paused));
         news.addEventListener('message', ({ data }) => this.#heard(data).catch(report));
+    }
+
+    /** Once this tab has asked for itself: it shall not ask for what was deleted at a press meanwhile. */
+    enable() {
         const press = (/** @type {string} */ selector, /** @type {() => Promise<unknown>} */ act) => {
             const button = /** @type {HTMLButtonElement} */ (one(selector));
             button.addEventListener('click', () => act().catch(report));
