@@ -7,6 +7,7 @@ const agreement_ms = 5;
 export class ClockHost {
     #platform;
     #report;
+    #origin_ms;
 
     /** @type {Set<unknown>} */
     #timers = new Set();
@@ -18,6 +19,7 @@ export class ClockHost {
     constructor(platform, report) {
         this.#platform = platform;
         this.#report = report;
+        this.#origin_ms = (platform.performance ?? performance).timeOrigin ?? NaN;
     }
 
     /**
@@ -26,8 +28,7 @@ export class ClockHost {
      */
     now() {
         const now_ms = (this.#platform.Date ?? Date).now();
-        const { timeOrigin = NaN } = this.#platform.performance ?? performance;
-        const fine_ms = timeOrigin + this.monotonic();
+        const fine_ms = this.#origin_ms + this.monotonic();
         if (!(Math.abs(fine_ms - now_ms) < agreement_ms)) return now_ms;
         return Math.min(Math.max(fine_ms, now_ms), now_ms + 0.999);
     }

@@ -1,5 +1,6 @@
 import { invalid, TabacusError } from '../errors.js';
-import { checkKey, checkStore, cloned } from './options.js';
+import { checkFunction } from '../tab/options.js';
+import { checkKey, checkStores, cloned } from './options.js';
 
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
@@ -95,10 +96,8 @@ export class Held {
      * );
      */
     async commit(stores, write) {
-        const names = typeof stores === 'string' ? [stores] : stores;
-        if (!Array.isArray(names) || names.length === 0) throw invalid('stores', stores, 'a name or an array of names');
-        for (const name of names) checkStore(name);
-        if (typeof write !== 'function') throw invalid('write', write, 'a function');
+        const names = checkStores(stores);
+        checkFunction('write', write);
         this.assertHeld();
         return this.#locks._commit(this.#id, names, write);
     }

@@ -3,10 +3,10 @@
  * them, and when, is wasm/include/tabacus/leader.hpp's.
  */
 
-import { invalid } from '../errors.js';
 import { checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
 import { saidOf, unlessAborted } from './outcome.js';
-import { checkKey, checkStore, cloned } from './options.js';
+import { checkFunction } from '../tab/options.js';
+import { checkKey, checkStores, cloned } from './options.js';
 
 /** @typedef {import('./held.js').Held} Held */
 /** @typedef {(tx: import('./held.js').FencedTransaction) => unknown} Write */
@@ -40,10 +40,8 @@ export class LeaderCall {
      * @param {Write} write as of Held.commit()
      */
     write(stores, write) {
-        const names = typeof stores === 'string' ? [stores] : stores;
-        if (!Array.isArray(names) || names.length === 0) throw invalid('stores', stores, 'a name or an array of names');
-        for (const name of names) checkStore(name);
-        if (typeof write !== 'function') throw invalid('write', write, 'a function');
+        const names = checkStores(stores);
+        checkFunction('write', write);
         this.#writes.push({ stores: names, write });
     }
 
@@ -87,7 +85,7 @@ export class LeaderCalls {
      * @param {(request: any, call: LeaderCall) => T | Promise<T>} handler
      */
     async answer(term, handler) {
-        if (typeof handler !== 'function') throw invalid('handler', handler, 'a function');
+        checkFunction('handler', handler);
         const locks = await this.#locks();
         await locks.takeOffice(this.#name, term);
         for (;;) {

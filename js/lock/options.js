@@ -85,10 +85,17 @@ export const checkSemaphoreOptions = (given = {}) =>
 /** Stores of our own. */
 const reserved = 'tabacus/';
 
-/** @param {unknown} store */
-export function checkStore(store) {
-    if (checkKey('stores', store).startsWith(reserved)) throw invalid('stores', store, `a name that does not begin with ${reserved}`);
-    return store;
+/**
+ * @param {unknown} stores
+ * @returns {string[]} a name or names, as an array
+ */
+export function checkStores(stores) {
+    const names = typeof stores === 'string' ? [stores] : stores;
+    if (!Array.isArray(names) || names.length === 0) throw invalid('stores', stores, 'a name or an array of names');
+    for (const store of names) {
+        if (checkKey('stores', store).startsWith(reserved)) throw invalid('stores', store, `a name that does not begin with ${reserved}`);
+    }
+    return names;
 }
 
 /**

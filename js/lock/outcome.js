@@ -19,19 +19,28 @@ export function valueOf(succeeded, { value, name, message, code, thrown }) {
     throw code === undefined || error instanceof DOMException ? error : Object.assign(error, { code });
 }
 
-/** What is told of a thrown value that throws when it is looked at. */
-export const UNREADABLE = 'what was thrown cannot be read';
+/**
+ * Its name, message and code, whatever it is: it may throw when it is looked at.
+ *
+ * @param {unknown} thrown
+ * @returns {{ name: string, message: string, code?: string }}
+ */
+export function described(thrown) {
+    try {
+        const { name = 'Error', message = String(thrown), code } = Object(thrown);
+        return { name: String(name), message: String(message), ...(typeof code === 'string' && { code }) };
+    } catch {
+        return { name: 'Error', message: 'what was thrown cannot be read' };
+    }
+}
 
 /**
  * What others get of an error: its clone, with its name and code; at least its name and message.
  * @param {unknown} error
  */
 export function saidOf(error) {
-    const said = { name: 'Error', message: UNREADABLE };
+    const said = described(error);
     try {
-        const { name = 'Error', message = String(error), code } = Object(error);
-        Object.assign(said, { name: String(name), message: String(message) });
-        if (typeof code === 'string') Object.assign(said, { code });
         const thrown = storable(error);
         // Where an engine clones a DOMException as an empty object, its name and message are all there is.
         return error instanceof Error && !(thrown instanceof Error) ? said : { ...said, thrown };

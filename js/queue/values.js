@@ -5,7 +5,7 @@
 
 import { TabacusError } from '../errors.js';
 import { storable } from '../host/storable.js';
-import { UNREADABLE } from '../lock/outcome.js';
+import { described } from '../lock/outcome.js';
 
 /** What is nested deeper may be a cycle. */
 const depthMax = 32;
@@ -76,11 +76,10 @@ export function unpacked(byValue, text, values) {
 export function errorText(error) {
     try {
         if (!(error instanceof Error) && survives(error, depthMax)) return JSON.stringify({ value: error });
-        const { name = 'Error', message = String(error), code } = Object(error);
-        return JSON.stringify({ name: String(name), message: String(message), code: typeof code === 'string' ? code : undefined });
     } catch {
-        return JSON.stringify({ name: 'Error', message: UNREADABLE });
+        // It can be described only.
     }
+    return JSON.stringify(described(error));
 }
 
 /** The classes of errors that every context has. @type {Record<string, ErrorConstructor>} */

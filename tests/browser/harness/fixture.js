@@ -7,40 +7,56 @@ import { call } from './commands.js';
 import { serveSite } from './site.js';
 
 /**
+ * @template {{ close(): Promise<unknown> }} Server
  * @param {import('./engines.js').Engine} engine
- * @param {{ isolated?: boolean, page?: string }} [options]
+ * @param {() => Promise<Server>} serve
+ * @returns {{ readonly server: Server, readonly browser: import('./engines.js').Browser }} while the suite runs
  */
-export function useBrowser(engine, { isolated = true, page = '' } = {}) {
-    /** @type {Awaited<ReturnType<typeof serveSite>>} */
-    let site;
+function useBoth(engine, serve) {
+    /** @type {Server} */
+    let server;
     /** @type {import('./engines.js').Browser} */
     let browser;
-    let lastNamespace = 0;
-
     before(async () => {
-        site = await serveSite({ isolated });
+        server = await serve();
         browser = await engine.launch();
     });
     after(async () => {
         await browser?.close();
-        await site.close();
+        await server.close();
     });
+    return {
+        get server() {
+            return server;
+        },
+        get browser() {
+            return browser;
+        },
+    };
+}
 
+/**
+ * @param {import('./engines.js').Engine} engine
+ * @param {{ isolated?: boolean, page?: string }} [options]
+ */
+export function useBrowser(engine, { isolated = true, page = '' } = {}) {
+    const both = useBoth(engine, () => serveSite({ isolated }));
+    let lastNamespace = 0;
     return {
         get site() {
-            return site;
+            return both.server;
         },
         /** A namespace that no other test has touched. */
         namespace: () => `suite-${++lastNamespace}`,
         /** A tab that shows the page. */
-        openTab: () => browser.openTab(page ? `${site.url}/${page}` : site.page),
+        openTab: () => both.browser.openTab(page ? `${both.server.url}/${page}` : both.server.page),
         /**
          * A tab with an open namespace.
          *
          * @param {import('tabacus').OpenOptions} options
          */
         openIn: async (options) => {
-            const tab = await browser.openTab(site.page);
+            const tab = await both.browser.openTab(both.server.page);
             await call(tab, 'open', options);
             return tab;
         },
@@ -52,30 +68,17 @@ export function useBrowser(engine, { isolated = true, page = '' } = {}) {
  * @param {{ isolated?: boolean }} [options]
  */
 export function useDemo(engine, { isolated = true } = {}) {
-    /** @type {Awaited<ReturnType<typeof serveDemo>>} */
-    let server;
-    /** @type {import('./engines.js').Browser} */
-    let browser;
-
-    before(async () => {
-        server = await serveDemo({ isolated, port: 0 });
-        browser = await engine.launch();
-    });
-    after(async () => {
-        await browser?.close();
-        await server.close();
-    });
-
+    const both = useBoth(engine, () => serveDemo({ isolated, port: 0 }));
     return {
         get url() {
-            return server.url;
+            return both.server.url;
         },
         /** What the reader is served by. */
         get library() {
-            return server.library;
+            return both.server.library;
         },
         /** @param {string} [page] from the demo's top */
-        openTab: (page = '') => browser.openTab(page ? `${server.url}/${page}` : server.url),
+        openTab: (page = '') => both.browser.openTab(page ? `${both.server.url}/${page}` : both.server.url),
     };
 }
 

@@ -1,5 +1,7 @@
 #include "browser/locks_core.hpp"
 
+#include "protocol/lock_record.hpp"
+
 namespace tabacus::browser {
 namespace {
 
@@ -144,7 +146,7 @@ void LocksCore::query(const std::string& name, PromiseId promise) {
                 add_text(texts, info.held ? "held" : "waiting");
                 add_text(texts, info.mode == LockMode::exclusive ? "exclusive" : "shared");
                 add_text(texts, info.label);
-                add_text(texts, std::to_string(static_cast<std::int64_t>(info.since_ms * 1000)));
+                add_text(texts, format_since(info.since_ms));
                 add_text(texts, info.tab);
             }
             Resolve{promise}(texts);

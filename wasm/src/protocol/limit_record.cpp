@@ -8,18 +8,7 @@ namespace tabacus {
 namespace {
 
 constexpr std::size_t rate_head = 5;  // fields before the grants
-
-std::vector<std::string_view> fields_of(std::string_view text) {
-    constexpr std::size_t fields_max = rate_head + 2 * rate_grants_max + 1;
-    std::vector<std::string_view> fields;
-    while (fields.size() < fields_max) {
-        const auto end = text.find(record_separator);
-        fields.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) break;
-        text.remove_prefix(end + 1);
-    }
-    return fields;
-}
+constexpr std::size_t rate_fields_max = rate_head + 2 * rate_grants_max;
 
 std::optional<std::int64_t> parse_limit(std::string_view text) {
     return parse_decimal(text, 0, value_max);
@@ -32,7 +21,7 @@ std::string format_sequence(const SequenceRow& row) {
 }
 
 std::optional<SequenceRow> parse_sequence(std::string_view text) {
-    const auto fields = fields_of(text);
+    const auto fields = fields_of(text, rate_fields_max);
     if (fields.size() != 3 || fields[0] != record_version || !is_identifier(fields[2])) return {};
     const auto last = parse_limit(fields[1]);
     if (!last) return std::nullopt;
@@ -44,7 +33,7 @@ std::string format_budget(const BudgetRow& row) {
 }
 
 std::optional<BudgetRow> parse_budget(std::string_view text) {
-    const auto fields = fields_of(text);
+    const auto fields = fields_of(text, rate_fields_max);
     if (fields.size() != 2 || fields[0] != record_version) return std::nullopt;
     const auto used = parse_limit(fields[1]);
     if (!used) return std::nullopt;
@@ -58,7 +47,7 @@ std::string format_holding(const HoldingRow& row) {
 }
 
 std::optional<HoldingRow> parse_holding(std::string_view text) {
-    const auto fields = fields_of(text);
+    const auto fields = fields_of(text, rate_fields_max);
     if (fields.size() != 4 || fields[0] != record_version) return std::nullopt;
     if (fields[1] != "o" && fields[1] != "g") return std::nullopt;
     const auto amount = parse_limit(fields[2]);
@@ -78,8 +67,8 @@ std::string format_rate(const RateRow& row) {
 }
 
 std::optional<RateRow> parse_rate(std::string_view text) {
-    const auto fields = fields_of(text);
-    if (fields.size() < rate_head || fields.size() > rate_head + 2 * rate_grants_max ||
+    const auto fields = fields_of(text, rate_fields_max);
+    if (fields.size() < rate_head || fields.size() > rate_fields_max ||
         (fields.size() - rate_head) % 2 != 0 || fields[0] != record_version) {
         return std::nullopt;
     }
@@ -108,7 +97,7 @@ std::string format_limit_message(const LimitMessage& message) {
 
 std::optional<LimitMessage> parse_limit_message(std::string_view text) {
     constexpr std::string_view kinds = "crq";
-    const auto fields = fields_of(text);
+    const auto fields = fields_of(text, rate_fields_max);
     if (fields.size() != 4 || fields[0] != record_version || fields[1].size() != 1)
         return std::nullopt;
     if (kinds.find(fields[1][0]) == std::string_view::npos) return std::nullopt;

@@ -27,23 +27,13 @@ constexpr std::size_t fields_of_entry = 5;
 constexpr std::size_t fields_before = 2;
 /// More than any line has. The last place is for a reader without a name (add_reader).
 constexpr std::size_t entries_max = 1'024;
+constexpr std::size_t line_fields_max = fields_before + entries_max * fields_of_entry;
 /// A line of nobody's epoch.
 constexpr std::string_view no_grant = "-";
 
 /// A lease as it is stored, in ms.
 double bounded_lease(std::int64_t stored_ms) {
     return static_cast<double>(std::clamp(stored_ms, std::int64_t{1}, lease_hidden_ms));
-}
-
-std::vector<std::string> fields_of(std::string_view text) {
-    std::vector<std::string> fields;
-    while (fields.size() <= fields_before + entries_max * fields_of_entry) {
-        const auto end = text.find(record_separator);
-        fields.emplace_back(text.substr(0, end));
-        if (end == std::string_view::npos) break;
-        text.remove_prefix(end + 1);
-    }
-    return fields;
 }
 
 }  // namespace
@@ -61,13 +51,13 @@ std::string LeaseTurnstile::format(const Line& line) {
 }
 
 std::optional<LeaseTurnstile::Line> LeaseTurnstile::parse(std::string_view text) {
-    const auto fields = fields_of(text);
+    const auto fields = fields_of(text, line_fields_max);
     if (fields.size() < fields_before || (fields.size() - fields_before) % fields_of_entry != 0 ||
-        fields.size() > fields_before + entries_max * fields_of_entry ||
-        fields[0] != record_version || (fields[1] != no_grant && !is_identifier(fields[1]))) {
+        fields.size() > line_fields_max || fields[0] != record_version ||
+        (fields[1] != no_grant && !is_identifier(fields[1]))) {
         return std::nullopt;
     }
-    Line line{fields[1], {}};
+    Line line{std::string(fields[1]), {}};
     for (std::size_t i = fields_before; i < fields.size(); i += fields_of_entry) {
         const auto beat = parse_value(fields[i + 3]);
         const auto lease_ms = parse_value(fields[i + 4]);
@@ -76,8 +66,8 @@ std::optional<LeaseTurnstile::Line> LeaseTurnstile::parse(std::string_view text)
             *beat < 0 || !lease_ms) {
             return std::nullopt;
         }
-        line.entries.push_back({static_cast<Entry::Kind>(fields[i][0]), fields[i + 1],
-                                fields[i + 2], *beat, *lease_ms});
+        line.entries.push_back({static_cast<Entry::Kind>(fields[i][0]), std::string(fields[i + 1]),
+                                std::string(fields[i + 2]), *beat, *lease_ms});
     }
     return line;
 }

@@ -43,12 +43,13 @@ Task<LockClients> clients_of(LockContext& context, const std::string& key) {
 
 std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail, std::size_t at,
                                           const std::string& tab) {
-    const auto since = parse_value(detail[at + 2]);
+    const auto since_ms = parse_since(detail[at + 2]);
     const auto& held = detail[at];
     const auto& mode = detail[at + 1];
-    if (!since || (held != "h" && held != "w") || (mode != "x" && mode != "s")) return std::nullopt;
+    if (!since_ms || (held != "h" && held != "w") || (mode != "x" && mode != "s"))
+        return std::nullopt;
     return LockRequestInfo{held == "h", mode == "x" ? LockMode::exclusive : LockMode::shared,
-                           detail[at + 3], static_cast<double>(*since) / us_per_ms, tab};
+                           detail[at + 3], *since_ms, tab};
 }
 
 /// What is recorded. Over the lease who is next takes it by itself, a moment after a release: until
@@ -91,7 +92,7 @@ void LockQueue::answer(const LockMessage& message) {
         for (const auto& info : own_requests()) {
             detail.emplace_back(info.held ? "h" : "w");
             detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
-            detail.push_back(format_decimal(static_cast<std::int64_t>(info.since_ms * us_per_ms)));
+            detail.push_back(format_since(info.since_ms));
             detail.push_back(info.label);
         }
         context_.post(LockMessage::Kind::tell, key_, std::move(detail));

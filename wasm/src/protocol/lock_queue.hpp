@@ -28,8 +28,6 @@ namespace tabacus {
 constexpr double keep_ms = 10;
 /// The longest a possession goes on granting while it may be that others wait.
 constexpr double slice_ms = 50;
-/// Several tabs may ask within one millisecond: messages tell more.
-constexpr double us_per_ms = 1000;
 /// The longest it goes on granting when another tab is known to wait, about as long as that word is
 /// under way: a lock that is handed over for each single grant does little else.
 constexpr double linger_ms = 2;

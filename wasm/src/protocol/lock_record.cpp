@@ -13,16 +13,7 @@ namespace {
 /// More than any message of ours has: a stranger's is not worth the memory.
 constexpr std::size_t fields_max = 4096;
 
-std::vector<std::string_view> split(std::string_view text) {
-    std::vector<std::string_view> fields;
-    while (fields.size() <= fields_max) {
-        const auto end = text.find(record_separator);
-        fields.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) break;
-        text.remove_prefix(end + 1);
-    }
-    return fields;
-}
+constexpr double us_per_ms = 1000;
 
 std::string joined(const std::vector<std::string>& fields) {
     std::string text(record_version);
@@ -45,7 +36,7 @@ std::string format_lock_row(const LockRow& row) {
 }
 
 std::optional<LockRow> parse_lock_row(std::string_view text) {
-    const auto fields = split(text);
+    const auto fields = fields_of(text, fields_max);
     if (fields.size() != 11 || fields[0] != record_version) return std::nullopt;
     std::array<std::int64_t, 6> numbers{};
     constexpr std::array<std::size_t, 6> where{1, 2, 6, 7, 8, 9};
@@ -76,7 +67,7 @@ std::string format_rescue_row(const RescueRow& row) {
 }
 
 std::optional<RescueRow> parse_rescue_row(std::string_view text) {
-    const auto fields = split(text);
+    const auto fields = fields_of(text, fields_max);
     if (fields.size() != 4 || fields[0] != record_version) return std::nullopt;
     const auto attempt = parse_count(fields[1]);
     if (!attempt || !is_identifier(fields[2]) || !is_identifier(fields[3])) return std::nullopt;
@@ -91,7 +82,7 @@ std::string format_call_row(const CallRow& row) {
 }
 
 std::optional<CallRow> parse_call_row(std::string_view text) {
-    const auto fields = split(text);
+    const auto fields = fields_of(text, fields_max);
     if ((fields.size() != 3 && fields.size() != 4) || fields[0] != record_version) {
         return std::nullopt;
     }
@@ -110,7 +101,7 @@ std::optional<CallRow> parse_call_row(std::string_view text) {
 std::string format_call_number(std::int64_t number) { return joined({std::to_string(number)}); }
 
 std::optional<std::int64_t> parse_call_number(std::string_view text) {
-    const auto fields = split(text);
+    const auto fields = fields_of(text, fields_max);
     if (fields.size() != 2 || fields[0] != record_version) return std::nullopt;
     return parse_count(fields[1]);
 }
@@ -122,9 +113,19 @@ std::string format_lock_message(const LockMessage& message) {
     return joined(fields);
 }
 
+std::string format_since(double since_ms) {
+    return format_decimal(static_cast<std::int64_t>(since_ms * us_per_ms));
+}
+
+std::optional<double> parse_since(std::string_view text) {
+    const auto since_us = parse_value(text);
+    if (!since_us) return std::nullopt;
+    return static_cast<double>(*since_us) / us_per_ms;
+}
+
 std::optional<LockMessage> parse_lock_message(std::string_view text) {
     constexpr std::string_view kinds = "wtbrqipvh";
-    const auto fields = split(text);
+    const auto fields = fields_of(text, fields_max);
     if (fields.size() < 4 || fields.size() > fields_max || fields[0] != record_version) {
         return std::nullopt;
     }

@@ -69,7 +69,7 @@ std::optional<std::int64_t> parse_call_number(std::string_view text);
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
 struct LockMessage {
     enum class Kind : char {
-        want = 'w',      // the tab begins to wait: keepers let go; detail: its number
+        want = 'w',      // the tab begins to wait: keepers let go; detail: its number, since when
         taken = 't',     // the tab holds it
         busy = 'b',      // the answer to want: it is in use, not merely kept; detail: whose, number
         released = 'r',  // the tab let it go
@@ -85,6 +85,10 @@ struct LockMessage {
     std::vector<std::string> detail;
     friend bool operator==(const LockMessage&, const LockMessage&) = default;
 };
+/// A moment since the Unix epoch, in microseconds: several tabs may ask within one millisecond.
+std::string format_since(double since_ms);
+std::optional<double> parse_since(std::string_view text);
+
 std::string format_lock_message(const LockMessage& message);
 std::optional<LockMessage> parse_lock_message(std::string_view text);
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "lock_queue.hpp"
-#include "record.hpp"
 
 namespace tabacus {
 namespace {
@@ -79,9 +78,8 @@ Task<void> LockQueue::obtain() {
 }
 
 void LockQueue::want(const Waiter& waiter) {
-    const auto since_us = static_cast<std::int64_t>(waiter.since_ms * us_per_ms);
     context_.post(LockMessage::Kind::want, key_,
-                  {std::to_string(wants_), std::to_string(since_us)});
+                  {std::to_string(wants_), format_since(waiter.since_ms)});
 }
 
 /// A request that another tab's came before will stand in line when this tab lets go. Who asks for
@@ -92,15 +90,14 @@ void LockQueue::announce_late(const Waiter& waiter) {
 
 void LockQueue::note_rival(const LockMessage& message) {
     const auto now_ms = context_.world.clock().now_ms();
-    const auto since_us = message.detail.size() < 2 ? std::nullopt : parse_value(message.detail[1]);
-    const auto since_ms = since_us ? static_cast<double>(*since_us) / us_per_ms : now_ms;
+    const auto since_ms = message.detail.size() < 2 ? std::nullopt : parse_since(message.detail[1]);
     const auto number = message.detail.empty() ? std::string() : message.detail[0];
     const auto known = std::find_if(rivals_.begin(), rivals_.end(),
                                     [&](const Rival& rival) { return rival.tab == message.tab; });
     if (known != rivals_.end() && known->number == number) return;  // its first request waits yet
     if (rivals_.empty()) contended_ms_ = now_ms;
     if (known != rivals_.end()) rivals_.erase(known);
-    rivals_.push_back({message.tab, number, since_ms, context_.last_id, wants_});
+    rivals_.push_back({message.tab, number, since_ms.value_or(now_ms), context_.last_id, wants_});
 }
 
 /// Whether another tab's request came before. Of what was asked after that was heard it did

@@ -62,6 +62,17 @@ std::optional<TotalsRecord> next_totals(Fields& fields) {
 
 }  // namespace
 
+std::vector<std::string_view> fields_of(std::string_view text, std::size_t most) {
+    std::vector<std::string_view> fields;
+    while (fields.size() <= most) {
+        const auto end = text.find(record_separator);
+        fields.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return fields;
+}
+
 std::string format_decimal(std::int64_t number) {
     if (number >= 0) return digits_of(static_cast<std::uint64_t>(number), 10);
     return concat({"-", digits_of(static_cast<std::uint64_t>(-number), 10)});

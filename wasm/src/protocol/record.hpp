@@ -6,10 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tabacus/counter.hpp"
 
@@ -22,6 +24,9 @@ constexpr std::int64_t total_max = (std::int64_t{1} << 62) - 1;
 /// What every text in a store or on a channel begins with, and what stands between its fields.
 constexpr std::string_view record_version = "1";
 constexpr char record_separator = ';';
+/// The fields of a text, its version among them, which live as long as it does. Of more than `most`
+/// so many and one: no reader has that many, and a stranger's are not worth the memory.
+std::vector<std::string_view> fields_of(std::string_view text, std::size_t most);
 
 /// Epochs count the adoptions of a slot.
 constexpr std::int64_t epoch_max = value_max;
