@@ -11,29 +11,18 @@ if(TABACUS_SANITIZE)
         -O1 -gline-tables-only
         -fsanitize=${TABACUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${TABACUS_SANITIZE})
-    # Nobody works in these builds: several files a unit are built in half the time. The debug build
-    # keeps them apart, so that each is seen to include what it needs.
-    set(CMAKE_UNITY_BUILD ON)
-    set(CMAKE_UNITY_BUILD_MODE GROUP)
 endif()
 
-# tabacus_units(<source>...): at most seven files of a folder a unit, and of tests only those that
-# begin with the same word.
-function(tabacus_units)
-    foreach(source IN LISTS ARGN)
-        get_filename_component(folder ${source} DIRECTORY)
-        get_filename_component(word ${source} NAME_WE)
-        if(folder MATCHES "/tests/")
-            string(REGEX REPLACE "_.*" "" word ${word})
-        else()
-            set(word "")
-        endif()
-        string(MAKE_C_IDENTIFIER "${folder} ${word}" group)
-        math(EXPR count_${group} "${count_${group}} + 1")
-        math(EXPR unit "${count_${group}} / 7")
-        set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${group}_${unit}")
-    endforeach()
-endfunction()
+# The debug build is the one to work in.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(CMAKE_UNITY_BUILD ON)
+endif()
+
+# It takes a fifth of the other linker's time.
+find_program(LLD ld.lld)
+if(LLD)
+    add_link_options(-fuse-ld=lld)
+endif()
 
 tabacus_sources(library_sources wasm/src/sync wasm/src/protocol wasm/src/lab wasm/src/lab/explore
     wasm/src/lab/threads wasm/src/lab/emulator)
@@ -67,10 +56,9 @@ if(test_sources)
     catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
 
     # Long runs alone, for the release build.
-    add_executable(
-        tabacus_long_runs EXCLUDE_FROM_ALL
-        tests/native/explore_long.cpp tests/native/explore_limits.cpp
-        tests/native/explore_locks.cpp tests/native/explore_queue.cpp)
+    set(long_runs ${test_sources})
+    list(FILTER long_runs INCLUDE REGEX "/explore_(counters|limits|locks|long|queue|search)[.]cpp$")
+    add_executable(tabacus_long_runs EXCLUDE_FROM_ALL ${long_runs})
     target_link_libraries(tabacus_long_runs PRIVATE tabacus Catch2::Catch2WithMain)
 
     # The protocols once more as the core in a browser runs them: a failure destroys the frames that it

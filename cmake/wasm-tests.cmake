@@ -4,3 +4,5 @@
 tabacus_sources(storers_sources tests/wasm)
 tabacus_objects(tabacus_storers "-fno-exceptions" ${storers_sources})
 tabacus_module(storers node node "${small_options}" tabacus_protocols tabacus_core tabacus_storers)
+# Who only builds the package, or the demo, does not wait for it.
+set_target_properties(tabacus_storers storers-node PROPERTIES EXCLUDE_FROM_ALL ON)

@@ -6,6 +6,7 @@
  *   js        dist/ from the cores as they are
  *   types     dist/types
  *   bench     the modules that the benchmarks need
+ *   tests     the module that tests of C++ threads need
  *   native    every native build; or one preset by its name, native-… or wasm-…
  */
 
@@ -31,6 +32,7 @@ const parts = {
     js: pack,
     types,
     bench: () => wasm().then(() => build('wasm-threads', ['bench'])),
+    tests: () => wasm().then(() => build('wasm-threads', ['storers-node'])),
     native: () => buildAll(NATIVE_PRESETS),
     ...Object.fromEntries(
         [...NATIVE_PRESETS, ...WASM_PRESETS].map((preset) => [preset, () => build(preset)]),

@@ -86,7 +86,7 @@ function compileScript(folder, { file, compiles = [file] }) {
         const [command = ''] = found.command.split(' -o ');
         const source = join(path === file ? folder : repository, path);
         const near = ['wasm/include', 'wasm/src'].map((at) => `-I${join(folder, at)}`).join(' ');
-        return `${command.replace(' ', ` ${near} `)} -Wno-error -iquote ${dirname(found.file)} -o ${folder}/${i}.o -c ${source}`;
+        return `${command.replace(' ', ` ${near} `)} -Wno-error -g0 -iquote ${dirname(found.file)} -o ${folder}/${i}.o -c ${source}`;
     });
 }
 

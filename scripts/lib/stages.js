@@ -96,7 +96,7 @@ export const STAGES = [
         name: 'build-wasm-threads',
         needs: ['toolchain'],
         cores: 2,
-        run: () => build('wasm-threads'),
+        run: () => build('wasm-threads', ['all', 'storers-node']),
     },
     { name: 'build-wasm-single', needs: ['toolchain'], cores: 2, run: () => build('wasm-single') },
     {

@@ -24,7 +24,7 @@ const WORKERS = 2;
  */
 const PLANS = [
     { engine: ENGINES.chromium, jobs: 2_000, deaths: 50, end: 'kill', turns: 200 },
-    { engine: ENGINES.firefox, jobs: 200, deaths: 5, end: 'kill', turns: 5_000 },
+    { engine: ENGINES.firefox, jobs: 120, deaths: 3, end: 'kill', turns: 5_000 },
     { engine: ENGINES.webkit, jobs: 60, deaths: 2, end: 'close', turns: 200 },
 ];
 

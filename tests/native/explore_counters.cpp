@@ -94,7 +94,7 @@ std::set<std::string> ends_of(const Case& one) {
 
 }  // namespace
 
-TEST_CASE("with and without reduction the tabs' schedules have the same ends") {
+TEST_CASE("with and without reduction the tabs' schedules have the same ends", "[.][long]") {
     constexpr std::array cases = {
         Case{.strategy = "naive", .model = StorageModel::mutexed, .faults = {Fault::kill}},
         Case{.strategy = "naive",

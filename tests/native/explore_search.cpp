@@ -154,7 +154,7 @@ TEST_CASE("the lost update is found, and with a lock it is none") {
     CHECK(locked.tally().schedules == 2);
 }
 
-TEST_CASE("with and without reduction the same final states are reached") {
+TEST_CASE("with and without reduction the same final states are reached", "[.][long]") {
     std::uint64_t with = 0;
     std::uint64_t without = 0;
     for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
@@ -171,7 +171,8 @@ TEST_CASE("with and without reduction the same final states are reached") {
     CHECK(with * 5 < without);
 }
 
-TEST_CASE("within switches the same final states are reached with and without reduction") {
+TEST_CASE("within switches the same final states are reached with and without reduction",
+          "[.][long]") {
     std::uint64_t with = 0;
     std::uint64_t without = 0;
     for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
