@@ -55,16 +55,16 @@ if(test_sources)
     target_link_libraries(tabacus_tests PRIVATE tabacus Catch2::Catch2WithMain)
     catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
 
-    # Long runs alone, for the release build.
-    set(long_runs ${test_sources})
-    list(FILTER long_runs INCLUDE REGEX "/explore_(counters|limits|locks|long|queue|search)[.]cpp$")
-    add_executable(tabacus_long_runs EXCLUDE_FROM_ALL ${long_runs})
-    target_link_libraries(tabacus_long_runs PRIVATE tabacus Catch2::Catch2WithMain)
-
-    # The protocols once more as the core in a browser runs them: a failure destroys the frames that it
-    # passes instead of being thrown through them (task.hpp). One thread runs them: nothing for
-    # ThreadSanitizer.
+    # One thread runs these: nothing for ThreadSanitizer.
     if(NOT TABACUS_SANITIZE MATCHES "thread")
+        # Long runs alone, for the release build.
+        set(long_runs ${test_sources})
+        list(FILTER long_runs INCLUDE REGEX "/explore_(counters|limits|locks|long|queue|search)[.]cpp$")
+        add_executable(tabacus_long_runs EXCLUDE_FROM_ALL ${long_runs})
+        target_link_libraries(tabacus_long_runs PRIVATE tabacus Catch2::Catch2WithMain)
+
+        # The protocols once more as the core in a browser runs them: a failure destroys the frames that
+        # it passes instead of being thrown through them (task.hpp).
         tabacus_sources(unwound_sources wasm/src/protocol wasm/src/lab)
         set(unwound_tests ${test_sources})
         list(FILTER unwound_tests INCLUDE REGEX "/(task_coroutines|protocol_[a-z]+|lock_[a-z]+|queue_[a-z]+|limits)[.]cpp$")
