@@ -26,6 +26,9 @@ export function requestFrom(given) {
     return { name, options, callback };
 }
 
+/** @type {RequestOptions} */
+const defaults = Object.freeze({ ifAvailable: false, mode: 'exclusive', signal: undefined, steal: false });
+
 /**
  * A dictionary: its members in the order of their names, each converted before the next is read.
  *
@@ -33,17 +36,17 @@ export function requestFrom(given) {
  * @returns {RequestOptions}
  */
 function optionsFrom(given) {
-    const dictionary = given ?? {};
-    if (typeof dictionary !== 'object' && typeof dictionary !== 'function') {
+    if (given === undefined || given === null) return defaults;
+    if (typeof given !== 'object' && typeof given !== 'function') {
         throw new TypeError(failed("The provided value is not of type 'LockOptions'"));
     }
-    const ifAvailable = Boolean(dictionary.ifAvailable);
-    const mode = modeFrom(dictionary.mode);
-    const { signal } = dictionary;
+    const ifAvailable = Boolean(given.ifAvailable);
+    const mode = modeFrom(given.mode);
+    const { signal } = given;
     if (signal !== undefined && !(signal instanceof AbortSignal)) {
         throw new TypeError(failed('member signal is not of type AbortSignal'));
     }
-    return { ifAvailable, mode, signal, steal: Boolean(dictionary.steal) };
+    return { ifAvailable, mode, signal, steal: Boolean(given.steal) };
 }
 
 /** @param {any} given */
@@ -55,6 +58,11 @@ function modeFrom(given = 'exclusive') {
     return mode;
 }
 
+/** @param {string} why @returns {never} */
+function refuse(why) {
+    throw new DOMException(failed(why), 'NotSupportedError');
+}
+
 /**
  * §3.2.1, the refusals of request() in its order.
  *
@@ -62,10 +70,6 @@ function modeFrom(given = 'exclusive') {
  * @param {RequestOptions} options
  */
 export function checkRequest(name, { mode, ifAvailable, steal, signal }) {
-    /** @param {string} why */
-    const refuse = (why) => {
-        throw new DOMException(failed(why), 'NotSupportedError');
-    };
     if (name.startsWith('-')) refuse("Names cannot start with '-'");
     if (steal && ifAvailable) refuse("The 'steal' and 'ifAvailable' options cannot be used together");
     if (steal && mode !== 'exclusive') refuse("The 'steal' option may only be used with 'exclusive' locks");

@@ -14,8 +14,11 @@ import { idlInterface, internal, onlyInternal } from './idl.js';
  * @property {(value: unknown) => void} resolve
  * @property {(reason: unknown) => void} reject
  * @property {() => void} forget the signal
- * @property {() => void} [settle] as the callback's promise was settled
+ * @property {(outcome: unknown) => void} [settle] `resolve` or `reject`, as the callback's promise was settled
+ * @property {unknown} [outcome] with what
  */
+
+const forgetNothing = () => {};
 
 /** One context's side of the lock manager: what it asked for, by number. */
 export class LocksOf {
@@ -31,7 +34,7 @@ export class LocksOf {
         this.#context = context;
     }
 
-    /** §3.2.1 @param {any[]} given @returns {Promise<unknown>} */
+    /** §3.2.1 @param {ArrayLike<any>} given @returns {Promise<unknown>} */
     request(given) {
         const { name, options, callback } = requestFrom(given);
         this.#checkContext();
@@ -40,7 +43,7 @@ export class LocksOf {
         const number = ++this.#last;
         return new Promise((resolve, reject) => {
             /** @type {Request} */
-            const request = { name, options, callback, resolve, reject, forget: () => {} };
+            const request = { name, options, callback, resolve, reject, forget: forgetNothing };
             this.#requests.set(number, request);
             this.#listen(number, request);
             context.rules.request(context.id, number, name, options);
@@ -93,15 +96,16 @@ export class LocksOf {
 
     /** §4.2: once the callback's promise is settled the lock is released, and then so is the request's. @param {number} number @param {Request} request @param {Promise<unknown>} waiting */
     #follow(number, request, waiting) {
+        const { resolve, reject } = request;
+        /** @param {(outcome: unknown) => void} settle @param {unknown} outcome */
+        const end = (settle, outcome) => {
+            request.settle = settle;
+            request.outcome = outcome;
+            this.#release(number);
+        };
         waiting.then(
-            (value) => {
-                request.settle = () => request.resolve(value);
-                this.#release(number);
-            },
-            (error) => {
-                request.settle = () => request.reject(error);
-                this.#release(number);
-            },
+            (value) => end(resolve, value),
+            (error) => end(reject, error),
         );
     }
 
@@ -116,7 +120,7 @@ export class LocksOf {
     released(number) {
         const request = this.#requests.get(number);
         this.#requests.delete(number);
-        request?.settle?.();
+        request?.settle?.(request.outcome);
     }
 
     /** §4.1: ifAvailable, and it is not. @param {number} number */
@@ -183,7 +187,7 @@ export const lockManagerInterface = () => {
         /** @param {any} _name @param {any} _callback @param {any[]} _more */
         request(_name, _callback, ..._more) {
             try {
-                return this.#locks.request([...arguments]);
+                return this.#locks.request(arguments);
             } catch (error) {
                 return Promise.reject(error);
             }
