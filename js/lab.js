@@ -100,8 +100,10 @@ export async function explore(request, options = {}) {
  */
 export async function replay(seed, options = {}) {
     if (typeof seed !== 'string') throw invalid('seed', seed, 'a string');
-    const { wasm } = checked(checkOptions(options, common));
-    const report = (await loadLab(wasm)).replay(seed);
+    const { signal, wasm } = checked(checkOptions(options, common));
+    const lab = await loadLab(wasm);
+    signal?.throwIfAborted();
+    const report = lab.replay(seed);
     if (!report) throw invalid('seed', seed, 'the seed of a report of this version');
     return report;
 }
@@ -134,6 +136,9 @@ export async function* matrix(options = {}) {
  */
 export async function fingerprint(request, count, options = {}) {
     const text = requestText(request);
-    const { wasm } = checked(checkOptions(options, common));
-    return (await loadLab(wasm)).hash(text, checkInteger('count', count, 1, 1e6));
+    const { signal, wasm } = checked(checkOptions(options, common));
+    const seeds = checkInteger('count', count, 1, 1e6);
+    const lab = await loadLab(wasm);
+    signal?.throwIfAborted();
+    return lab.hash(text, seeds);
 }

@@ -7,7 +7,6 @@
  * @module
  */
 
-import { coreName } from './lock-idl.js';
 import { opener } from './opened.js';
 
 /** The longest timer that every engine counts. */
@@ -42,7 +41,7 @@ export default class SuperTokensLock {
         if (!(timeout > 0)) return false;
         const limit = Math.min(timeout, timeoutMsMax);
         try {
-            const held = await (await this.#tab())._acquire(coreName(`${lockKey}`), { timeout: limit });
+            const held = await (await this.#tab())._acquire(`${lockKey}`, { timeout: limit });
             if (held) this.#held.set(`${lockKey}`, held);
             return held !== null;
         } catch (error) {

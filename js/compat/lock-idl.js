@@ -86,14 +86,3 @@ export function checkRequest(name, { mode, ifAvailable, steal, signal }) {
  * @returns {Promise<any>}
  */
 export const invoked = (callback, lock) => new Promise((resolve) => resolve(Reflect.apply(callback, undefined, [lock])));
-
-/** Stands before the four digits of a unit that the core's names cannot have: itself, U+0000, lone surrogates. */
-const mark = '\uffff';
-
-/** @param {string} name any DOMString @returns {string} well-formed, without U+0000; injective */
-export const coreName = (name) =>
-    name.replace(/[\0\uffff]|\p{Surrogate}/gu, (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, '0'));
-
-/** The inverse. @param {string} name */
-export const domName = (name) =>
-    name.replace(/\uffff([0-9a-f]{4})/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)));

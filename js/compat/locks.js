@@ -9,7 +9,7 @@
 import { TabacusError } from '../errors.js';
 import { idlInterface } from '../emulator/idl.js';
 import { polyfilled } from '../host/locks.js';
-import { checkRequest, coreName, domName, invoked, requestFrom, stolenMessage } from './lock-idl.js';
+import { checkRequest, invoked, requestFrom, stolenMessage } from './lock-idl.js';
 import { opener } from './opened.js';
 
 /** @typedef {import('../lock/held.js').Held} Held */
@@ -162,7 +162,7 @@ export class LockManager {
             const of = (/** @type {string} */ wanted) =>
                 all
                     .filter(({ state }) => state === wanted)
-                    .map(({ name, mode, tab: clientId }) => ({ name: domName(name), mode, clientId }));
+                    .map(({ name, mode, tab: clientId }) => ({ name, mode, clientId }));
             return { held: of('held'), pending: of('waiting') };
         }).catch((error) => {
             throw platformError(error);
@@ -200,7 +200,7 @@ export class LockManager {
         }
         const queued = !options.steal && !options.ifAvailable;
         if (queued) place.pending.add(request);
-        request.answered = tab._acquire(coreName(name), options).then(
+        request.answered = tab._acquire(name, options).then(
             (held) => this.#answer(request, held),
             (error) => this.#refuse(request, error),
         );
@@ -276,7 +276,7 @@ export class LockManager {
         while (performance.now() < end_ms) {
             const next = place.grantable;
             if (!next) break;
-            const looked = tab._query(coreName(name)).then(
+            const looked = tab._query(name).then(
                 (all) => isKeptBack(place, all),
                 () => true,
             );

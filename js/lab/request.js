@@ -50,7 +50,8 @@ export function requestText(given) {
         `faults=${chosen.map((fault) => word('faults', fault, faults)).join(',')}`,
     ];
     for (const [name, [least, most, otherwise]] of Object.entries(numbers)) {
-        const value = checkInteger(name, request[name] ?? otherwise, least, most);
+        const { [name]: asked = otherwise } = request;
+        const value = checkInteger(name, asked, least, most);
         lines.push(`${name === 'faultBudget' ? 'fault-budget' : name}=${value}`);
     }
     return lines.join('\n');

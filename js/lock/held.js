@@ -39,6 +39,15 @@ export class Held {
         this.token = token;
     }
 
+    /**
+     * @param {object} locks
+     * @returns {boolean} whether it is held there
+     * @internal
+     */
+    _isOf(locks) {
+        return this.#locks === locks;
+    }
+
     /** @internal */
     get _id() {
         return this.#id;

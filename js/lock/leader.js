@@ -1,7 +1,7 @@
 import { preloaded } from '../core/preloaded.js';
 import { checkOptions } from '../shared/check.js';
 import { Loaded } from '../shared/loaded.js';
-import { checkFunction } from '../tab/options.js';
+import { asPassed, checkFunction } from '../tab/options.js';
 
 /** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
 
@@ -80,7 +80,14 @@ export class Leader {
      * const receipt = await tab.leader('payments').call({ pay: 12 }, { key: order });
      */
     async call(request, options) {
-        return (await this.#calls.get()).call(request, options);
+        const asked = asPassed(options);
+        let kept = request;
+        try {
+            kept = structuredClone(request); // as it is: it may change before the module is there
+        } catch {
+            // LeaderCalls says that it cannot be cloned
+        }
+        return (await this.#calls.get()).call(kept, asked);
     }
 
     /**

@@ -2,11 +2,12 @@
 
 import { Border } from '../core/border.js';
 import { loadCore } from '../core/tab-core.js';
-import { DeadlockError, TabacusError } from '../errors.js';
+import { DeadlockError, invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { Host } from '../host/host.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
+import { coreName, domName } from './names.js';
 import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions, cloned } from './options.js';
 import { isThenable, saidOf, unlessLost, valueOf } from './outcome.js';
 
@@ -155,7 +156,8 @@ export class Locks {
     #acquire(call, numbers, names, options, granted) {
         this.#assertOpen();
         const bits = (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
-        const within = options.within?._id ?? 0;
+        const { within } = options;
+        if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
         const { timeout, maxHold, label } = options;
         /** @param {string | number} number @param {number} index */
         const hold = (number, index) =>
@@ -163,7 +165,7 @@ export class Locks {
         return this.#wait(
             options.signal,
             (request, id) =>
-                this.#border.invoke(call, [label, ...names], ...numbers, bits, timeout, maxHold, within, request, id),
+                this.#border.invoke(call, [label, ...names.map(coreName)], ...numbers, bits, timeout, maxHold, within?._id ?? 0, request, id),
             (answer) => granted(answer ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold) : []),
         );
     }
@@ -181,7 +183,7 @@ export class Locks {
         this.#assertStore('outcomes');
         const [kind, text] = await this.#wait(
             signal,
-            (request, id) => this.#border.invoke('_once_enter', [key], timeout, maxHold, ttl, request, id),
+            (request, id) => this.#border.invoke('_once_enter', [coreName(key)], timeout, maxHold, ttl, request, id),
             (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
@@ -217,7 +219,7 @@ export class Locks {
         const number = values.keep(said);
         try {
             await this.#border.promises.make((id) =>
-                this.#border.invoke('_once_settle', [key, number], held._id, succeeded ? 1 : 0, id),
+                this.#border.invoke('_once_settle', [coreName(key), number], held._id, succeeded ? 1 : 0, id),
             );
         } finally {
             values.take(number);
@@ -246,7 +248,7 @@ export class Locks {
     /** @param {string} name */
     async #requestsOf(name) {
         this.#assertOpen();
-        const words = await this.#border.promises.make((id) => this.#border.invoke('_lock_query', [name], id));
+        const words = await this.#border.promises.make((id) => this.#border.invoke('_lock_query', [coreName(name)], id));
         return requestsFrom(words ? words.slice(0, -1) : []);
     }
 
@@ -258,7 +260,7 @@ export class Locks {
         this.#assertOpen();
         const names = await this.#border.promises.make((id) => this.#border.invoke('_lock_names', [], id));
         const found = await Promise.all(
-            (names ? names.slice(0, -1) : []).map(async (/** @type {string} */ name) =>
+            (names ? names.slice(0, -1).map(domName) : []).map(async (/** @type {string} */ name) =>
                 (await this.#requestsOf(name)).map(({ since_us, info }) => ({ since_us, info: { name, ...info } })),
             ),
         );
@@ -279,7 +281,7 @@ export class Locks {
         this.#assertOpen();
         await this.#wait(
             checkSignal(signal),
-            (request, id) => this.#border.invoke('_lock_wait', [name], limit, request, id),
+            (request, id) => this.#border.invoke('_lock_wait', [coreName(name)], limit, request, id),
             () => {},
         );
     }
@@ -308,7 +310,7 @@ export class Locks {
             if (again) void tell();
         };
         this.#watches.set(watch, () => void tell());
-        this.#border.invoke('_lock_watch', [name], watch);
+        this.#border.invoke('_lock_watch', [coreName(name)], watch);
         void tell();
         return () => {
             if (this.#watches.delete(watch) && !this.#closed) this.#border.invoke('_lock_unwatch', [], watch);
@@ -326,7 +328,7 @@ export class Locks {
         this.#assertStore('calls');
         const { values } = this.#host;
         const number = values.keep(kept);
-        const words = key === undefined ? [name, number] : [name, number, key];
+        const words = [coreName(name), number, ...(key === undefined ? [] : [key])];
         try {
             const [kind, text] = await this.#wait(
                 signal,
@@ -347,7 +349,7 @@ export class Locks {
         this.#assertOpen();
         this.#assertStore('calls');
         term.assertHeld();
-        await this.#border.promises.make((id) => this.#border.invoke('_leader_begin', [name], term._id, id));
+        await this.#border.promises.make((id) => this.#border.invoke('_leader_begin', [coreName(name)], term._id, id));
     }
 
     /**
@@ -357,7 +359,7 @@ export class Locks {
      */
     async nextCall(name, term) {
         this.#assertOpen();
-        const found = await this.#border.promises.make((id) => this.#border.invoke('_leader_next', [name], term._id, id));
+        const found = await this.#border.promises.make((id) => this.#border.invoke('_leader_next', [coreName(name)], term._id, id));
         if (!found) return undefined;
         return { id: found[0], request: /** @type {any} */ (this.#host.values.take(found[1])).request };
     }
@@ -376,7 +378,7 @@ export class Locks {
         this.#assertOpen();
         const { promises } = this.#border;
         const transaction = await promises.make((id) =>
-            this.#border.invoke('_leader_answering', [name, call], term._id, id),
+            this.#border.invoke('_leader_answering', [coreName(name), call], term._id, id),
         );
         if (!transaction) return;
         const { values } = this.#host;
@@ -389,7 +391,7 @@ export class Locks {
                     for (const { write } of writes) await write(tx);
                 },
                 (words, id) =>
-                    this.#border.invoke('_leader_answer', [name, call, number, ...words], transaction, succeeded ? 1 : 0, id),
+                    this.#border.invoke('_leader_answer', [coreName(name), call, number, ...words], transaction, succeeded ? 1 : 0, id),
             );
         } finally {
             values.take(number);

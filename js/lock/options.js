@@ -95,7 +95,7 @@ export function checkStores(stores) {
     for (const store of names) {
         if (checkKey('stores', store).startsWith(reserved)) throw invalid('stores', store, `a name that does not begin with ${reserved}`);
     }
-    return names;
+    return [...names];
 }
 
 /**

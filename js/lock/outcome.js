@@ -1,6 +1,6 @@
 /** How a run that others wait for ended, as what is told of it (once(), Leader.call()). */
 
-import { TabacusError } from '../errors.js';
+import { DeadlockError, TabacusError, TabacusRangeError } from '../errors.js';
 import { storable } from '../host/storable.js';
 
 /**
@@ -9,14 +9,31 @@ import { storable } from '../host/storable.js';
  * @param {boolean} succeeded
  * @param {any} said
  */
-export function valueOf(succeeded, { value, name, message, code, thrown }) {
+export function valueOf(succeeded, said) {
+    const { value, name, message, code, thrown, details } = said;
     if (succeeded) return value;
-    if (thrown !== undefined && !(thrown instanceof Error)) throw thrown;
-    if (name === 'TabacusError' && code) throw new TabacusError(code, message);
+    if ('thrown' in said && !(thrown instanceof Error)) throw thrown;
+    const own = ownError(name, code, message, details);
+    if (own) throw own;
     const error = thrown ?? new Error(message);
     // A clone keeps the names of the platform's own errors only, and no code.
     if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
     throw code === undefined || error instanceof DOMException ? error : Object.assign(error, { code });
+}
+
+/**
+ * An error of ours, of its own class; undefined where it is none.
+ *
+ * @param {string} name
+ * @param {any} code
+ * @param {string} message
+ * @param {import('../errors.js').TabacusErrorDetails} [details]
+ */
+export function ownError(name, code, message, details) {
+    if (!code) return undefined;
+    if (name === 'TabacusError') return new TabacusError(code, message, details);
+    if (name === 'TabacusRangeError') return new TabacusRangeError(message, details);
+    return name === 'DeadlockError' ? new DeadlockError(message) : undefined;
 }
 
 /**
@@ -34,12 +51,15 @@ export function described(thrown) {
     }
 }
 
+/** @param {import('../errors.js').TabacusError} error What was refused, as far as it is a text. */
+const detailsOf = ({ argument, allowed }) => ({ argument, allowed });
+
 /**
  * What others get of an error: its clone, with its name and code; at least its name and message.
  * @param {unknown} error
  */
 export function saidOf(error) {
-    const said = described(error);
+    const said = { ...described(error), ...(error instanceof TabacusError && { details: detailsOf(error) }) };
     try {
         const thrown = storable(error);
         // Where an engine clones a DOMException as an empty object, its name and message are all there is.

@@ -28,7 +28,7 @@ export class Serial {
     #settledAt = 0;
     #begun = 0;
 
-    /** @type {Set<(value: T, pending: number) => void>} */
+    /** @type {Set<{ listener: (value: T, pending: number) => void }>} */
     #listeners = new Set();
 
     /**
@@ -91,17 +91,18 @@ export class Serial {
      */
     subscribe(listener) {
         checkFunction('listener', listener);
-        this.#listeners.add(listener);
-        this.#call(listener);
-        return () => void this.#listeners.delete(listener);
+        const own = { listener }; // the same function may be given twice
+        this.#listeners.add(own);
+        this.#call(own);
+        return () => void this.#listeners.delete(own);
     }
 
     #tell() {
-        for (const listener of [...this.#listeners]) this.#call(listener);
+        for (const own of [...this.#listeners]) this.#call(own);
     }
 
-    /** @param {(value: T, pending: number) => void} listener */
-    #call(listener) {
+    /** @param {{ listener: (value: T, pending: number) => void }} own */
+    #call({ listener }) {
         try {
             listener(this.value, this.pending);
         } catch (error) {

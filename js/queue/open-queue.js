@@ -197,10 +197,16 @@ export class OpenQueue {
 
     /** @param {(state: QueueState) => void} listener */
     subscribe(listener) {
+        /** What happened before the first state is known: it is told after that. @type {QueueState[] | undefined} */
+        let early = [];
         // Of its own: one function may subscribe twice.
-        const own = (/** @type {QueueState} */ state) => listener(state);
+        const own = (/** @type {QueueState} */ state) => (early ? void early.push(state) : listener(state));
         this.#refresh().then(
-            () => this.#tellOne(own, { ...this.#state(), type: 'state' }),
+            () => {
+                const states = [{ ...this.#state(), type: /** @type {const} */ ('state') }, ...(early ?? [])];
+                early = undefined;
+                for (const state of states) if (this.#listeners.has(own)) this.#tellOne(own, state);
+            },
             () => {}, // the tab was closed
         );
         this.#listeners.add(own);
@@ -327,20 +333,24 @@ export class OpenQueue {
         /** @type {import('./values.js').Packed} */
         let outcome;
         let succeeded = true;
+        let ended = false;
         try {
             const payload = unpacked(...text, values); // which may be a stranger's
             signal.throwIfAborted();
             const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
             if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
             const progress = (/** @type {number} */ fraction, note = '') => this.#progress(run, fraction, note);
-            const next = (/** @type {unknown} */ what, /** @type {unknown} */ options) =>
-                void following.push(this.#spec(what, options));
+            const next = (/** @type {unknown} */ what, /** @type {unknown} */ options) => {
+                if (ended) throw new TabacusError('closed', 'the job has ended: await what calls next(), or enqueue()');
+                following.push(this.#spec(what, options));
+            };
             const result = await handler({ payload, id, key, kind, attempt, lostWorkers, signal, progress, next });
             outcome = packed('result', result, values);
         } catch (error) {
             succeeded = false;
             outcome = { text: errorText(error), byValue: false };
         }
+        ended = true;
         if (!this.#runs.delete(run)) return;
         const kept = following.filter(({ byValue }) => byValue).map(({ texts }) => /** @type {string} */ (texts[0]));
         if (outcome.byValue) kept.push(outcome.text);

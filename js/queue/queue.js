@@ -81,6 +81,7 @@ export class Queue {
         const [handler, options] = typeof first === 'string' ? [second, { kinds: [first] }] : [first, second];
         checkFunction('handler', handler);
         const own = { kinds: checkKinds(options) };
+        this.#assertOpen();
         for (const { kinds } of this.#handled) {
             if (!overlap(own.kinds, kinds)) continue;
             throw invalid('kinds', own.kinds ?? 'all', 'kinds that no other handler of this tab has');

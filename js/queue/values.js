@@ -3,9 +3,9 @@
  * IndexedDB keeps them, by structured clone, and the core knows them by a number.
  */
 
-import { TabacusError } from '../errors.js';
 import { storable } from '../host/storable.js';
-import { described } from '../lock/outcome.js';
+import { TabacusError } from '../errors.js';
+import { described, ownError } from '../lock/outcome.js';
 
 /** What is nested deeper may be a cycle. */
 const depthMax = 32;
@@ -74,6 +74,7 @@ export function unpacked(byValue, text, values) {
  * @param {unknown} error
  */
 export function errorText(error) {
+    if (error === undefined) return JSON.stringify({ nothing: true });
     try {
         if (!(error instanceof Error) && survives(error, depthMax)) return JSON.stringify({ value: error });
     } catch {
@@ -90,18 +91,18 @@ const classes = { RangeError, TypeError, SyntaxError, ReferenceError, EvalError,
  * @returns {unknown}
  */
 export function errorFrom(text) {
-    /** @type {{ value?: unknown, name?: string, message?: string, code?: string }} */
+    /** @type {{ nothing?: boolean, value?: unknown, name?: string, message?: string, code?: string }} */
     let told;
     try {
         told = Object(JSON.parse(text));
     } catch {
         told = { message: text };
     }
+    if (told.nothing) return undefined;
     if ('value' in told) return told.value;
     const { name = 'Error', message = '', code } = told;
-    if (name === 'TabacusError' && code) {
-        return new TabacusError(/** @type {import('../errors.js').TabacusErrorCode} */ (code), message);
-    }
+    const own = ownError(name, code, message);
+    if (own) return own;
     const error = new (classes[name] ?? Error)(message);
     if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
     return code === undefined ? error : Object.assign(error, { code });

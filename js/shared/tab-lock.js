@@ -47,7 +47,8 @@ export class SharedTabLock {
      * `would-block` error, always: a page must not hang, and it is the page that answers. A `would-deadlock` error if this thread holds
      * the lock already, or awaits it.
      *
-     * @param {{ timeout?: number }} [options] `timeout` in milliseconds; then a `TimeoutError`
+     * @param {{ timeout?: number }} [options] `timeout` in milliseconds; then a `TimeoutError`. 0: once the
+     *   page has answered
      * @returns {number} the fencing token: it rises with every grant of the name, in all tabs, for ever
      * @throws {TabacusError} what kept the page from taking it: `closed`, `weaker-guarantee`, …
      */
@@ -55,8 +56,9 @@ export class SharedTabLock {
         const timeout_ms = checkTimeout(checkOptions(options, ['timeout']).timeout) ?? Infinity;
         this.#assertMayBlock();
         if (this.#used.size > 0) throw this.#deadlock();
-        const request = this.#ask(tabStates.asked);
-        if (this.#sleep(request, timeout_ms) === tabStates.over) throw this.#timedOut(request);
+        const request = this.#ask(timeout_ms ? tabStates.asked : tabStates.trying);
+        const over = this.#sleep(request, timeout_ms || Infinity) === tabStates.over;
+        if (over || this.#isRefused(request)) throw this.#timedOut(request);
         return this.#granted(request).token;
     }
 
@@ -70,7 +72,8 @@ export class SharedTabLock {
         this.#assertMayBlock();
         if (this.#used.size > 0) return false;
         const request = this.#ask(tabStates.trying);
-        const refused = this.#sleep(request, Infinity) === tabStates.refused && this.#reason(request) === '';
+        this.#sleep(request, Infinity);
+        const refused = this.#isRefused(request);
         if (refused) this.#retire(request);
         else this.#granted(request);
         return !refused;
@@ -84,16 +87,18 @@ export class SharedTabLock {
      * A thread that blocks elsewhere while it awaits a lock may have been given it without knowing, and
      * keeps the others out meanwhile.
      *
-     * @param {{ signal?: AbortSignal, timeout?: number }} [options] `timeout` in milliseconds
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options] `timeout` in milliseconds; 0: once the page
+     *   has answered
      * @returns {Promise<TabGrant>}
      */
     async lockAsync(options = {}) {
         const given = checkOptions(options, ['signal', 'timeout']);
         const signal = checkSignal(given.signal);
-        const deadline_ms = performance.now() + (checkTimeout(given.timeout) ?? Infinity);
+        const timeout_ms = checkTimeout(given.timeout) ?? Infinity;
+        const deadline_ms = performance.now() + (timeout_ms || Infinity);
         this.#core.assertOpen();
         signal?.throwIfAborted();
-        const request = this.#ask(tabStates.asked);
+        const request = this.#ask(timeout_ms ? tabStates.asked : tabStates.trying);
         try {
             for (let state; isAsked((state = this.#state(request)));) {
                 this.#core.assertOpen();
@@ -104,6 +109,7 @@ export class SharedTabLock {
                 await orAborted(orAborted(answered, signal), this.#core.ending);
             }
             this.#core.assertOpen();
+            if (this.#isRefused(request)) throw this.#timedOut(request);
         } catch (error) {
             this.#retire(request);
             throw error;
@@ -232,6 +238,11 @@ export class SharedTabLock {
     /** @param {number} request */
     #reason(request) {
         return tabReasons[Number(this.#core.words[(request + requestFields.reason) >> 2])] ?? '';
+    }
+
+    /** @param {number} request tried @returns {boolean} whether it was not free */
+    #isRefused(request) {
+        return this.#state(request) === tabStates.refused && this.#reason(request) === '';
     }
 
     /** @param {number} request */

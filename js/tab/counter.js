@@ -301,6 +301,7 @@ export class ReplicatedCounter extends TabCounter {
      *   with a TabacusRangeError when the counter would leave ±(2^53 − 1); as state()
      */
     async merge(state) {
+        await this.flush(); // what is not committed counts towards the limits, too
         await (await this._owner.limits()).merge(this.name, state);
         await this.read();
     }
@@ -343,7 +344,9 @@ export class StoredCounter extends TabCounter {
      */
     async add(n = 1) {
         checkAmount(n);
-        return this.#run(() => this._promises.make((id) => this._core._tally_add(this._address, n, id)));
+        return this.#run(() => this._promises.make((id) => this._core._tally_add(this._address, n, id))).catch((error) => {
+            throw error.code === 'out-of-range' ? leaves(n) : error;
+        });
     }
 
     /** @override */

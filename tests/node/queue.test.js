@@ -468,3 +468,61 @@ test('a handler that throws what throws when it is looked at holds up no other j
     assert.deepEqual(await Promise.all([queue.pause(), queue.resume(), queue.onIdle()]), [undefined, undefined, undefined]);
     await close();
 });
+
+test('a dead letter that finds no room stays; one that joins keeps the stricter promise, and its own kind', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const dying = a.queue('dying', { attempts: 1, limit: 1 });
+    const stop = dying.handle(() => Promise.reject(new Error('x')));
+    await (await dying.enqueue('precious')).result.catch(() => {});
+    stop();
+    await dying.enqueue('in its place');
+    const [letter] = await dying.deadLetters();
+    await assert.rejects(async () => letter?.retry(), failsWith('queue-full'));
+    assert.equal((await dying.deadLetters()).length, 1);
+
+    const many = a.queue('many', { attempts: 1 });
+    const stopped = many.handle('dead', () => Promise.reject(new Error('x')));
+    await (await many.enqueue('precious', { kind: 'dead' })).result.catch(() => {});
+    stopped();
+    await Promise.all(Array.from({ length: 64 }, (_, at) => many.enqueue(at, { kind: `k${at}`, key: `${at}` })));
+    const [lost] = await many.deadLetters();
+    await assert.rejects(async () => lost?.retry(), failsWith('unavailable'));
+    assert.equal((await many.deadLetters()).length, 1);
+    await assert.rejects(many.enqueue('for another handler', { kind: 'new', key: '0' }), failsWith('unavailable'));
+    const kept = (await many.jobs()).find(({ key }) => key === '0');
+    assert.deepEqual([kept?.payload, kept?.kind], [0, 'k0']);
+
+    const joined = a.queue('joined');
+    await joined.enqueue('first', { key: 'k' });
+    await joined.enqueue('pay once', { key: 'k', delivery: 'at-most-once' });
+    assert.deepEqual((await joined.jobs()).map(({ payload, delivery }) => [payload, delivery]), [['pay once', 'at-most-once']]);
+    await close();
+});
+
+test('the first state comes first; next() after the job’s end is refused; what is thrown comes as it is', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const queue = a.queue('q');
+    /** @type {string[]} */
+    const types = [];
+    const asked = queue.enqueue(1);
+    await null;
+    queue.subscribe(({ type }) => void types.push(type));
+    /** @type {any} */
+    let late;
+    queue.handle(({ payload, next }) => {
+        late = next;
+        return payload;
+    });
+    assert.equal(await (await asked).result, 1);
+    assert.throws(() => late('more'), failsWith('closed'));
+    const failing = a.queue('failing', { attempts: 1 });
+    failing.handle(async () => {
+        throw undefined; // eslint-disable-line no-throw-literal
+    });
+    const outcome = await (await failing.enqueue(2)).result.catch((error) => ({ error }));
+    assert.deepEqual(outcome, { error: undefined });
+    await until(() => types.includes('done'));
+    assert.equal(types[0], 'state');
+    await close();
+    assert.throws(() => queue.handle(() => {}), failsWith('closed'));
+});

@@ -237,3 +237,13 @@ test('what is wrong is told at once', async () => {
     lock.unlock();
     assert.equal(held.held, false);
 });
+
+test('with no time to wait, a lock that is free is granted, and one that is not is a TimeoutError', async () => {
+    const [first] = await pages(1);
+    const lock = first?.shared.tabLock('at once');
+    const grant = await lock?.lockAsync({ timeout: 0 });
+    assert.equal(grant?.held, true);
+    await assert.rejects(async () => lock?.lockAsync({ timeout: 0 }), (/** @type {any} */ error) => error.name === 'TimeoutError');
+    grant?.unlock();
+    (await lock?.lockAsync({ timeout: 0 }))?.unlock();
+});

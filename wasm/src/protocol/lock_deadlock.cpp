@@ -31,6 +31,15 @@ bool is_within(const Grant* grant, const std::shared_ptr<Grant>& innermost) {
     return false;
 }
 
+/// Its own, or that of what it is asked under.
+std::string label_of(const LockOptions& asked) {
+    auto label = asked.label;
+    for (auto outer = asked.within.get(); outer && label.empty(); outer = outer->within.get()) {
+        label = outer->label;
+    }
+    return label;
+}
+
 /// Both labels and names are the application's: this is for its developer.
 std::string describe(const std::vector<std::string>& path) {
     std::string text = "each waits for a lock that the next one holds: ";
@@ -66,7 +75,7 @@ void LockQueue::send_probe(const Waiter& waiter, bool confirming) {
     pass_on({LockMessage::Kind::probe,
              key_,
              context_.epochs.tab(),
-             {confirming ? "2" : "1", id_of(waiter), waiter.options.label, name_}});
+             {confirming ? "2" : "1", id_of(waiter), label_of(waiter.options), name_}});
 }
 
 /// To every tab, and to this one as to any other.
@@ -107,7 +116,7 @@ void LockQueue::follow(const WaiterPtr& waiter, const std::vector<std::string>& 
     for (std::size_t i = 1; i < path.size(); i += fields_of_wait) {
         if (path[i] == id) return;  // a cycle that the sender is not part of: not its business
     }
-    longer.insert(longer.end(), {id, waiter->options.label, name_});
+    longer.insert(longer.end(), {id, label_of(waiter->options), name_});
     pass_on({LockMessage::Kind::probe, key_, context_.epochs.tab(), std::move(longer)});
 }
 

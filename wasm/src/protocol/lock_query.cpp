@@ -115,9 +115,12 @@ void LockQueue::answer(const LockMessage& message) {
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
+    const auto known = [this] { return possession_ || taking_ || !stolen_.empty(); };
+    const bool known_before = known();
     auto [clients, held_exclusively] = co_await clients_of(context_, key_);
     auto infos = own_requests();
-    const std::size_t own = possession_ || taking_ || !stolen_.empty() ? 1 : 0;
+    // One of the clients, if the snapshot was taken while this tab had to do with the lock.
+    const std::size_t own = known_before && known() ? 1 : 0;
     bool line = false;
     const auto row = co_await settled_row(context_, key_, line);
     if (row && row->beat > 0 && clients.empty()) held_exclusively = true;
@@ -140,9 +143,14 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
         infos.insert(infos.end(), question->answers.begin(), question->answers.end());
         answered.insert(answered.end(), question->tabs.begin(), question->tabs.end());
     }
-    // A frozen holder does not answer, but its epoch says who it is.
-    const bool silent =
-        row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
+    // A frozen holder does not answer, but its epoch says who it is. Where all have answered the
+    // row is a former holder's: the next one's is written when it commits, or holds for long.
+    const bool silent = row &&
+                        std::find(answered.begin(), answered.end(), row->tab) == answered.end() &&
+                        (lease || answered.size() - 1 + own < clients.size()) &&
+                        std::none_of(infos.begin(), infos.end(), [](const auto& info) {
+                            return info.held && info.mode == LockMode::exclusive;
+                        });
     if (held_exclusively && silent) {
         infos.push_back(
             {true, LockMode::exclusive, row->label, static_cast<double>(row->since_ms), row->tab});

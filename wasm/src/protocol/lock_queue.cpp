@@ -174,7 +174,11 @@ Task<void> LockQueue::take_by_force(WaiterPtr waiter) {
     const Turnstile::Wish wish{
         .steal = true,
         .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
+    auto robbed = stolen_;
+    if (possession_) robbed.push_back(possession_);
     const auto possession = co_await turnstile_->take(wish);
+    // Who is robbed in this tab hears it at once, and where nothing else tells it.
+    for (const auto& victim : robbed) lose(victim, "stolen");
     if (waiter->ended || context_.asleep) {
         turnstile_->let_go(possession);
         if (context_.asleep) co_await fail(ErrorCode::lock_lost, "the page was hidden meanwhile");
@@ -246,7 +250,8 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
     auto transaction =
         co_await context_.epochs.transactions().begin(std::move(scope), Access::write, durability);
     co_await context_.epochs.check(*transaction, key_, possession->tokens);
-    if (!grant->held) co_await fail(not_held(*grant));
+    // What was released meanwhile still has its possession until this has ended.
+    if (grant->possession != possession) co_await fail(not_held(*grant));
     co_return transaction;
 }
 

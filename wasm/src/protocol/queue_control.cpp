@@ -70,16 +70,19 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
     const auto row = co_await rows.transaction.get(Store::jobs, place);
     auto job = row ? parse_job(row->value) : std::nullopt;
     if (!job) co_return 0;
-    rows.transaction.remove(Store::jobs, place);
-    rows.touched = true;
-    rows.changes.add(QueueEvent::Kind::changed, {});
     bool there = false;
     if (!job->key.empty()) {
         // One that has come under its key since stands for both.
         const auto index = rows.key(concat({"k/", escaped(job->key)}));
         there = (co_await rows.transaction.get(Store::jobs, index)).has_value();
     }
-    if (!again || there || !rows.admit_kind(job->kind)) {
+    const bool returns = again && !there;
+    const auto refusal = returns ? rows.refusal_of(job->kind) : std::nullopt;
+    if (refusal) co_await fail(*refusal);
+    rows.transaction.remove(Store::jobs, place);
+    rows.touched = true;
+    rows.changes.add(QueueEvent::Kind::changed, {});
+    if (!returns) {
         if (job->payload.by_value) {
             rows.transaction.remove(Store::data, queue_value_key(rows.queue, concat({"p/", id})));
         }

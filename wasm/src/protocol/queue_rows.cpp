@@ -25,6 +25,8 @@ std::string lost_error() {
 
 std::string decimal(std::int64_t number) { return format_decimal(number); }
 
+Error too_many_kinds() { return {ErrorCode::unavailable, "the queue has too many kinds of jobs"}; }
+
 }  // namespace
 
 void QueueChanges::add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields) {
@@ -297,15 +299,8 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
         const auto joined = co_await join(request, places[spec.key], places);
         if (joined) co_return;
     }
-    if (options.limit > 0 && head.count >= options.limit) {
-        request.refusal = Error(ErrorCode::queue_full,
-                                "the queue is full: its limit is " + decimal(options.limit));
-        co_return;
-    }
-    if (!admit_kind(spec.kind)) {
-        request.refusal = Error(ErrorCode::unavailable, "the queue has too many kinds of jobs");
-        co_return;
-    }
+    request.refusal = refusal_of(spec.kind);
+    if (request.refusal) co_return;
     Job job;
     job.id = concat({head.born, "-", decimal(++head.serial)});
     job.key = spec.key;
@@ -331,6 +326,15 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
     if (!spec.key.empty()) places[spec.key] = job.place();
     request.receipt = {job.id, false, 0};
     changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+}
+
+std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
+    if (options.limit > 0 && head.count >= options.limit) {
+        return Error(ErrorCode::queue_full,
+                     "the queue is full: its limit is " + decimal(options.limit));
+    }
+    if (!admit_kind(kind)) return too_many_kinds();
+    return std::nullopt;
 }
 
 bool QueueRows::admit_kind(const std::string& kind) {
@@ -361,6 +365,10 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
         put(job);
     } else {
         const auto& spec = request.spec;
+        if (!admit_kind(spec.kind)) {
+            request.refusal = too_many_kinds();
+            co_return true;
+        }
         const auto value = queue_value_key(queue, concat({"p/", job.id}));
         if (spec.payload.by_value) {
             transaction.put(Store::data, value, spec.payload.text);
@@ -368,12 +376,13 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
             transaction.remove(Store::data, value);
         }
         job.payload = spec.payload;
-        if (admit_kind(spec.kind)) job.kind = spec.kind;
+        job.kind = spec.kind;
         job.priority = std::max(job.priority, spec.priority);
         job.rank = --head.front;
         job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
         job.due_ms = job.delay_ms > 0 ? now_ms() + job.delay_ms : 0;
         job.optional = job.optional && spec.optional;
+        job.at_most_once = job.at_most_once || spec.at_most_once;
         move(*found, job);
         places[job.key] = job.place();
     }

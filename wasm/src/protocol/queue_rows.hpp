@@ -71,6 +71,8 @@ struct QueueRows {
     Task<void> read_value(Job& job);
 
     Task<void> enqueue(std::vector<QueueRequest*> requests);
+    /// Why no further job of this kind is let in, if so.
+    std::optional<Error> refusal_of(const std::string& kind);
     /// False: there are too many kinds.
     bool admit_kind(const std::string& kind);
     void put(const Job& job);

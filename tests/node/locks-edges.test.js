@@ -1,0 +1,143 @@
+/** Locks at their edges, over emulated tabs: what is told of holders, whose a held lock is, names, and what others get of an error. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DeadlockError, open, TabacusError, TabacusRangeError } from 'tabacus';
+import { LockManager } from 'tabacus/compat/locks';
+import { createOrigin } from 'tabacus/emulator';
+
+/** @typedef {import('tabacus').Tab} Tab */
+
+/** @param {(a: Tab, b: Tab, origin: import('tabacus/emulator').Origin) => Promise<void>} play @param {number} [seed] */
+async function inTwoTabs(play, seed = 1) {
+    const origin = await createOrigin({ seed });
+    const [a, b] = await Promise.all([0, 1].map(() => open({ build: 'single', window: origin.openTab().window })));
+    if (!a || !b) throw new Error('no tab');
+    await play(a, b, origin);
+    await Promise.all([a.close(), b.close()]);
+    origin.close();
+}
+
+/** @param {string} code */
+const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+
+/** @param {import('tabacus').LockRequestInfo[]} requests */
+const holders = (requests) => requests.filter(({ state }) => state === 'held').map(({ label }) => label);
+
+describe('locks at their edges', { timeout: 120_000 }, () => {
+    it('query() tells of one exclusive holder, and of none when nobody holds it', async () => {
+        for (let seed = 1; seed <= 5; ++seed) {
+            await inTwoTabs(async (a, b) => {
+                await a.lock('l').run((held) => held.commit('s', (tx) => tx.put('s', 'k', 1)), { label: 'a' });
+                await b.lock('l').run(async () => {
+                    for (const tab of [a, b]) assert.deepEqual(holders(await tab.lock('l').query()), ['b']);
+                }, { label: 'b' });
+                for (const tab of [a, b]) assert.equal(await tab.lock('l').isLocked(), false);
+            }, seed);
+        }
+    });
+
+    it('`within` is a lock that this tab holds', () =>
+        inTwoTabs(async (a, b) => {
+            const [mine, theirs] = [await a.lock('x').acquire(), await b.lock('z').acquire()];
+            await assert.rejects(
+                a.lock('x').acquire({ within: /** @type {any} */ (theirs), timeout: 100 }),
+                (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === 'within',
+            );
+            mine?.release();
+            theirs?.release();
+        }));
+
+    it('any name is one lock, asked for by whichever interface', () =>
+        inTwoTabs(async (a, b) => {
+            const manager = new LockManager(b);
+            for (const name of ['plain', 'a\0b', 'a\uffffb', '\uffff0041']) {
+                const held = await a.lock(name).acquire();
+                assert.equal(await manager.request(name, { ifAvailable: true }, (lock) => lock), null, name);
+                assert.deepEqual((await manager.query()).held.map((lock) => lock.name), [name]);
+                held?.release();
+            }
+        }));
+
+    it('a commit that was begun before release() is made, and others wait for it', () =>
+        inTwoTabs(async (a, b) => {
+            const held = await a.lock('l').acquire();
+            const written = held?.commit('s', (tx) => tx.put('s', 'k', 1));
+            held?.release();
+            const seen = b.lock('l').run((next) => next.commit('s', (tx) => tx.get('s', 'k')));
+            await written;
+            assert.equal(await seen, 1);
+            await assert.rejects(async () => held?.commit('s', () => {}), failsWith('lock-lost'));
+        }));
+
+    it('stores are those that were named, whatever becomes of the array', () =>
+        inTwoTabs(async (a) => {
+            const stores = ['mine'];
+            const written = a.lock('l').run((held) => held.commit(stores, (tx) => tx.put(/** @type {string} */ (stores[0]), 'k', 1)));
+            await Promise.resolve();
+            const changed = a.lock('m').run(async (held) => {
+                const names = ['mine'];
+                const commit = held.commit(names, (tx) => tx.put(/** @type {string} */ (names[0]), 'k', 1));
+                names[0] = 'tabacus/x';
+                await commit;
+            });
+            await written;
+            await assert.rejects(changed, TabacusError);
+        }));
+
+    it('a deadlock names the labels of what is held', () =>
+        inTwoTabs(async (a, b) => {
+            const [one, two] = [await a.lock('d1').acquire({ label: 'one' }), await b.lock('d2').acquire({ label: 'two' })];
+            const ends = await Promise.allSettled([
+                a.lock('d2').acquire({ within: one ?? undefined }).finally(() => one?.release()),
+                b.lock('d1').acquire({ within: two ?? undefined }).finally(() => two?.release()),
+            ]);
+            const [failed] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+            assert.ok(failed instanceof DeadlockError);
+            assert.match(failed.message, /'one' waits for 'd2'/);
+            assert.match(failed.message, /'two' waits for 'd1'/);
+        }));
+
+    it('a request to a leader is what it was when it was made', () =>
+        inTwoTabs(async (a, b) => {
+            const led = a.leader('x').run((term) => term.answer((request) => request.n), { signal: AbortSignal.timeout(60_000) });
+            const request = { n: 1 };
+            const options = /** @type {any} */ ({});
+            const answer = b.leader('x').call(request, options);
+            request.n = 2;
+            options.timeout = 'none';
+            assert.equal(await answer, 1);
+            led.catch(() => {});
+        }));
+
+    it('errors of ours come to other tabs as what they are; undefined, too', () =>
+        inTwoTabs(async (a, b) => {
+            /** @param {string} key @param {unknown} thrown @returns {Promise<any>} what the other tab gets */
+            const across = async (key, thrown) => {
+                const fails = () => Promise.reject(thrown);
+                const both = await Promise.allSettled([a.once(key, fails), b.once(key, fails)]);
+                return both.map((end) => (end.status === 'rejected' ? end.reason : 'nothing'));
+            };
+            const details = { argument: 'n', allowed: 'less' };
+            for (const error of await across('range', new TabacusRangeError('far', details))) {
+                assert.ok(error instanceof TabacusRangeError);
+                assert.deepEqual([error.code, error.message, error.argument, error.allowed], ['out-of-range', 'far', 'n', 'less']);
+            }
+            for (const error of await across('dead', new DeadlockError('a cycle'))) assert.ok(error instanceof DeadlockError);
+            assert.deepEqual(await across('nothing', undefined), [undefined, undefined]);
+            assert.deepEqual(await across('null', null), [null, null]);
+        }));
+});
+
+it('within one page, who is robbed hears it', async () => {
+    const tab = await open({ build: 'single', allowWeaker: true });
+    const victim = await tab.lock('a').acquire({ label: 'victim' });
+    const thief = await tab.lock('a').acquire({ steal: true, label: 'thief' });
+    assert.deepEqual([victim?.held, victim?.signal.aborted, thief?.held], [false, true, true]);
+    assert.deepEqual(holders(await tab.lock('a').query()), ['thief']);
+    thief?.release();
+    const third = await tab.lock('a').acquire({ ifAvailable: true });
+    assert.ok(third);
+    third?.release();
+    await tab.close();
+});
