@@ -10,10 +10,11 @@ const ABSENT = new Set(['process', 'Buffer', 'global', 'setImmediate', 'clearImm
  * never the host's platform.
  *
  * @param {any} window
+ * @param {Set<string>} [makes] names that become properties of it when they are assigned
  */
-const scopeOf = (window) =>
+const scopeOf = (window, makes = new Set()) =>
     new Proxy(window, {
-        has: (target, key) => key in target || ABSENT.has(/** @type {string} */ (key)),
+        has: (target, /** @type {any} */ key) => key in target || ABSENT.has(key) || (makes.has(key) && !(key in globalThis)),
         get: (target, key) => {
             if (key === Symbol.unscopables) return undefined;
             const value = Reflect.get(target, key, target);
@@ -28,6 +29,14 @@ const unbound = new Set(['addEventListener', 'removeEventListener', 'dispatchEve
 /** Names that a classic script may declare at its outermost level: of an inner one nothing is found there. */
 const declared = /\b(?:var|function\s*\*?)\s+([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu;
 
+/** Names that a script that is not strict assigns: without a declaration each is a property of the global object. */
+const assigned =
+    /(?<![.\p{ID_Continue}$])(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)\s*(?:(?:\*\*|<<|>>>?|&&|\|\||\?\?|[-+*/%&|^])?=(?![=>])|\+\+|--|\s(?:of|in)\b)|(?:\+\+|--)\s*([\p{ID_Start}$_][\p{ID_Continue}$]*))/gu;
+
+/** @param {string} text @param {readonly (string | undefined)[]} names that it declares */
+const madeBy = (text, names) =>
+    new Set([...text.matchAll(assigned)].map(([, before, after]) => before ?? after ?? '').filter((name) => !names.includes(name)));
+
 /**
  * A classic script: its value is that of its last statement; what it declares by var or function becomes a
  * property of the global object. A text with `import` or `export` is a module, of which imports must have been
@@ -38,7 +47,7 @@ const declared = /\b(?:var|function\s*\*?)\s+([\p{ID_Start}$_][\p{ID_Continue}$]
  * @returns {any}
  */
 export function runScript(context, source) {
-    if (/^\s*export\b/m.test(source)) return runModule(context, source);
+    if (/(?:^|[;}])\s*export\b/m.test(source) && !isClassic(source)) return runModule(context, source);
     const names = [...new Set([...source.matchAll(declared)].map(([, name]) => name))];
     const { $text, $keep } = /** @type {Record<string, string>} */ (parameters);
     // What a strict script declares is gone after it; so it keeps it itself, for which its value is lost.
@@ -47,7 +56,16 @@ export function runScript(context, source) {
     const text = strict ? `${source}\n;${keep}` : source;
     const body = `with (${parameters.$scope}) { const $value = eval(${$text}); ${strict ? '' : keep}; return $value }`;
     const set = (/** @type {string} */ name, /** @type {unknown} */ value) => (context.window[name] = value);
-    return compiled(Object.values(parameters), body).call(context.window, scopeOf(context.window), text, set);
+    return compiled(Object.values(parameters), body).call(context.window, scopeOf(context.window, strict ? undefined : madeBy(source, names)), text, set);
+}
+
+/** @param {string} source */
+function isClassic(source) {
+    try {
+        return Boolean(compiled([], source));
+    } catch {
+        return false; // it says why when it is run
+    }
 }
 
 /** Names that no script uses: they can be seen in it. */
@@ -58,12 +76,12 @@ function runModule(context, source) {
     /** @type {string[]} */
     const after = [];
     const text = source
-        .replace(/^\s*export\s*\{([^}]*)\}\s*;?/gm, (_, list) => {
+        .replace(/(^|[;}])\s*export\s*\{([^}]*)\}\s*;?/gm, (_, before, list) => {
             for (const item of list.split(',').filter((/** @type {string} */ one) => one.trim())) {
                 const [local, name = local] = item.trim().split(/\s+as\s+/);
                 after.push(`exported[${JSON.stringify(name)}] = ${local};`);
             }
-            return '';
+            return before;
         })
         .replace(/^\s*export\s+default\s+/gm, 'exported.default = ')
         .replace(/^\s*export\s+((?:async\s+)?function\s*\*?|class|const|let|var)\s+([\p{ID_Start}$_][\p{ID_Continue}$]*)/gmu, (_, kind, name) => {
@@ -83,7 +101,7 @@ function runModule(context, source) {
  */
 export function runFunction(context, call, given) {
     const text = String(call);
-    const made = compiled(['scope'], `with (scope) { return (${asExpression(text)}) }`)(scopeOf(context.window));
+    const made = compiled(['scope'], `with (scope) { return (${asExpression(text)}) }`)(scopeOf(context.window, madeBy(text, [])));
     return made.apply(context.window, given);
 }
 

@@ -191,6 +191,24 @@ describe('tab.run', () => {
         assert.equal(/** @type {any} */ (globalThis).shared, undefined);
         origin.close();
     });
+
+    it('what a script assigns without having declared it is its tab’s; a minified module is one, a text that speaks of export is not', async () => {
+        const origin = await createOrigin();
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        assert.equal(await a.run('cart = ["pen"]; for (at of [1, 2]); cart.length + at'), 3);
+        await a.run(() => {
+            // @ts-ignore: it is not declared
+            basket = 2; // eslint-disable-line no-undef
+        });
+        assert.equal(await b.run('typeof cart + typeof at + typeof basket'), 'undefinedundefinedundefined');
+        assert.deepEqual(['cart', 'at', 'basket'].filter((name) => name in globalThis), []);
+        assert.deepEqual([...a.window.cart, a.window.basket], ['pen', 2]);
+        await assert.rejects(async () => a.run('neverAssigned'), ReferenceError);
+        const { greet, default: n } = await a.run("var r=t=>'hi '+t,n=1;export{n as default,r as greet};");
+        assert.deepEqual([greet('you'), n], ['hi you', 1]);
+        assert.equal(await a.run('var help = `usage:\nexport PATH=`; help.length'), 19);
+        origin.close();
+    });
 });
 
 describe('lifecycle', () => {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "footprint.hpp"
@@ -99,7 +100,8 @@ class StorageArea {
     void overwrite(const std::string& key, std::optional<std::string> value);
 
   private:
-    /// Own writes to a key that have not come back.
+    /// Own writes to a key that have not come back. The latest outlives another's clear(), even
+    /// after one of the process's own (docs/reality.md, clear-against-own-set).
     struct Awaited {
         int writes = 0;
         std::optional<std::string> latest;
@@ -109,7 +111,7 @@ class StorageArea {
     struct Process {
         Values copy;
         mutable Bytes bytes;
-        std::map<std::string, Awaited, std::less<>> awaited;
+        std::unordered_map<std::string, Awaited> awaited;
     };
     static void receive_from_other(Process& process, const StorageChange& change);
     static void apply_change(Values& values, Bytes& bytes, const StorageChange& change);
