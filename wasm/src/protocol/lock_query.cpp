@@ -12,6 +12,9 @@ namespace {
 /// Living tabs answer within a few; a frozen one never does.
 constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
+/// After the requests: the lock is with this tab, and with none of them. Who has it alone says so,
+/// since tabs answer that have nothing to do with it, and may be heard before it.
+constexpr std::string_view kept = "k";
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
 constexpr double held_again_ms = 20;
@@ -84,6 +87,11 @@ std::vector<LockRequestInfo> LockQueue::own_requests() const {
     return infos;
 }
 
+/// The browser's exclusive lock is this tab's, kept for its next request, and nobody holds it.
+bool LockQueue::keeps_alone() const {
+    return possession_ && possession_->mode == LockMode::exclusive && possession_->active.empty();
+}
+
 void LockQueue::answer(const LockMessage& message) {
     if (message.detail.empty()) return;
     const auto& nonce = message.detail[0];
@@ -95,6 +103,7 @@ void LockQueue::answer(const LockMessage& message) {
             detail.push_back(format_since(info.since_ms));
             detail.push_back(info.label);
         }
+        if (keeps_alone()) detail.emplace_back(kept);
         context_.post(LockMessage::Kind::tell, key_, std::move(detail));
         return;
     }
@@ -109,9 +118,13 @@ void LockQueue::answer(const LockMessage& message) {
     for (std::size_t i = 1; i + fields_of_request <= message.detail.size();
          i += fields_of_request) {
         const auto info = parse_info(message.detail, i, message.tab);
-        if (info) question->answers.push_back(*info);
+        if (!info) continue;
+        question->answers.push_back(*info);
+        if (info->held && info->mode == LockMode::exclusive) question->holder = true;
     }
-    if (tabs.size() >= question->expected) question->complete.complete({});
+    const bool one_more = message.detail.size() % fields_of_request == 2;
+    if (one_more && message.detail.back() == kept) question->holder = true;
+    if (tabs.size() >= question->expected && question->holder) question->complete.complete({});
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
@@ -128,9 +141,13 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
     const bool lease = !context_.world.locks().available() && (line || (row && row->beat > 0));
     const bool others = clients.size() > own || lease;
     std::vector<std::string> answered{context_.epochs.tab()};
+    bool found = keeps_alone() || std::any_of(infos.begin(), infos.end(), [](const auto& info) {
+                     return info.held && info.mode == LockMode::exclusive;
+                 });
     if (others && context_.channel) {
         const auto question = std::make_shared<Question>();
         question->nonce = identifier_of(context_.world.random().bits());
+        question->holder = found || !held_exclusively;
         question->expected = lease ? SIZE_MAX : clients.size() - own;
         questions_.push_back(question);
         context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
@@ -140,18 +157,15 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
         context_.post(LockMessage::Kind::ask, key_, {question->nonce});
         co_await question->complete.async();
         std::erase(questions_, question);
+        found = question->holder;
         infos.insert(infos.end(), question->answers.begin(), question->answers.end());
         answered.insert(answered.end(), question->tabs.begin(), question->tabs.end());
     }
-    // A frozen holder does not answer, but its epoch says who it is. Where all have answered the
-    // row is a former holder's: the next one's is written when it commits, or holds for long.
-    const bool silent = row &&
-                        std::find(answered.begin(), answered.end(), row->tab) == answered.end() &&
-                        (lease || answered.size() - 1 + own < clients.size()) &&
-                        std::none_of(infos.begin(), infos.end(), [](const auto& info) {
-                            return info.held && info.mode == LockMode::exclusive;
-                        });
-    if (held_exclusively && silent) {
+    // A frozen holder does not answer, but its epoch says who it is. Where the holder has answered
+    // the row may be a former one's: its own is written when it commits, or holds for long.
+    const bool silent =
+        row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
+    if (held_exclusively && !found && silent) {
         infos.push_back(
             {true, LockMode::exclusive, row->label, static_cast<double>(row->since_ms), row->tab});
     }

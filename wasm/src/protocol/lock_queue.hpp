@@ -258,6 +258,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     // Who holds and who waits (lock_query.cpp).
     void answer(const LockMessage& message);
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
+    [[nodiscard]] bool keeps_alone() const;
     Task<void> mourn();
     Task<bool> look_for_the_dead();
 
@@ -292,6 +293,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         std::vector<LockRequestInfo> answers;
         std::vector<std::string> tabs;
         std::size_t expected = 0;
+        bool holder = false;  // who has it exclusively is known, or nobody has
         Completer<Unit> complete;
     };
     std::vector<std::shared_ptr<Question>> questions_;
