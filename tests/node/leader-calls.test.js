@@ -109,19 +109,19 @@ test('a deposed leader commits nothing: neither its answer nor what goes with it
     /** @type {(value: unknown) => void} */
     let finish = () => {};
     let begun = false;
-    const deposed = a.leader('l').run(
-        (term) =>
-            term.answer((_, call) => {
-                begun = true;
-                add(call, 100);
-                return new Promise((resolve) => (finish = resolve));
-            }),
-        { maxHold: 30 },
+    const deposed = a.leader('l').run((term) =>
+        term.answer((_, call) => {
+            begun = true;
+            add(call, 100);
+            return new Promise((resolve) => (finish = resolve));
+        }),
     );
     const lost = assert.rejects(deposed, failsWith('lock-lost'));
     const call = c.leader('l').call('x');
     await until(() => begun);
+    const thief = await b.leader('l').lead(/** @type {any} */ ({ steal: true }));
     await lost;
+    thief?.handOver();
     const next = lead(b, (_, called) => (add(called, 1), 'b'));
     finish('a');
     assert.equal(await call, 'b');
