@@ -55,7 +55,7 @@ function checkRecord(given) {
     const allowed = 'a key, or { key, value, database, store }, of which the last two go together';
     const good = typeof given === 'object' && given !== null && given.key !== undefined && (given.database === undefined) === (given.store === undefined);
     if (!good) throw invalid('record', given, allowed);
-    return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store']));
+    return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store'], 'record'));
 }
 
 /** Steps of the browser's that are taken in one go. */

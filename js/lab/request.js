@@ -41,7 +41,7 @@ const numbers = {
  * @returns {string} as wasm/src/lab/explore/request_text.hpp has it
  */
 export function requestText(given) {
-    const request = checkOptions(given, ['strategy', 'model', 'faults', ...Object.keys(numbers)]);
+    const request = checkOptions(given, ['strategy', 'model', 'faults', ...Object.keys(numbers)], 'request');
     const { model = 'cached', faults: chosen = [] } = request;
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     const lines = [

@@ -28,15 +28,16 @@ export function checkName(name, argument = 'name') {
  * @template {string} Key
  * @param {unknown} options
  * @param {readonly Key[]} known
+ * @param {string} [argument] what the caller calls them
  * @param {string} [whose] for the message
  * @returns {Partial<Record<Key, unknown>>}
  */
-export function checkOptions(options, known, whose = '') {
-    if (typeof options !== 'object' || options === null) throw invalid('options', options, 'an object');
+export function checkOptions(options, known, argument = 'options', whose = '') {
+    if (typeof options !== 'object' || options === null || Array.isArray(options)) throw invalid(argument, options, 'an object');
     for (const key of Object.keys(options)) {
         if (!(/** @type {readonly string[]} */ (known).includes(key))) {
             throw new TabacusError('invalid-argument', `there is no option ${show(key)}${whose && ` ${whose}`}`, {
-                argument: `options.${key}`,
+                argument: `${argument}.${key}`,
                 value: /** @type {Record<string, unknown>} */ (options)[key],
                 allowed: `one of ${known.join(', ')}`,
             });
@@ -56,7 +57,7 @@ export function checkInteger(argument, value, least, most) {
     if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) {
         throw invalid(argument, value, `an integer from ${least} to ${most}`);
     }
-    return Number(value);
+    return Number(value) + 0; // -0 is 0
 }
 
 /**

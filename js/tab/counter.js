@@ -207,6 +207,7 @@ class TabCounter {
      * @internal
      */
     _close() {
+        this._changed(); // what the end of this turn would have told
         this._core = closed;
         this.#subscribers.clear();
         for (const iteration of this.#iterations) iteration.end();

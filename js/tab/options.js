@@ -148,7 +148,7 @@ export function checkCounterOptions(given) {
     /** @type {Strategy} */
     const strategy = checkWord('strategy', named, Object.keys(strategies));
     const ranges = strategies[strategy];
-    const options = checkOptions(given, ['strategy', 'durability', ...Object.keys(ranges)], `of ${strategy}`);
+    const options = checkOptions(given, ['strategy', 'durability', ...Object.keys(ranges)], 'options', `of ${strategy}`);
     const { durability = 'relaxed' } = options;
     return {
         strategy,

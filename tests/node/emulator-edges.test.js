@@ -80,6 +80,7 @@ describe('arguments are refused at once, by name', () => {
         for (const bytes of [-1, 1.5, NaN, /** @type {any} */ ('5')]) refuses(() => origin.setQuota(bytes), 'bytes');
         for (const now of [NaN, /** @type {any} */ ('5'), new Date(NaN)]) refuses(() => origin.setClock(now), 'now');
         for (const record of [undefined, 5, null, {}, { key: 'k', store: 's' }, { key: 'k', database: 'd' }]) refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
+        refuses(() => origin.corrupt(/** @type {any} */ ({ key: 'k', colour: 'red' })), 'record.colour');
         for (const url of ['data:text/html,x', 'about:blank', 'file:///x']) await assert.rejects(createOrigin({ url }), isCode('invalid-argument', 'url'));
         for (const one of [origin, other]) one.close();
     });

@@ -66,7 +66,8 @@ test('what cannot be explored is refused, by name', async () => {
         ['adds', { strategy: 'naive', adds: 1.5 }],
         ['faults', { strategy: 'naive', faults: ['fire'] }],
         ['faults', { strategy: 'naive', faults: 'kill' }],
-        ['options.tab', { strategy: 'naive', tab: 2 }],
+        ['request', []],
+        ['request.tab', { strategy: 'naive', tab: 2 }],
     ];
     for (const [argument, request] of bad) {
         const refused = (/** @type {any} */ error) => error instanceof TabacusError && error.argument === argument;

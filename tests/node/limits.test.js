@@ -260,12 +260,14 @@ test('limits: mistakes are told at once, naming the argument; what is used after
         [() => wrong.sequence('s', { blocks: 1 }), 'options.blocks'],
         [() => wrong.budget('b', {}), 'limit'],
         [() => wrong.budget('b'), 'options'],
+        [() => wrong.budget('b', []), 'options'],
         [() => wrong.budget('b', { limit: -1 }), 'limit'],
         [() => wrong.rateLimit('r', { limit: 1 }), 'interval'],
         [() => wrong.rateLimit('r', { limit: 0, interval: 1 }), 'limit'],
     ])) {
         assert.throws(call, (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument);
     }
+    assert.ok(Object.is(wrong.budget('none', { limit: -0 }).limit, 0));
     await assert.rejects(wrong.sequence('s').reserve(0), failsWith('invalid-argument'));
     await assert.rejects(wrong.budget('b', { limit: 1 }).tryTake(0.5), failsWith('invalid-argument'));
     await assert.rejects(wrong.budget('b', { limit: 1 }).give('1'), failsWith('invalid-argument'));

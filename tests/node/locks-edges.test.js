@@ -37,6 +37,19 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
         }
     });
 
+    it('who watches another\'s lock is answered by its holder, and waits for nobody else', () =>
+        inTwoTabs(async (a, b, origin) => {
+            const { performance } = origin.openTab().window;
+            const held = await a.lock('l').acquire({ label: 'a' });
+            const stop = b.lock('l').subscribe(() => {});
+            await b.lock('l').query();
+            const begin = performance.now();
+            for (let i = 0; i < 10; ++i) assert.deepEqual(holders(await b.lock('l').query()), ['a']);
+            assert.ok(performance.now() - begin < 50, 'on the virtual clock, none waited as for one that does not answer');
+            stop();
+            held?.release();
+        }));
+
     it('`within` is a lock that this tab holds', () =>
         inTwoTabs(async (a, b) => {
             const [mine, theirs] = [await a.lock('x').acquire(), await b.lock('z').acquire()];

@@ -89,8 +89,11 @@ test('iteration gives the current value, then the latest, and ends when the tab 
     await counter.flush();
     assert.deepEqual(await values.next(), { done: false, value: 4 });
     const last = values.next();
+    const ended = values.next();
+    counter.add(1);
     await tab.close();
-    assert.deepEqual(await last, { done: true, value: undefined });
+    assert.deepEqual(await last, { done: false, value: 5 }, 'what was added just before is not missed');
+    assert.deepEqual(await ended, { done: true, value: undefined });
     assert.deepEqual(await values.next(), { done: true, value: undefined });
 });
 

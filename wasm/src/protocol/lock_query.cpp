@@ -128,7 +128,7 @@ void LockQueue::answer(const LockMessage& message) {
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
-    const auto known = [this] { return possession_ || taking_ || !stolen_.empty(); };
+    const auto known = [this] { return possession_ || taking_ || !stolen_.empty() || mourner_; };
     const bool known_before = known();
     auto [clients, held_exclusively] = co_await clients_of(context_, key_);
     auto infos = own_requests();
@@ -190,7 +190,6 @@ Task<void> LockQueue::mourn() {
     const auto self = weak_from_this();
     mourning_ = true;
     while (!self.expired() && !watchers_.empty() && !context_.closed) {
-        // It fails when the page goes to sleep.
         auto outlived = co_await attempt(look_for_the_dead());
         if (outlived && outlived.value()) continue;
         co_await context_.world.clock().sleep(mourn_again_ms);
@@ -211,9 +210,13 @@ Task<bool> LockQueue::look_for_the_dead() {
         shared = lock.mode == LockMode::shared;
     }
     if (held && !shared && !possession_) {
-        mourner_ = AbortSignal();
-        co_await locks.request(
-            {.name = context_.names.lock(key_), .mode = LockMode::shared, .signal = mourner_});
+        {
+            const auto& signal = mourner_.emplace();
+            const auto outlived = co_await attempt(locks.request(
+                {.name = context_.names.lock(key_), .mode = LockMode::shared, .signal = signal}));
+            mourner_.reset();
+            if (!outlived) co_return false;  // the page goes to sleep
+        }
         changed();
         co_return true;
     }

@@ -259,7 +259,7 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
 
 void LockQueue::fall_asleep(std::string_view reason) {
     turnstile_->cancel();
-    mourner_.abort();
+    if (mourner_) mourner_->abort();
     const auto stolen = stolen_;
     for (const auto& possession : stolen) lose(possession, reason);
     if (possession_) lose(std::shared_ptr(possession_), reason);

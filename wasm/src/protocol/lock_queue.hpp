@@ -301,7 +301,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Watchers hearers_;       // of what the living tell
     bool mourning_ = false;  // somebody watches for the death of holders
     bool shared_seen_ = false;
-    AbortSignal mourner_;
+    std::optional<AbortSignal> mourner_;  // while it waits behind the holder
 };
 
 }  // namespace tabacus
