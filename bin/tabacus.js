@@ -81,8 +81,18 @@ async function runExplore(args) {
             : await replay(String(seed));
     console.log(lineOf(report));
     if (report.trace && report.verdict === 'broken') console.log(`\n${report.trace}`);
-    if (svg !== undefined && report.svg) writeFileSync(String(svg), report.svg);
+    if (svg !== undefined) draw(String(svg), report);
     return report.verdict === 'broken' ? 1 : 0;
+}
+
+/** @param {string} file @param {import('tabacus/lab').ExploreReport} report */
+function draw(file, { svg }) {
+    if (!svg) return console.error('Nothing broke: there is nothing to draw.');
+    try {
+        writeFileSync(file, svg);
+    } catch (error) {
+        throw new Misuse(`--svg: ${/** @type {Error} */ (error).message}`);
+    }
 }
 
 /** @param {import('tabacus/lab').ExploreReport} report */
@@ -111,19 +121,22 @@ async function runMatrix(args) {
 
 /** @param {string[]} args @returns {Promise<number>} the exit code */
 async function run([command, ...args]) {
+    if ([command, ...args].some((word) => word === '--help' || word === '-h')) {
+        console.log(HELP);
+        return 0;
+    }
     switch (command) {
         case 'explore':
             return runExplore(args);
         case 'matrix':
             return runMatrix(args);
-        case '--help':
-        case '-h':
-            console.log(HELP);
-            return 0;
         default:
             throw new Misuse(command === undefined ? 'a command is wanted' : `there is no command ${command}`);
     }
 }
+
+// Who reads only the beginning (head) has what it wanted.
+process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? process.exitCode : 2));
 
 try {
     process.exitCode = await run(process.argv.slice(2));

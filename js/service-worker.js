@@ -25,6 +25,7 @@ import * as queueGlue from './queue.js';
 // @ts-ignore: as above
 import * as singleGlue from './single.js';
 import { preloaded } from './core/preloaded.js';
+import { invalid } from './errors.js';
 import * as limits from './limits/limits.js';
 import * as leaderCalls from './lock/leader-calls.js';
 import * as locks from './lock/locks.js';
@@ -55,4 +56,10 @@ export { DeadlockError, TabacusError, TabacusRangeError } from './errors.js';
  *
  * @param {Omit<import('./tab/open.js').OpenOptions, 'build'>} [options]
  */
-export const open = (options) => openAnywhere({ ...options, build: 'single' });
+export async function open(options = {}) {
+    // What is no object of options is refused as everywhere.
+    if (typeof options !== 'object' || options === null || Array.isArray(options)) return openAnywhere(options);
+    const { build = 'single' } = /** @type {{ build?: unknown }} */ (options);
+    if (build !== 'single') throw invalid('build', build, 'single');
+    return openAnywhere({ ...options, build });
+}

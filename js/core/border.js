@@ -45,8 +45,6 @@ const events = /** @type {const} */ ([
 /** The length that stands for null. */
 const nullSize = 0xffffffff;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const nothing = new Uint8Array();
 
 /** How many texts are kept as bytes, and of what length. */
@@ -54,6 +52,10 @@ const encodedMax = 64;
 const encodedUnitsMax = 64;
 
 export class Border {
+    // Not of the module: importing it takes nothing of the platform, which may lack them (jsdom under Jest).
+    #encoder = new TextEncoder();
+    #decoder = new TextDecoder();
+
     promises = new Promises();
 
     /** @type {import('./tab-core.js').Glue} */
@@ -184,7 +186,7 @@ export class Border {
     #encode(text) {
         const known = this.#encoded.get(text);
         if (known) return known;
-        const bytes = encoder.encode(text);
+        const bytes = this.#encoder.encode(text);
         if (this.#encoded.size >= encodedMax) this.#encoded.clear();
         if (text.length <= encodedUnitsMax) this.#encoded.set(text, bytes);
         return bytes;
@@ -196,6 +198,6 @@ export class Border {
      */
     #text(at, size) {
         // A copy: browsers refuse to decode from memory that is shared.
-        return size === 0 ? '' : decoder.decode(this.glue.HEAPU8.slice(at, at + size));
+        return size === 0 ? '' : this.#decoder.decode(this.glue.HEAPU8.slice(at, at + size));
     }
 }

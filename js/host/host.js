@@ -21,11 +21,11 @@ import { Values } from './values.js';
  * @typedef {object} Platform
  * @property {IDBFactory} [indexedDB]
  * @property {typeof IDBKeyRange} [IDBKeyRange]
- * @property {Storage} [localStorage]
+ * @property {import('./storage-like.js').StorageLike} [localStorage]
  * @property {{ readonly locks?: LockManager }} [navigator]
  * @property {typeof BroadcastChannel} [BroadcastChannel]
  * @property {Crypto} [crypto]
- * @property {Document} [document]
+ * @property {EventTarget & { readonly visibilityState: string, readonly wasDiscarded?: boolean }} [document]
  * @property {{ now(): number }} [Date]
  * @property {{ now(): number, timeOrigin?: number }} [performance]
  * @property {(callback: () => void) => void} [queueMicrotask]

@@ -2,7 +2,7 @@ import { attempt, storeFailure } from './failure.js';
 
 /** localStorage and its events. A failing read is an absent value: it can only be a hint anyway. */
 export class StorageHost {
-    /** @type {Storage | undefined} */
+    /** @type {import('./storage-like.js').StorageLike | undefined} */
     #area;
 
     /** @type {() => void} */

@@ -32,9 +32,6 @@ import { compileBeside, loadGlue } from './load.web.js';
  * @property {() => void} end lets it go; nothing may be called after
  */
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-
 /** @param {import('../core/module.js').WasmSource | undefined} wasm nothing: beside the package's modules */
 export async function loadLab(wasm) {
     const given = wasm === undefined ? compileBeside().catch(() => undefined) : compile(wasm, 'wasm');
@@ -51,6 +48,8 @@ function unavailable(cause) {
 
 export class Lab {
     #glue;
+    #encoder = new TextEncoder();
+    #decoder = new TextDecoder();
 
     /** @param {Glue} glue */
     constructor(glue) {
@@ -125,13 +124,13 @@ export class Lab {
 
     /** @param {string} text */
     #ask(text) {
-        const bytes = encoder.encode(text);
+        const bytes = this.#encoder.encode(text);
         const room = this.#glue._lab_room(bytes.length);
         this.#glue.HEAPU8.set(bytes, room); // only here: making room may have grown the memory
     }
 
     #answer() {
         const at = this.#glue._lab_text();
-        return decoder.decode(this.#glue.HEAPU8.subarray(at, at + this.#glue._lab_text_size()));
+        return this.#decoder.decode(this.#glue.HEAPU8.subarray(at, at + this.#glue._lab_text_size()));
     }
 }

@@ -3,11 +3,14 @@
  * loads (limits.js), and afterwards on that.
  */
 
-import { checkInteger, checkOptions } from '../shared/check.js';
+import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
 import { checkBoolean } from '../tab/options.js';
 
 /** The longest that every engine's timers count. */
 const intervalMsMax = 2 ** 31 - 1;
+
+/** @param {unknown} n */
+export const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
 
 /** Loads the limits of the tab. @typedef {() => Promise<import('./limits.js').Limits>} Load */
 
@@ -86,8 +89,8 @@ export class Sequence extends Handle {
      * @param {number} n from 1
      * @returns {Promise<{ first: number, last: number }>} the range, both ends in it; rejects as next()
      */
-    reserve(n) {
-        return this._later('reserve', n);
+    async reserve(n) {
+        return this._later('reserve', checkAmount(n));
     }
 }
 
@@ -124,7 +127,12 @@ export class Budget extends Handle {
      *   `closed`
      */
     tryTake(n = 1) {
-        return this._real ? this._real.tryTake(n) : this._later('tryTake', n);
+        return this._real ? this._real.tryTake(n) : this.#takeLater(n);
+    }
+
+    /** @param {number} n */
+    async #takeLater(n) {
+        return this._later('tryTake', checkAmount(n));
     }
 
     /**
@@ -134,8 +142,8 @@ export class Budget extends Handle {
      * @returns {Promise<void>} resolves when they can be taken again; rejects with a TabacusRangeError when
      *   fewer are taken, and as tryTake(); with `unknown-commit` when nobody can tell whether they were
      */
-    give(n = 1) {
-        return this._later('give', n);
+    async give(n = 1) {
+        return this._later('give', checkAmount(n));
     }
 
     /**
@@ -176,8 +184,9 @@ export class RateLimit extends Handle {
      *   reason, or with a `TimeoutError` after so many milliseconds
      * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed` or `closed`
      */
-    take(options) {
-        return this._later('take', options);
+    async take(options = {}) {
+        const { signal, timeout } = checkOptions(options, ['signal', 'timeout']);
+        return this._later('take', checkSignal(signal), checkTimeout(timeout));
     }
 
     /**

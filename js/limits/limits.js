@@ -4,7 +4,7 @@ import { Border } from '../core/border.js';
 import { loadCore } from '../core/tab-core.js';
 import { invalid, TabacusError } from '../errors.js';
 import { Host } from '../host/host.js';
-import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
+import { checkAmount } from './handles.js';
 import { stateFrom, wordsOf } from './transfer.js';
 
 /** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
@@ -232,22 +232,18 @@ class Numbers extends Made {
         return number ? Promise.resolve(number) : this._ask('_sequence_reserve', 1);
     }
 
-    /** @param {unknown} n */
-    async reserve(n) {
-        const count = checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
+    /** @param {number} count */
+    async reserve(count) {
         const first = await this._ask('_sequence_reserve', count);
         return { first, last: first + count - 1 };
     }
 }
 
-/** @param {unknown} n */
-const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
-
 /** Behind a Budget. */
 class Rights extends Made {
     /** @param {number} n */
     tryTake(n) {
-        if (n > 0 && Number.isSafeInteger(n) && this._glue._budget_take(this._address, n)) return taken;
+        if (Number.isSafeInteger(n) && n > 0 && this._glue._budget_take(this._address, n)) return taken;
         return this.#ask(n);
     }
 
@@ -256,9 +252,9 @@ class Rights extends Made {
         return (await this._ask('_budget_ask', checkAmount(n))) > 0;
     }
 
-    /** @param {unknown} n */
+    /** @param {number} n */
     async give(n) {
-        await this._ask('_budget_give', checkAmount(n));
+        await this._ask('_budget_give', n);
     }
 
     get available() {
@@ -272,10 +268,12 @@ class Rights extends Made {
 
 /** Behind a RateLimit. */
 class Rate extends Made {
-    /** @param {unknown} given */
-    async take(given = {}) {
-        const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
-        await this._wait(checkSignal(signal), checkTimeout(timeout));
+    /**
+     * @param {AbortSignal | undefined} signal
+     * @param {number | undefined} timeout
+     */
+    async take(signal, timeout) {
+        await this._wait(signal, timeout);
     }
 
     async tryTake() {

@@ -101,7 +101,7 @@ export class Held {
      *   without IndexedDB; what the store said
      * @example
      * await tab.lock('cart').run((held) =>
-     *     held.commit('carts', async (tx) => tx.put('carts', 'mine', [...(await tx.get('carts', 'mine')), 'pen'])),
+     *     held.commit('carts', async (tx) => tx.put('carts', 'mine', [...((await tx.get('carts', 'mine')) ?? []), 'pen'])),
      * );
      */
     async commit(stores, write) {

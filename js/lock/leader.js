@@ -5,6 +5,8 @@ import { asPassed, checkFunction } from '../tab/options.js';
 
 /** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
 
+/** `signal` and `timeout` end the wait. @typedef {Omit<import('./options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
+
 /** Options of Lock that a term can have: a shared one would not be alone. */
 const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 'steal', 'within']);
 
@@ -40,8 +42,7 @@ export class Leader {
      *
      * @template T
      * @param {(term: Term) => T | Promise<T>} lead
-     * @param {{ signal?: AbortSignal, timeout?: number, maxHold?: number, label?: string }} [options]
-     *   `signal` and `timeout` end the wait; see LockOptions
+     * @param {TermOptions} [options]
      * @returns {Promise<T>} what `lead` returns. Rejects with `lock-lost` as soon as it leads no more
      */
     async run(lead, options = {}) {
@@ -53,8 +54,20 @@ export class Leader {
     /**
      * The same for `await using term = await leader.lead()`.
      *
-     * @param {{ signal?: AbortSignal, timeout?: number, maxHold?: number, label?: string, ifAvailable?: boolean }} [options]
-     * @returns {Promise<Term | null>} null when `ifAvailable` was asked for in vain
+     * @overload
+     * @param {TermOptions & { ifAvailable?: false }} [options]
+     * @returns {Promise<Term>} rejects as Lock.run()
+     */
+    /**
+     * The same, with `ifAvailable`.
+     *
+     * @overload
+     * @param {TermOptions & { ifAvailable?: boolean }} options
+     * @returns {Promise<Term | null>} null when it was asked for in vain
+     */
+    /**
+     * @param {TermOptions & { ifAvailable?: any }} [options]
+     * @returns {Promise<any>}
      */
     async lead(options = {}) {
         checkOptions(options, [...waits, 'ifAvailable']);

@@ -28,11 +28,26 @@ export class Lock {
      * Runs `use` under the lock, and releases it.
      *
      * @template T
-     * @param {(held: import('./held.js').Held) => T | Promise<T>} use given null when `ifAvailable` was
-     *   asked for in vain
-     * @param {import('./options.js').LockOptions} [options]
+     * @overload
+     * @param {(held: import('./held.js').Held) => T | Promise<T>} use
+     * @param {import('./options.js').LockOptions & { ifAvailable?: false }} [options]
      * @returns {Promise<T>} what `use` returns. Rejects at once with `lock-lost` when the lock is lost
      *   meanwhile; with AbortError, TimeoutError or a DeadlockError when it was not granted
+     */
+    /**
+     * The same, with `ifAvailable`.
+     *
+     * @template T
+     * @overload
+     * @param {(held: import('./held.js').Held | null) => T | Promise<T>} use given null when it was asked for
+     *   in vain
+     * @param {import('./options.js').LockOptions} options
+     * @returns {Promise<T>}
+     */
+    /**
+     * @param {(held: any) => any} use
+     * @param {import('./options.js').LockOptions} [options]
+     * @returns {Promise<any>}
      */
     async run(use, options) {
         checkFunction('use', use);
@@ -43,8 +58,20 @@ export class Lock {
     /**
      * For `await using held = await lock.acquire()`.
      *
+     * @overload
+     * @param {import('./options.js').LockOptions & { ifAvailable?: false }} [options]
+     * @returns {Promise<import('./held.js').Held>} rejects as run()
+     */
+    /**
+     * The same, with `ifAvailable`.
+     *
+     * @overload
+     * @param {import('./options.js').LockOptions} options
+     * @returns {Promise<import('./held.js').Held | null>} null when it was asked for in vain
+     */
+    /**
      * @param {import('./options.js').LockOptions} [options]
-     * @returns {Promise<import('./held.js').Held | null>} null when `ifAvailable` was asked for in vain
+     * @returns {Promise<any>}
      */
     async acquire(options) {
         const asked = asPassed(options);
@@ -82,12 +109,11 @@ export class Lock {
         checkFunction('listener', listener);
         let ended = false;
         let end = () => {};
-        this.#locks().then(
-            (locks) => {
+        this.#locks()
+            .then((locks) => {
                 if (!ended) end = locks.subscribe(this.name, listener);
-            },
-            () => {}, // run() and query() say why there are no locks
-        );
+            })
+            .catch(() => {}); // run() and query() say why there are no locks
         return () => {
             ended = true;
             end();

@@ -35,6 +35,7 @@ export class Locks {
     #platform;
     #last = 0;
     #closed = false;
+    #allowed = true;
 
     /** @type {Map<number, Held>} */
     #held = new Map();
@@ -72,15 +73,7 @@ export class Locks {
                 host.database.ready(),
             ]);
             const locks = new Locks(glue, host, owner);
-            const { exclusion, fenced } = locks.capabilities;
-            if (!owner.allowWeaker && (exclusion === 'page' || !fenced)) {
-                throw new TabacusError(
-                    'weaker-guarantee',
-                    exclusion === 'page'
-                        ? 'there are neither Web Locks nor IndexedDB here, so that a lock holds within this page only: open({ allowWeaker: true }) allows that'
-                        : 'there is no IndexedDB here, so that a lock has no fence: open({ allowWeaker: true }) allows that',
-                );
-            }
+            locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
             return locks;
         } catch (error) {
             host.dispose();
@@ -504,6 +497,13 @@ export class Locks {
 
     #assertOpen() {
         if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
+        if (this.#allowed) return;
+        throw new TabacusError(
+            'weaker-guarantee',
+            this.capabilities.exclusion === 'page'
+                ? 'there are neither Web Locks nor IndexedDB here, so that a lock holds within this page only: open({ allowWeaker: true }) allows that'
+                : 'there is no IndexedDB here, so that a lock has no fence: open({ allowWeaker: true }) allows that',
+        );
     }
 
     /** @param {string} what */

@@ -26,10 +26,26 @@ export class Semaphore {
      * Runs `use` with a permit, and gives it back.
      *
      * @template T
-     * @param {(held: import('./held.js').Held) => T | Promise<T>} use given null when `ifAvailable` was asked
-     *   for in vain. Its token rises with every grant of the same permit
-     * @param {SemaphoreOptions} [options]
+     * @overload
+     * @param {(held: import('./held.js').Held) => T | Promise<T>} use its token rises with every grant of the
+     *   same permit
+     * @param {SemaphoreOptions & { ifAvailable?: false }} [options]
      * @returns {Promise<T>} what `use` returns; rejects as Lock.run()
+     */
+    /**
+     * The same, with `ifAvailable`.
+     *
+     * @template T
+     * @overload
+     * @param {(held: import('./held.js').Held | null) => T | Promise<T>} use given null when it was asked for
+     *   in vain
+     * @param {SemaphoreOptions} options
+     * @returns {Promise<T>}
+     */
+    /**
+     * @param {(held: any) => any} use
+     * @param {SemaphoreOptions} [options]
+     * @returns {Promise<any>}
      */
     async run(use, options) {
         checkFunction('use', use);
@@ -41,8 +57,20 @@ export class Semaphore {
     /**
      * For `await using held = await semaphore.acquire()`.
      *
+     * @overload
+     * @param {SemaphoreOptions & { ifAvailable?: false }} [options]
+     * @returns {Promise<import('./held.js').Held>} rejects as Lock.run()
+     */
+    /**
+     * The same, with `ifAvailable`.
+     *
+     * @overload
+     * @param {SemaphoreOptions} options
+     * @returns {Promise<import('./held.js').Held | null>} null when it was asked for in vain
+     */
+    /**
      * @param {SemaphoreOptions} [options]
-     * @returns {Promise<import('./held.js').Held | null>} null when `ifAvailable` was asked for in vain
+     * @returns {Promise<any>}
      */
     async acquire(options) {
         const asked = asPassed(options);

@@ -62,8 +62,7 @@ export class Serial {
      * @template R
      * @param {T} value
      * @param {(value: T, held: import('./held.js').Held) => R | Promise<R>} mutate
-     * @param {{ signal?: AbortSignal, timeout?: number, maxHold?: number, label?: string }} [options] of the
-     *   wait; see LockOptions
+     * @param {Omit<import('./options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal'>} [options] of the wait
      * @returns {Promise<R>} what `mutate` returns. When it rejects, the value is not shown any more
      */
     async set(value, mutate, options = {}) {

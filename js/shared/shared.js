@@ -13,10 +13,23 @@ import { SharedMutex } from './mutex.js';
 const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
 
 /**
+ * @typedef {object} StorageChanges of what `storage()` gives
+ * @property {string | null} key null: all of it was cleared
+ * @property {string | null} oldValue
+ * @property {string | null} newValue
+ * @property {string} url
+ * @property {import('../host/storage-like.js').StorageLike | null} storageArea
+ */
+
+/** @typedef {Event & Readonly<StorageChanges>} SharedStorageEvent another thread, or another tab, has changed it */
+
+/** @typedef {{ addEventListener(type: 'storage', listener: ((event: SharedStorageEvent) => void) | null, options?: boolean | AddEventListenerOptions): void }} HearsStorage */
+
+/**
  * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, a storage.
  * Once the thread has called `storage()` the target of its `storage` events.
  */
-export class SharedMemory extends EventTarget {
+export class SharedMemory extends /** @type {new () => HearsStorage & EventTarget} */ (EventTarget) {
     #core;
     #handle;
     #TabLock;
@@ -126,7 +139,7 @@ export class SharedMemory extends EventTarget {
      *
      * @param {{ quota_bytes?: number }} [options] of keys and values together, two bytes a unit, 0 to 2^24: 10 MiB
      *   unless said by the first that calls this; another one is a `kind-mismatch` error then
-     * @returns {Promise<Storage>} one object for each thread
+     * @returns {Promise<import('../host/storage-like.js').StorageLike>} one object for each thread
      * @throws {TabacusError} `unavailable` where store.wasm is not beside the modules, or the page has closed the memory
      *   before it was asked; `out-of-memory`; `closed`
      */

@@ -83,7 +83,9 @@ export function guaranteeFrom([
     return Object.freeze(/** @type {Guarantee} */ (/** @type {unknown} */ (all)));
 }
 
+/** Of a relaxed one; a strict one survives a crash of the browser. */
 const database = '1728 1728 1728 0 0 0';
+const strictDatabase = '704 704 704 0 0 0';
 const always = 2047;
 const transaction = 'one transaction';
 
@@ -163,6 +165,7 @@ export function storedGuarantee(strategy, strict) {
     const [lost, readsWait, accuracy, rows, needs, numbers] = /** @type {[string, string, string, string, string, string]} */ (
         stored[strategy]
     );
-    const durability = strict && needs === 'indexeddb' ? 'strict' : 'relaxed';
-    return guaranteeFrom([strategy, lost, readsWait, accuracy, rows, needs, durability, numbers]);
+    const isStrict = strict && needs === 'indexeddb';
+    const losses = isStrict ? numbers.replace(database, strictDatabase) : numbers;
+    return guaranteeFrom([strategy, lost, readsWait, accuracy, rows, needs, isStrict ? 'strict' : 'relaxed', losses]);
 }

@@ -1,10 +1,12 @@
 /** The laboratory in WebAssembly, and its command line. */
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { explore, faults, fingerprint, matrix, models, replay, strategies, TabacusError } from 'tabacus/lab';
@@ -125,4 +127,20 @@ test('what the command line does not know ends with exit code 2', () => {
     const help = command('--help');
     assert.equal(help.status, 0);
     assert.match(help.stdout, /npx tabacus explore <strategy>/);
+});
+
+test('the command line: help wherever it is asked for, a file that cannot be written, a reader that has enough', async () => {
+    for (const args of [['-h'], ['explore', '--help'], ['matrix', '-h']]) {
+        const { status, stdout } = command(...args);
+        assert.deepEqual([status, stdout.startsWith('tabacus: ')], [0, true], args.join(' '));
+    }
+    const unwritten = command('explore', 'naive', '--svg', '/nowhere/run.svg');
+    assert.equal(unwritten.status, 2);
+    assert.match(unwritten.stderr, /^tabacus: --svg: .*\/nowhere\/run.svg/);
+    assert.match(command('explore', 'transactional', '--svg', '/nowhere/run.svg').stderr, /nothing to draw/);
+    const writer = spawn(process.execPath, [program, 'matrix'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    await once(writer.stdout, 'data');
+    writer.stdout.destroy();
+    const [[code], errors] = await Promise.all([once(writer, 'close'), text(writer.stderr)]);
+    assert.deepEqual([code, errors], [0, '']);
 });

@@ -94,6 +94,8 @@ test('guarantees are data', async () => {
     const { losses: ours, flushNeeded } = a.counter('c').guarantee;
     assert.ok(!ours.cached.includes('concurrent updates') && !ours.cached.includes('tab killed'));
     assert.ok(flushNeeded);
+    const { losses: strict } = b.counter('s', { durability: 'strict' }).guarantee;
+    assert.deepEqual(ours.cached.filter((/** @type {any} */ cause) => !strict.cached.includes(cause)), ['browser crashed']);
     const { losses, excesses, needs } = a.counter('c', { strategy: 'locked' }).guarantee;
     assert.ok(losses.cached.includes('concurrent updates'));
     assert.ok(!losses.mutexed.includes('concurrent updates'));

@@ -10,6 +10,8 @@ const max = Number.MAX_SAFE_INTEGER;
 const badNames = [undefined, null, 7, '', 'x'.repeat(129), '\ud800', 'a\udc00b', {}, ['a'], Symbol('a'), 1n];
 const badAmounts = [null, '1', 1.5, NaN, Infinity, max + 1, -max - 1, 1n, {}, true, Symbol('n')];
 
+const none = () => {};
+
 /** @typedef {'threads' | 'single'} Build */
 
 /**
@@ -192,5 +194,36 @@ test('the same arguments give the same counter', async () => {
     assert.equal(tab.counter('c'), tab.counter('c', { strategy: 'replicated', durability: 'relaxed' }));
     assert.notEqual(tab.counter('c'), tab.counter('d'));
     assert.notEqual(tab.counter('c'), tab.counter('c', { durability: 'strict' }));
+    await tab.close();
+});
+
+test('what is wrong is said before what is missing: the store of locks and limits', async () => {
+    const tab = /** @type {any} */ (await open({ build: 'single' }));
+    for (const [ask, argument] of /** @type {[() => Promise<unknown>, string][]} */ ([
+        [() => tab.lock('l').run(none, { mode: 'bad' }), 'mode'],
+        [() => tab.lock('l').acquire({ tiemout: 1 }), 'options.tiemout'],
+        [() => tab.lock('l').waitForUnlock({ timeout: -1 }), 'timeout'],
+        [() => tab.lockAll(['l'], none, { mode: 'x' }), 'mode'],
+        [() => tab.once('k', none, { ttl: -1 }), 'ttl'],
+        [() => tab.semaphore('s', 1).run(none, { mode: 'shared' }), 'options.mode'],
+        [() => tab.sequence('s').reserve(-1), 'n'],
+        [() => tab.budget('b', { limit: 1 }).tryTake(Symbol('n')), 'n'],
+        [() => tab.budget('b', { limit: 1 }).give(0), 'n'],
+        [() => tab.rateLimit('r', { limit: 1, interval: 1 }).take({ timeout: -1 }), 'timeout'],
+    ])) {
+        await assert.rejects(ask(), (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument, argument);
+    }
+    await assert.rejects(tab.lock('l').acquire(), failsWith('weaker-guarantee'));
+    await assert.rejects(tab.sequence('s').next(), failsWith('weaker-guarantee'));
+    await tab.close();
+});
+
+test('open() of service workers refuses as open() does', async () => {
+    const { open: openWorker } = await import('tabacus/service-worker');
+    for (const options of /** @type {any[]} */ ([null, 7, true, none, []])) await assert.rejects(openWorker(options), refuses('options', options));
+    await assert.rejects(openWorker(/** @type {any} */ ({ build: 'threads' })), refuses('build', 'threads'));
+    await assert.rejects(openWorker(/** @type {any} */ ({ colour: 'red' })), refuses('options.colour', 'red'));
+    const tab = await openWorker({ namespace: 'w' });
+    assert.equal(tab.counter('c').add(2), 2);
     await tab.close();
 });

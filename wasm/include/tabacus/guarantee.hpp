@@ -83,8 +83,11 @@ constexpr std::array<Faults, storage_model_count> in_every_model(Faults faults) 
 /// What is lost with the store itself, whoever writes into it: by a strategy that keeps all in the
 /// database, and by one that keeps all in localStorage. A crash of the browser costs a `relaxed`
 /// commit and the last writes to localStorage (DESIGN §1).
-constexpr Faults lost_with_database{Fault::database_lost, Fault::storage_cleared,
-                                    Fault::corrupt_record, Fault::browser_crash};
+constexpr Faults lost_with_database(bool strict) {
+    if (strict) return {Fault::database_lost, Fault::storage_cleared, Fault::corrupt_record};
+    return {Fault::database_lost, Fault::storage_cleared, Fault::corrupt_record,
+            Fault::browser_crash};
+}
 constexpr Faults lost_with_storage{Fault::storage_cleared, Fault::corrupt_record,
                                    Fault::browser_crash};
 /// What is lost of single-writer keys where a process's writes leave it late (cached): also the

@@ -122,15 +122,17 @@ void BatchedCounter::revalue() {
 }
 
 Guarantee BatchedCounter::guarantee() const {
+    const bool strict = rows_.durability() == Durability::strict;
     return {.strategy = "batched",
             .lost = "never once flushed; up to an interval's with their tab",
             .reads_wait = "one transaction",
             .accuracy = "others' increments up to an interval late",
             .rows = "one, and one per delta until it is folded",
             .needs = "indexeddb",
-            .durability = rows_.durability() == Durability::strict ? "strict" : "relaxed",
-            .losses = {
-                .lost = in_every_model(lost_with_database), .exceeded = {}, .before_flush = true}};
+            .durability = strict ? "strict" : "relaxed",
+            .losses = {.lost = in_every_model(lost_with_database(strict)),
+                       .exceeded = {},
+                       .before_flush = true}};
 }
 
 }  // namespace tabacus

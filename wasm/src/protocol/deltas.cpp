@@ -57,14 +57,15 @@ Task<void> DeltasCounter::count_if_stale() {
 }
 
 Guarantee DeltasCounter::guarantee() const {
+    const bool strict = rows_.durability() == Durability::strict;
     return {.strategy = "deltas",
             .lost = "never once added",
             .reads_wait = "one transaction, once in a threshold",
             .accuracy = "others' increments up to the threshold late",
             .rows = "one, and one per increment until it is folded",
             .needs = "indexeddb",
-            .durability = rows_.durability() == Durability::strict ? "strict" : "relaxed",
-            .losses = {.lost = in_every_model(lost_with_database), .exceeded = {}}};
+            .durability = strict ? "strict" : "relaxed",
+            .losses = {.lost = in_every_model(lost_with_database(strict)), .exceeded = {}}};
 }
 
 }  // namespace tabacus

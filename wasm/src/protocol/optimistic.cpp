@@ -107,14 +107,15 @@ Task<OptimisticCounter::Versioned> OptimisticCounter::get(Transaction& transacti
 }
 
 Guarantee OptimisticCounter::guarantee() const {
+    const bool strict = durability_ == Durability::strict;
     return {.strategy = "optimistic",
             .lost = "never once added",
             .reads_wait = "one transaction",
             .accuracy = "exact when read",
             .rows = "one",
             .needs = "indexeddb",
-            .durability = durability_ == Durability::strict ? "strict" : "relaxed",
-            .losses = {.lost = in_every_model(lost_with_database), .exceeded = {}}};
+            .durability = strict ? "strict" : "relaxed",
+            .losses = {.lost = in_every_model(lost_with_database(strict)), .exceeded = {}}};
 }
 
 }  // namespace tabacus

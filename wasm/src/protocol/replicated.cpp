@@ -27,6 +27,7 @@ Subscription ReplicatedCounter::on_change(std::function<void()> callback) {
 }
 
 Guarantee ReplicatedCounter::guarantee() const {
+    const bool strict = state_.durability == Durability::strict;
     switch (replica_.medium()) {
         case Medium::database:
             return {.strategy = "replicated",
@@ -35,8 +36,8 @@ Guarantee ReplicatedCounter::guarantee() const {
                     .accuracy = "read: every flushed increment; value: also announced ones",
                     .rows = "one per tab open at once",
                     .needs = "indexeddb, web-locks",
-                    .durability = state_.durability == Durability::strict ? "strict" : "relaxed",
-                    .losses = {.lost = in_every_model(lost_with_database),
+                    .durability = strict ? "strict" : "relaxed",
+                    .losses = {.lost = in_every_model(lost_with_database(strict)),
                                .exceeded = {},
                                .before_flush = true}};
         case Medium::storage:

@@ -45,14 +45,15 @@ Task<std::int64_t> TransactionalCounter::read() {
 }
 
 Guarantee TransactionalCounter::guarantee() const {
+    const bool strict = durability_ == Durability::strict;
     return {.strategy = "transactional",
             .lost = "never once added",
             .reads_wait = "one transaction",
             .accuracy = "exact when read",
             .rows = "one",
             .needs = "indexeddb",
-            .durability = durability_ == Durability::strict ? "strict" : "relaxed",
-            .losses = {.lost = in_every_model(lost_with_database), .exceeded = {}}};
+            .durability = strict ? "strict" : "relaxed",
+            .losses = {.lost = in_every_model(lost_with_database(strict)), .exceeded = {}}};
 }
 
 void TransactionalCounter::set_aside(Transaction& transaction, const Row& row) {
