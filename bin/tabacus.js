@@ -8,8 +8,8 @@ import { explore, faults, matrix, models, replay, strategies } from 'tabacus/lab
 const HELP = `tabacus: counters over browser tabs, under every schedule
 
   npx tabacus explore <strategy> [options]   explores one strategy until it is proved or broken
-  npx tabacus explore --seed <seed>          replays a run that broke one
-  npx tabacus matrix [--json]                every strategy, storage model and fault
+  npx tabacus explore --seed <seed>          replays a run that broke one; what else is said must be the seed's
+  npx tabacus matrix [--json]                every strategy, storage model and fault; a JSON object a line
   npx tabacus --help
 
 Strategies: ${strategies.join(', ')}
@@ -47,42 +47,68 @@ function parsed(args, options) {
     }
 }
 
-/** @param {Values} values @param {string} strategy */
+/** @param {Values} values @param {string | undefined} strategy */
 function requestOf(values, strategy) {
     /** @type {Record<string, unknown>} */
-    const request = { strategy };
+    const request = strategy === undefined ? {} : { strategy };
     if (values.model !== undefined) request.model = values.model;
-    if (values.faults !== undefined) request.faults = String(values.faults).split(',').filter(Boolean);
+    if (values.faults !== undefined) request.faults = String(values.faults).split(/[,\s]+/).filter((fault) => fault && fault !== 'none');
     for (const name of numbers) {
         if (values[name] === undefined) continue;
         if (!/^\d+$/.test(String(values[name]))) {
-            throw new Misuse(`--${name} must be an integer, not ${values[name]}`);
+            throw new Misuse(`--${name} must be an integer from 0, not ${values[name]}`);
         }
         request[name === 'fault-budget' ? 'faultBudget' : name] = Number(values[name]);
     }
-    return /** @type {import('tabacus/lab').ExploreRequest} */ (request);
+    return request;
+}
+
+/**
+ * Each option once; but `--faults a --faults b` is `--faults a,b`.
+ *
+ * @param {string[]} args
+ */
+function exploreValues(args) {
+    const named = ['model', 'faults', 'seed', 'svg', ...numbers];
+    const options = Object.fromEntries(named.map((name) => [name, { type: /** @type {const} */ ('string'), multiple: true }]));
+    const { values, positionals } = parsed(args, options);
+    /** @type {Values} */
+    const once = {};
+    for (const [name, given] of Object.entries(/** @type {Record<string, string[]>} */ (values))) {
+        if (given.length > 1 && name !== 'faults') throw new Misuse(`--${name} is given twice`);
+        once[name] = given.join(',');
+    }
+    return { values: once, positionals };
 }
 
 /** @param {string[]} args @returns {Promise<number>} */
 async function runExplore(args) {
-    const named = ['model', 'faults', 'seed', 'svg', ...numbers];
-    const options = Object.fromEntries(named.map((name) => [name, { type: /** @type {const} */ ('string') }]));
-    const { values, positionals } = parsed(args, options);
-    const { seed, svg, ...rest } = /** @type {Values} */ (values);
-    if (seed !== undefined && (positionals.length > 0 || Object.keys(rest).length > 0)) {
-        throw new Misuse('--seed names all of a run: only --svg can stand beside it');
-    }
-    if (seed === undefined && positionals.length !== 1) {
+    const { values, positionals } = exploreValues(args);
+    const { seed, svg, ...rest } = values;
+    if (positionals.length > 1 || (seed === undefined && positionals.length === 0)) {
         throw new Misuse(`one strategy is wanted: ${strategies.join(', ')}`);
     }
-    const report =
-        seed === undefined
-            ? await explore(requestOf(rest, String(positionals[0])))
-            : await replay(String(seed));
+    const request = requestOf(rest, positionals[0]);
+    const report = seed === undefined ? await explore(/** @type {any} */ (request)) : await replayed(String(seed), request);
     console.log(lineOf(report));
     if (report.trace && report.verdict === 'broken') console.log(`\n${report.trace}`);
     if (svg !== undefined) draw(String(svg), report);
     return report.verdict === 'broken' ? 1 : 0;
+}
+
+/**
+ * @param {string} seed
+ * @param {Record<string, unknown>} asked what is said of it beside
+ */
+async function replayed(seed, asked) {
+    const report = await replay(seed);
+    /** @type {Record<string, unknown>} */
+    const own = report.request;
+    const asText = (/** @type {unknown} */ value) => String(Array.isArray(value) ? [...value].sort() : value);
+    for (const [name, value] of Object.entries(asked)) {
+        if (name in own && asText(value) !== asText(own[name])) throw new Misuse(`the seed's ${name} is ${own[name]}, not ${value}`);
+    }
+    return report;
 }
 
 /** @param {string} file @param {import('tabacus/lab').ExploreReport} report */
@@ -96,11 +122,14 @@ function draw(file, { svg }) {
 }
 
 /** @param {import('tabacus/lab').ExploreReport} report */
-function lineOf({ verdict, bound, schedules, steps, seed, complaint }) {
+function lineOf({ request, verdict, bound, schedules, steps, seed, complaint }) {
     if (verdict === 'broken') return `broken ${seed}: ${complaint}`;
+    const { strategy, model, tabs, adds, faults: chosen, faultBudget } = request;
+    const faulty = chosen.length > 0 ? `at most ${faultBudget} of ${chosen.join(', ')}` : 'no faults';
     const far = `${schedules.toLocaleString('en')} schedules, ${steps.toLocaleString('en')} steps`;
-    if (verdict === 'proved') return `proved: ${bound || 'this run does not break'} (${far})`;
-    return `proved up to the bound: ${bound} (${far})`;
+    const what = `${strategy}, ${model}, tabs: ${tabs}, adds: ${adds}, ${faulty}`;
+    if (verdict === 'proved') return `proved: ${bound || 'this run does not break'} (${far}; ${what})`;
+    return `proved up to the bound: ${bound} (${far}; ${what})`;
 }
 
 /** @param {string[]} args @returns {Promise<number>} */

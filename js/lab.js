@@ -23,6 +23,8 @@ export { faults, models, strategies } from './lab/request.js';
  * What is known of an exploration, at its end or meanwhile.
  *
  * @typedef {object} ExploreReport
+ * @property {Required<Pick<import('./lab/request.js').ExploreRequest, 'strategy' | 'model' | 'tabs' | 'adds' | 'faults' | 'faultBudget'>>} request
+ *   what was explored; of {@link replay}, the seed's
  * @property {'open' | 'proved' | 'broken' | 'unbroken within the bound'} verdict `proved`: under every
  *   schedule of the request; `open`: it has not ended
  * @property {number} schedules complete runs

@@ -170,6 +170,19 @@ TEST_CASE("equal seeds make equal runs, different ones different runs") {
     }
 }
 
+TEST_CASE("a long run is not taken for one that never ends") {
+    const ExploreRequest request{.setup = {.strategy = "replicated",
+                                           .model = StorageModel::cached,
+                                           .counting = {.tabs = 64, .adds = 1}},
+                                 .work_max = 1'000,
+                                 .seeds = 1};
+    Exploration exploration(request);
+    while (exploration.explore(1'000)) {
+    }
+    CHECK(exploration.report().steps > steps_max_default);
+    CHECK(exploration.report().verdict == Verdict::unbroken_within_bound);
+}
+
 TEST_CASE("a request's text is read strictly") {
     const auto request = parse_request(
         "strategy=naive\nmodel=mutexed\ntabs=3\nadds=1\nfaults=kill,quota\nfault-budget=2\n"

@@ -94,13 +94,20 @@ test('the command line proves, breaks, replays and draws', () => {
     try {
         const proved = command('explore', 'transactional', '--tabs', '2', '--adds', '1');
         assert.equal(proved.status, 0, proved.stderr);
-        assert.match(proved.stdout, /^proved: every schedule \(\d+ schedules/);
+        assert.match(proved.stdout, /^proved: every schedule \(\d+ schedules, [\d,]+ steps; transactional, cached, tabs: 2, adds: 1, no faults\)/);
         const drawn = join(folder, 'run.svg');
         const broken = command('explore', 'naive', '--model', 'cached', '--faults', 'kill', '--svg', drawn);
         assert.equal(broken.status, 1, broken.stderr);
         const [, seed = ''] = /^broken (tabacus-1-\S+): an update is lost/.exec(broken.stdout) ?? [];
         assert.match(readFileSync(drawn, 'utf8'), /^<svg /);
         assert.equal(command('explore', '--seed', seed).stdout, broken.stdout);
+        const beside = command('explore', 'naive', '--model', 'cached', '--faults', 'kill', '--tabs', '2', '--seed', seed);
+        assert.equal(beside.stdout, broken.stdout);
+        const both = command('explore', 'transactional', '--adds', '1', '--faults', 'none', '--faults', 'kill, freeze');
+        assert.match(both.stdout, /at most 1 of kill, freeze\)/);
+        const other = command('explore', 'naive', '--tabs', '3', '--seed', seed);
+        assert.deepEqual([other.status, other.stdout], [2, '']);
+        assert.match(other.stderr, /^tabacus: the seed's tabs is 2, not 3/);
     } finally {
         rmSync(folder, { recursive: true });
     }
@@ -116,6 +123,8 @@ test('what the command line does not know ends with exit code 2', () => {
         ['explore', 'naive', '--tabs', '65'],
         ['explore', 'naive', '--fault', 'kill'],
         ['explore', 'naive', '--faults', 'fire'],
+        ['explore', 'naive', '--tabs', '2', '--tabs', '1'],
+        ['explore', 'naive', 'log'],
         ['explore', '--seed', 'nonsense'],
         ['explore', 'naive', '--seed', 'nonsense'],
         ['matrix', 'naive'],

@@ -37,9 +37,30 @@ std::string title_of(const CountingSetup& setup) {
            plural(setup.counting.tabs, "tab") + " of " + plural(setup.counting.adds, "add");
 }
 
+/// More than the calmest run of any setup has.
+constexpr std::uint64_t calm_steps_max = 10'000'000;
+constexpr std::uint64_t times_calm_max = 20;
+
+/// What has more steps does not come to rest.
+std::uint64_t run_steps_max(std::uint64_t calm_steps) {
+    if (calm_steps >= calm_steps_max) return calm_steps_max;
+    return std::max(steps_max_default, times_calm_max * calm_steps);
+}
+
+constexpr const char* restless = "it does not come to rest";
+
+/// A run again, whatever its length says of it.
+Outcome judged(const Program& program, const Schedule& schedule) {
+    const auto calm_steps = calm_length(program, calm_steps_max);
+    auto outcome = replay(program, schedule, run_steps_max(calm_steps));
+    if (outcome.cut) outcome.complaint = restless;
+    return outcome;
+}
+
 void describe_failure(ExploreReport& report, const CountingSetup& setup, const Program& program,
                       const Schedule& schedule) {
-    const auto trace = tell(program, schedule);
+    auto trace = tell(program, schedule, run_steps_max(calm_length(program, calm_steps_max)));
+    trace.complaint = report.complaint;
     report.seed = format_seed({setup, schedule});
     report.trace = trace_text(trace);
     report.svg = sequence_diagram(trace, title_of(setup) + ": " + trace.complaint);
@@ -70,6 +91,7 @@ struct Exploration::State {
         : request(std::move(asked)),
           most_faults(request.setup.faults.empty() ? 0 : request.setup.faults_max) {
         check(request);
+        report.setup = request.setup;
         if (request.faultless && most_faults > 0) levels.push_back(*request.faultless);
         begin_level();
     }
@@ -157,7 +179,8 @@ struct Exploration::State {
         search.reset();
         if (levels.back().all) return end(Verdict::proved, "every schedule");
         stage = Stage::seeds;
-        sampling = {most_faults, calm_length(program(0)), steps_max_default};
+        const auto calm_steps = calm_length(program(0), calm_steps_max);
+        sampling = {most_faults, calm_steps, run_steps_max(calm_steps)};
         sampled = program(most_faults);
         if (request.seeds == 0) end_seeds();
     }
@@ -171,7 +194,7 @@ struct Exploration::State {
             fail(outcome);
         } else if (outcome.cut) {
             auto hung = outcome;
-            hung.complaint = "it does not come to rest";
+            hung.complaint = restless;
             fail(hung);
         } else if (seeds >= request.seeds) {
             end_seeds();
@@ -204,8 +227,8 @@ struct Exploration::State {
         const auto least = program_of(setup, request.make, nullptr);
         auto shrunk = failure;
         // A search with fewer faults numbers its choices as one with more does: faults come last.
-        const auto again = replay(least, failure.schedule);
-        if (!again.complaint.empty()) shrunk = shrink(least, again);
+        const auto again = judged(least, failure.schedule);
+        if (!again.complaint.empty() && !again.cut) shrunk = shrink(least, again);
         report.complaint = shrunk.complaint;
         describe_failure(report, setup, least, shrunk.schedule);
         end(Verdict::broken, "");
@@ -254,8 +277,9 @@ std::optional<ExploreReport> replay_seed(std::string_view text) {
     const auto seed = parse_seed(text);
     if (!seed) return std::nullopt;
     ExploreReport report;
+    report.setup = seed->setup;
     const auto program = program_of(seed->setup, nullptr, &report.faults);
-    const auto outcome = replay(program, seed->schedule);
+    const auto outcome = judged(program, seed->schedule);
     report.verdict = outcome.complaint.empty() ? Verdict::proved : Verdict::broken;
     report.complaint = outcome.complaint;
     report.schedules = 1;

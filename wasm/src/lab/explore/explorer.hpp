@@ -69,6 +69,7 @@ struct ExploreRequest {
 };
 
 struct ExploreReport {
+    CountingSetup setup;  // what is explored; of a replay: the seed's
     Verdict verdict = Verdict::open;
     std::uint64_t schedules = 0;  // complete runs, of all stages
     std::uint64_t steps = 0;

@@ -87,6 +87,7 @@ constexpr int lane_px = 170;
 constexpr int margin_px = 90;
 constexpr int row_px = 26;
 constexpr int head_px = 84;
+constexpr int letter_px = 9;  // of the title, which has the largest
 
 constexpr std::string_view style =
     "<style>"
@@ -128,7 +129,8 @@ class Diagram {
             text(margin_px / 2, y_, "wrong", trace_.complaint);
         }
         const auto height = y_ + row_px;
-        const auto width = std::max(margin_px * 2 + lane_px * (lanes() - 1) + 120, 760);
+        const auto width = std::max({margin_px * 2 + lane_px * (lanes() - 1) + 120, 760,
+                                     width_of(title_), margin_px + width_of(trace_.complaint)});
         const auto size = std::to_string(width) + "\" height=\"" + std::to_string(height);
         return "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"" +
                escaped(title_) + "\" viewBox=\"0 0 " + std::to_string(width) + " " +
@@ -138,6 +140,10 @@ class Diagram {
     }
 
   private:
+    /// Room for all of it.
+    static int width_of(const std::string& words) {
+        return 24 + letter_px * static_cast<int>(words.size());
+    }
     [[nodiscard]] int lanes() const {
         return static_cast<int>(tabs_) +
                static_cast<int>(std::count(used_.begin(), used_.end(), true));

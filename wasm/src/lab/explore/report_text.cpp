@@ -58,6 +58,25 @@ Json summary_of(const ExploreReport& report) {
     return object;
 }
 
+/// As a request has it (js/lab/request.js).
+std::string json_of(const CountingSetup& setup) {
+    std::string faults;
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        const auto fault = static_cast<Fault>(i);
+        if (!setup.faults.contains(fault)) continue;
+        if (!faults.empty()) faults += ',';
+        faults += Json::quoted(fault_name(fault));
+    }
+    return Json()
+        .text("strategy", setup.strategy)
+        .text("model", model_name(setup.model))
+        .number("tabs", setup.counting.tabs)
+        .number("adds", setup.counting.adds)
+        .raw("faults", "[" + faults + "]")
+        .number("faultBudget", setup.faults_max)
+        .end();
+}
+
 std::string_view declared(const CellReport& report) {
     if (report.may_lose) return report.may_exceed ? "may lose, may exceed" : "may lose";
     return report.may_exceed ? "may exceed" : "never";
@@ -71,7 +90,7 @@ std::string json_of(const ExploreReport& report) {
         faults.number(fault_name(static_cast<Fault>(i)), report.faults.at(i));
     }
     auto object = summary_of(report);
-    object.raw("faults", faults.end());
+    object.raw("request", json_of(report.setup)).raw("faults", faults.end());
     if (!report.trace.empty()) object.text("trace", report.trace).text("svg", report.svg);
     return object.end();
 }
