@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
+import { createOrigin } from 'tabacus/emulator';
 import { Border } from '../../js/core/border.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
@@ -273,4 +274,34 @@ test('a subscriber may add, and is not called from within', async () => {
     });
     await until(() => counter.value === 500);
     await Promise.all([a.close(), b.close()]);
+});
+
+test('where there is no room to set aside what cannot be read, it stays, is warned of once, and a read goes on', async () => {
+    for (const strategy of /** @type {const} */ (['naive', 'log', 'eventual', 'locked'])) {
+        const origin = await createOrigin({ storage: 'interleaved', quota_bytes: 20_000 });
+        const { window } = origin.openTab();
+        const tab = await open({ build: 'single', window });
+        const counter = tab.counter('c', { strategy });
+        await counter.add(1);
+        const { localStorage } = window;
+        const [key = ''] = Object.keys(localStorage).filter((one) => one.includes(`/${strategy}`) && !one.endsWith('/news'));
+        localStorage.setItem(key, `~${'z'.repeat(100)}`);
+        for (let size = 1_000; size >= 1; size = Math.floor(size / 2)) {
+            try {
+                for (let i = 0; ; ++i) localStorage.setItem(`${size}-${i}`, 'x'.repeat(size));
+            } catch {
+                // full, to the next smaller one
+            }
+        }
+        /** @type {string[]} */
+        const warnings = [];
+        tab.addEventListener('warning', ({ detail }) => warnings.push(detail.code));
+        const known = strategy === 'eventual' ? 1 : 0; // by itself
+        assert.deepEqual([await counter.read(), await counter.read()], [known, known], strategy);
+        assert.deepEqual(warnings, ['corrupt-record'], strategy);
+        assert.match(localStorage.getItem(key) ?? '', /^~z/, strategy);
+        if (strategy !== 'eventual') await assert.rejects(counter.add(1), { code: 'quota-exceeded' }, strategy);
+        await tab.close();
+        origin.close();
+    }
 });

@@ -62,9 +62,8 @@ Task<void> EventualCounter::adopt(Total& total) {
     const auto text = co_await world().storage().get(total.key);
     auto stored = text ? parse_total(*text) : 0;
     if (!stored) {
-        co_await world().storage().set(total.key + "/aside", *text);
-        co_await world().storage().remove(total.key);
-        warn_corrupt(total.key, "A total that is not a number was set aside.");
+        co_await set_aside(total.key, total.key + "/aside", *text,
+                           "A total that is not a number is set aside.");
         stored = 0;
     }
     if (!total.started || *stored > total.value) total.baseline = total.value = *stored;

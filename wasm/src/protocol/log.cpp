@@ -67,20 +67,17 @@ Task<EntryLog> LogCounter::scan() {
             if (parsed && record) {
                 log.put(*parsed, *record);
             } else {
-                co_await set_aside(key, *text);
+                co_await set_entry_aside(key, *text);
             }
         }
         if (!torn) co_return log;
     }
 }
 
-/// Out of the way of the next who counts.
-Task<void> LogCounter::set_aside(std::string key, std::string text) {
+Task<void> LogCounter::set_entry_aside(std::string key, std::string text) {
     const auto aside = place().names.counter("log-aside", place().name);
-    const auto rest = key.substr(prefix_.size());
-    co_await world().storage().set(aside + "/" + rest, text);
-    co_await world().storage().remove(key);
-    warn_corrupt(key, "An entry that cannot be read was set aside; all others count.");
+    co_await set_aside(key, aside + "/" + key.substr(prefix_.size()), text,
+                       "An entry that cannot be read is set aside; all others count.");
 }
 
 void LogCounter::on_storage(const StorageChange& change) {

@@ -38,7 +38,7 @@ class LogCounter final : public StoredCounter {
   private:
     Task<EntryLog> scan();
     Task<void> recount();
-    Task<void> set_aside(std::string key, std::string text);
+    Task<void> set_entry_aside(std::string key, std::string text);
     void on_storage(const StorageChange& change);
 
     void hold_liveness();

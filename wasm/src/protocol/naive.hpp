@@ -5,6 +5,7 @@
 // be seen losing.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "stored_counter.hpp"
@@ -25,7 +26,7 @@ class NaiveCounter : public StoredCounter {
     [[nodiscard]] const std::string& key() const { return key_; }
 
   private:
-    Task<std::int64_t> parse_or_set_aside(std::optional<std::string> text);
+    Task<std::optional<std::int64_t>> parse_or_set_aside(std::optional<std::string> text);
 
     std::string key_;
     Subscription changes_;

@@ -1,6 +1,7 @@
 #include "stored_counter.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace tabacus {
 namespace {
@@ -72,6 +73,18 @@ Task<void> StoredCounter::look() {
         co_await world().clock().sleep(look_pause_ms);
     }
     looking_ = false;
+}
+
+Task<bool> StoredCounter::set_aside(std::string key, std::string to, std::string text,
+                                    const char* message) {
+    const auto moved = co_await attempt(move(key, std::move(to), std::move(text)));
+    if (moved || std::exchange(stays_, key) != key) warn_corrupt(key, message);
+    co_return static_cast<bool>(moved);
+}
+
+Task<void> StoredCounter::move(std::string from, std::string to, std::string text) {
+    co_await world().storage().set(to, text);
+    co_await world().storage().remove(from);
 }
 
 }  // namespace tabacus

@@ -54,6 +54,9 @@ class StoredCounter : public Counter {
         place_.on_notice(
             {Notice::Kind::warning, "corrupt-record", message, std::string(subject), "", 0});
     }
+    /// Moves what cannot be read in localStorage out of the way of the next who counts, and warns.
+    /// False: there is no room, and it stays where it is.
+    Task<bool> set_aside(std::string key, std::string to, std::string text, const char* message);
 
   private:
     struct Waiter {
@@ -63,8 +66,10 @@ class StoredCounter : public Counter {
     void ended(std::uint64_t add);
     Task<void> tell();
     Task<void> look();
+    Task<void> move(std::string from, std::string to, std::string text);
 
     Place place_;
+    std::string stays_;  // what was last warned of without being moved
     std::int64_t last_seen_ = 0;
     Watchers watchers_;
     bool telling_ = false;
