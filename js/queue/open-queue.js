@@ -72,7 +72,7 @@ const types = {
 };
 
 /** How many fields of an event are of one job. @type {Record<string, number>} */
-const fieldsOf = { q: 3, r: 4, p: 3, d: 1, f: 3, b: 1, x: 1 };
+const fieldsOf = { q: 3, r: 4, p: 3, d: 1, f: 3, b: 1, x: 3 };
 
 export class OpenQueue {
     #border;
@@ -493,6 +493,7 @@ export class OpenQueue {
                 this.#given.delete(id);
                 if (type === 'done') ++this.#done;
                 if (type === 'failed') ++this.#failed;
+                if (type === 'cancelled') return { id, key: second || undefined, kind: third };
                 const failure = type === 'failed' ? { error: errorFrom(second), final: third !== 'again' } : {};
                 return { id, key: job?.key, kind: job?.kind, ...failure };
             }

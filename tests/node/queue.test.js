@@ -196,9 +196,14 @@ test('pause, resume, cancel and clear hold in all tabs', async () => {
     await a.queue('q').pause();
     b.queue('q').handle(({ payload }) => void done.push(payload));
     const [one, two] = await Promise.all(['one', 'two', 'three'].map((name) => a.queue('q').enqueue(name, { key: name })));
+    /** @type {any[]} */
+    const cancelled = [];
+    a.queue('q').subscribe(({ type, key, kind }) => type === 'cancelled' && cancelled.push([key, kind]));
     assert.equal(await b.queue('q').cancel('one'), true);
     assert.equal(await b.queue('q').cancel('none'), false);
     await assert.rejects(/** @type {any} */ (one).result, { name: 'AbortError' });
+    await until(() => cancelled.length > 0);
+    assert.deepEqual(cancelled, [['one', '']], 'what it was that waited, in every tab');
     assert.deepEqual(done, []);
     await a.queue('q').resume();
     await two?.result;

@@ -110,7 +110,7 @@ struct QueueEvent {
         done = 'd',       // ids
         failed = 'f',     // id, error, "dead" or "again" or "dropped" of each
         returned = 'b',   // ids: their worker was lost
-        cancelled = 'x',  // ids; none: all
+        cancelled = 'x',  // id, key, kind of each; none: all
         paused = 'z',     // "user" or "failure"
         resumed = 'c',
         changed = 'm',  // anything else

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t batch_max = 2048;
 /// Outcomes fetched by one transaction.
 constexpr std::uint32_t collected_max = 256;
+/// Of each job that was cancelled: its id, key and kind.
+constexpr std::size_t fields_of_cancelled = 3;
 
 Error queue_closed() { return {ErrorCode::closed, "the tab was closed"}; }
 
@@ -372,9 +374,10 @@ void Queue::heard(const QueueEvent& event) {
         case Kind::cancelled:
             if (!own && !expected_->ids.empty()) parts_.scope.spawn(collect());
             for (const auto& run : std::vector(runs_)) {
-                const auto& ids = event.fields;
-                const bool meant =
-                    ids.empty() || std::find(ids.begin(), ids.end(), run->id) != ids.end();
+                bool meant = event.fields.empty();
+                for (std::size_t i = 0; i < event.fields.size(); i += fields_of_cancelled) {
+                    meant = meant || event.fields[i] == run->id;
+                }
                 if (meant && !run->ended) callbacks_.lost(run->number, "cancelled");
             }
             stir();

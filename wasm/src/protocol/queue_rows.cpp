@@ -244,7 +244,7 @@ void QueueRows::cancel(const Job& job) {
     forget(job, false);
     ++head.edits;
     tell(job, {JobOutcome::Kind::cancelled, {}, {}});
-    changes.add(QueueEvent::Kind::cancelled, {job.id});
+    changes.add(QueueEvent::Kind::cancelled, {job.id, job.key, job.kind});
 }
 
 Task<std::optional<double>> QueueRows::promote() {
