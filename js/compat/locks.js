@@ -18,6 +18,16 @@ import { opener } from './opened.js';
 
 const constructible = Symbol('constructible');
 
+/** Taken early: the window of a document that is gone has it no more. */
+const { DOMException } = globalThis;
+
+/** §3.2.1 and §3.2.2, of the document and of its origin. */
+function checkContext() {
+    const { document, origin } = globalThis;
+    if (document?.defaultView === null) throw new DOMException('the document is not fully active', 'InvalidStateError');
+    if (origin === 'null') throw new DOMException('an opaque origin has no locks', 'SecurityError');
+}
+
 /** A lock that was granted, §3.3. Made by LockManager's request(). */
 export class Lock {
     #name;
@@ -56,6 +66,7 @@ class Request {
     /** @param {any[]} given */
     constructor(given) {
         const { name, options, callback } = requestFrom(given);
+        checkContext();
         checkRequest(name, options);
         this.name = name;
         this.options = options;
@@ -157,6 +168,7 @@ export class LockManager {
 
     /** @returns {Promise<{ held: LockInfo[], pending: LockInfo[] }>} of all tabs */
     async query() {
+        checkContext();
         return this.#enqueue(async () => {
             const all = await (await this.#tab())._queryAll();
             const of = (/** @type {string} */ wanted) =>

@@ -1,3 +1,5 @@
+import { TabacusError } from '../errors.js';
+
 /**
  * What its first user loads; the next one again, where that has failed.
  * @template T
@@ -17,7 +19,8 @@ export class Loaded {
     get() {
         this.started ??= this.#load().catch((error) => {
             this.started = undefined;
-            throw error;
+            if (error instanceof TabacusError) throw error;
+            throw new TabacusError('unavailable', 'a module of the package could not be loaded', { cause: error });
         });
         return this.started;
     }

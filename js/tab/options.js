@@ -96,6 +96,7 @@ function checkWindow(value) {
  * @returns {import('../core/tab-core.js').Build}
  */
 function bestBuild(platform) {
+    if ('ServiceWorkerGlobalScope' in globalThis) return 'single'; // what it needs is imported, or nothing is
     const isolated = platform.crossOriginIsolated ?? globalThis.crossOriginIsolated ?? true;
     return isolated && typeof SharedArrayBuffer === 'function' ? 'threads' : 'single';
 }

@@ -171,11 +171,13 @@ TEST_CASE("equal seeds make equal runs, different ones different runs") {
 }
 
 TEST_CASE("a long run is not taken for one that never ends") {
-    const ExploreRequest request{.setup = {.strategy = "replicated",
-                                           .model = StorageModel::cached,
-                                           .counting = {.tabs = 64, .adds = 1}},
-                                 .work_max = 1'000,
-                                 .seeds = 1};
+    ExploreRequest request{.setup = {.strategy = "replicated",
+                                     .model = StorageModel::cached,
+                                     .counting = {.tabs = 64, .adds = 1},
+                                     .faults = {},
+                                     .faults_max = 0}};
+    request.work_max = 1'000;
+    request.seeds = 1;
     Exploration exploration(request);
     while (exploration.explore(1'000)) {
     }

@@ -14,14 +14,24 @@ constexpr std::int64_t lease_hidden_ms = 90'000;
 /// A release is told on the channel; this is for one that was not heard.
 constexpr double look_first_ms = 20;
 constexpr double look_last_ms = 500;
+/// Timers of a hidden tab go off once a second.
+constexpr double look_hidden_ms = 1'000;
 
 /// What must not change for a lease to have run out.
 std::string state_of(std::string_view identifier, std::int64_t beat) {
     return std::string(identifier) + "/" + std::to_string(beat);
 }
 
+/// The same for maxHold: a holder that grants goes on to other tokens.
+std::string hold_of(const LockRow& row) { return state_of(row.grant, -1 - row.last); }
+
 /// More than are gone while somebody waits.
-constexpr std::size_t gone_max = 64;
+constexpr std::size_t gone_max = 1'024;
+/// What is looked at of what pages have left word of.
+constexpr std::size_t words_max = 64;
+constexpr std::size_t sights_max = 64;
+/// Beyond maxHold: for the holder's own timer, and for the news of its end.
+constexpr double hold_grace_ms = 2 * slice_ms + 50;
 /// How many fields an entry of the line has, and where the first begins.
 constexpr std::size_t fields_of_entry = 5;
 constexpr std::size_t fields_before = 2;
@@ -93,10 +103,14 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     const auto id = identifier_of(context_.world.random().bits());
     if (!wish.steal && !wish.if_available) waiting_ = id;
     double pause_ms = look_first_ms;
+    if (!std::exchange(listened_, true)) (void)co_await hear_words();
     while (true) {
         Seen seen;
         auto possession = co_await try_now(wish, id, seen);
         remember(seen);
+        if (possession && wish.mode == LockMode::exclusive) co_await forget_words();
+        const bool news = !possession && co_await hear_words();
+        if (news && !cancelled_) continue;
         if (possession || wish.if_available) {
             if (waiting_ == id) waiting_.clear();
             co_return possession;
@@ -113,7 +127,7 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
 }
 
 void LeaseTurnstile::remember(const Seen& seen) {
-    if (sights_.size() > gone_max) {
+    if (sights_.size() > sights_max) {
         std::erase_if(sights_, [&](const auto& sight) { return !seen.contains(sight.first); });
     }
     for (const auto& [state, lease_ms] : seen) {
@@ -126,11 +140,12 @@ void LeaseTurnstile::remember(const Seen& seen) {
 Task<void> LeaseTurnstile::age() {
     const auto young = [](const auto& sight) { return sight.second > 0; };
     while (!context_.closed && std::ranges::any_of(sights_, young)) {
-        co_await context_.world.clock().sleep(look_last_ms);
+        const auto slice_ms = context_.world.lifecycle().hidden() ? look_hidden_ms : look_last_ms;
+        co_await context_.world.clock().sleep(slice_ms);
         bool ripe = false;
         for (auto& sight : sights_) {
-            ripe |= young(sight) && sight.second <= look_last_ms;
-            sight.second -= look_last_ms;
+            ripe |= young(sight) && sight.second <= slice_ms;
+            sight.second -= slice_ms;
         }
         if (ripe) bell_.complete({});
     }
@@ -175,18 +190,19 @@ Task<void> LeaseTurnstile::wait(double delay_ms) {
 
 /// Of who waits, or reads: it said so, or did not stir for too long.
 bool LeaseTurnstile::dead(const Entry& entry) const {
-    return gone_.contains(entry.id) || stale(state_of(entry.id, entry.beat));
+    return context_.gone.contains(entry.id) || stale(state_of(entry.id, entry.beat));
 }
 
 bool LeaseTurnstile::free(const std::optional<LockRow>& row, const Line& line) const {
     if (!row || row->beat == 0 || stale(state_of(row->grant, row->beat)) ||
-        gone_.contains(row->grant)) {
+        context_.gone.contains(row->grant)) {
         return true;
     }
+    if (line.grant != row->grant && stale(hold_of(*row))) return true;
     const auto reads = [](const auto& entry) { return entry.kind == Entry::Kind::reads; };
     return line.grant == row->grant && std::ranges::any_of(line.entries, reads) &&
            std::ranges::all_of(line.entries, [&](const auto& entry) {
-               return !reads(entry) || gone_.contains(entry.id);
+               return !reads(entry) || context_.gone.contains(entry.id);
            });
 }
 
@@ -204,6 +220,13 @@ LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row,
     const bool reads = wish.mode == LockMode::shared;
     if (!free(row, line) && !(reads && is_read(row, line))) {
         seen[state_of(row->grant, row->beat)] = bounded_lease(row->lease_ms);
+        const auto declared = {row->max_hold_ms, wish.claim.max_hold_ms};
+        for (const auto hold_ms : declared) {
+            if (hold_ms <= 0) continue;
+            const auto most_ms = static_cast<double>(hold_ms) + hold_grace_ms;
+            auto& hold = seen.try_emplace(hold_of(*row), most_ms).first->second;
+            hold = std::min(hold, most_ms);
+        }
     }
     for (const auto& entry : line.entries) {
         if (entry.id == id) break;
@@ -352,16 +375,42 @@ Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
     co_await transaction->commit();
 }
 
-void LeaseTurnstile::nudge(const std::vector<std::string>& gone) {
-    note_gone(gone);
-    bell_.complete({});
+void LeaseTurnstile::nudge() { bell_.complete({}); }
+
+void LockContext::note_gone(const std::vector<std::string>& ids) {
+    if (gone.size() + ids.size() > gone_max) gone.clear();
+    for (const auto& id : ids) {
+        if (is_identifier(id)) gone.insert(id);
+    }
 }
 
-void LeaseTurnstile::note_gone(const std::vector<std::string>& gone) {
-    if (gone_.size() + gone.size() > gone_max) gone_.clear();
-    for (const auto& one : gone) {
-        if (is_identifier(one)) gone_.insert(one);
+/// What was left by pages that have gone away. True if there is news in it.
+Task<bool> LeaseTurnstile::hear_words() {
+    const auto prefix = context_.names.lock_word(key_, "");
+    auto keys = co_await attempt(context_.world.storage().keys(prefix));
+    if (!keys) co_return false;
+    words_ = std::move(keys.value());
+    if (words_.size() > words_max) words_.resize(words_max);
+    bool news = false;
+    for (const auto& word : words_) {
+        const auto id = word.substr(prefix.size());
+        news |= is_identifier(id) && !context_.gone.contains(id);
+        context_.note_gone({id});
     }
+    co_return news;
+}
+
+/// Whoever they spoke of is no more: an epoch has begun.
+Task<void> LeaseTurnstile::forget_words() {
+    for (const auto& word : std::exchange(words_, {})) {
+        (void)co_await attempt(context_.world.storage().remove(word));
+    }
+}
+
+/// The page may not get to the row, and who comes after it has heard nothing.
+Task<void> LeaseTurnstile::leave_word(std::string id) {
+    (void)co_await attempt(
+        context_.world.storage().set(context_.names.lock_word(key_, id), record_version));
 }
 
 void LeaseTurnstile::cancel() {
@@ -378,8 +427,9 @@ void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
 
 /// This tab, too: it may be asleep before a transaction tells it so, and hears no word of its own.
 void LeaseTurnstile::tell_gone(const std::string& id) {
-    note_gone({id});
+    context_.note_gone({id});
     context_.post(LockMessage::Kind::released, key_, {id});
+    if (context_.asleep) context_.scope.spawn(leave_word(id));
 }
 
 Task<void> LeaseTurnstile::give_back(std::shared_ptr<Possession> possession) {

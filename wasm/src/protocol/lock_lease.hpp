@@ -3,7 +3,8 @@
 // The lock's row says who holds it and counts the holder's renewals. Who sees the same holder and
 // count for the whole length of the lease, by its own timer and not by any clock, may take it over:
 // that begins a new epoch, so that a holder who was merely slow finds its writes refused. Leases of
-// hidden tabs are longer, because their timers run once a minute (DESIGN §1).
+// hidden tabs are longer, because their timers run once a minute (DESIGN §1). So does who sees the
+// same holder under a `maxHold`, the row's or its own, for longer than that, whatever it renews.
 //
 // Beside it a second row is the line: who waits, in the order of asking, and who shares. Readers of
 // several tabs hold one epoch together, which each of them renews and the last one ends. The line
@@ -11,7 +12,8 @@
 // that is lost or nonsense costs a turn, or a lease. Who waits and does not stir is overtaken.
 //
 // Who lets go says so at once, from within `pagehide` too, where no transaction can be waited for;
-// whoever hears it need not wait for the row. That is safe, because it begins a new epoch.
+// whoever hears it need not wait for the row. Who is not there yet finds word of it in
+// localStorage. That is safe, because it begins a new epoch.
 //
 // Weaker than Web Locks in one way: who dies is noticed only after the lease.
 #pragma once
@@ -19,7 +21,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ class LeaseTurnstile final : public Turnstile {
     Task<std::shared_ptr<Possession>> take(Wish wish) override;
     void cancel() override;
     void let_go(const std::shared_ptr<Possession>& possession) override;
-    void nudge(const std::vector<std::string>& gone) override;
+    void nudge() override;
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> waited_for() override;
 
@@ -82,8 +83,10 @@ class LeaseTurnstile final : public Turnstile {
     /// meanwhile, and however often.
     void remember(const Seen& seen);
     Task<void> age();
-    void note_gone(const std::vector<std::string>& gone);
     void tell_gone(const std::string& id);
+    Task<bool> hear_words();
+    Task<void> forget_words();
+    Task<void> leave_word(std::string id);
     /// Until the bell rings, at most.
     Task<void> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<Possession> possession);
@@ -99,8 +102,9 @@ class LeaseTurnstile final : public Turnstile {
     Seen sights_;             // what kept this tab waiting, and how long until it is stale
     bool aging_ = false;      // age() runs
     std::int64_t beats_ = 0;  // signs of life given in the line
-    std::set<std::string, std::less<>> gone_;  // grants, readers and waiters that said so
-    std::string waiting_;                      // who waits in line here
+    std::string waiting_;     // who waits in line here
+    bool listened_ = false;   // to what was left before this page
+    std::vector<std::string> words_;
 };
 
 }  // namespace tabacus

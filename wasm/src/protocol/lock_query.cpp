@@ -60,6 +60,7 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
 Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
     for (int look = 0;; ++look) {
         auto row = co_await context.epochs.read(key);
+        if (row && context.gone.contains(row->grant)) row->beat = 0;
         if (context.world.locks().available()) co_return row;
         line = co_await context.epochs.lined_up(key);
         if (!line || (row && row->beat > 0) || look == looks_max) co_return row;

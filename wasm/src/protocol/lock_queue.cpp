@@ -79,7 +79,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
 
     auto waiter = std::make_shared<Waiter>();
     waiter->id = ++context_.last_id;
-    waiter->since_ms = context_.world.clock().now_ms();
+    waiter->since_ms = context_.stamp_ms();
     waiter->options = std::move(options);
     const auto& asked = waiter->options;
     const Withdrawal withdrawal(*this, waiter);
@@ -167,6 +167,14 @@ Task<void> LockQueue::steal(WaiterPtr waiter) {
         failure = Error(ErrorCode::lock_lost, "the lock was stolen again before it was granted");
     }
     settle(waiter, std::move(failure));
+}
+
+double LockContext::stamp_ms() {
+    constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
+    constexpr double set_back_ms = 1'000;
+    const auto now_ms = world.clock().now_ms();
+    const bool told = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
+    return last_stamp_ms = told ? last_stamp_ms + step_ms : now_ms;
 }
 
 Task<void> LockQueue::take_by_force(WaiterPtr waiter) {

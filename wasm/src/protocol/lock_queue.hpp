@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,10 @@ struct LockContext {
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues = {};  // by escaped name
     std::map<std::string, Completer<Unit>> hearing = {};  // a nonce that shall come back
+    // Of leases: grants, readers and waiters that said so.
+    std::set<std::string, std::less<>> gone = {};
     std::uint64_t last_id = 0;
+    double last_stamp_ms = 0;
     int rescues = 0;
     bool asleep = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
@@ -64,6 +68,9 @@ struct LockContext {
         if (channel)
             channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
     }
+    void note_gone(const std::vector<std::string>& ids);
+    /// Since the Unix epoch. Rises, so that there is an order where the clock's step is coarse.
+    double stamp_ms();
 };
 
 /// What a tab has of the browser's lock.
@@ -120,8 +127,8 @@ class Turnstile {
     /// Ends a take() that waits, and leaves nothing behind.
     virtual void cancel() = 0;
     virtual void let_go(const std::shared_ptr<Possession>& possession) = 0;
-    /// Somebody let go, or gave up waiting: `gone` may say what, by its identifier.
-    virtual void nudge(const std::vector<std::string>& gone) = 0;
+    /// Somebody let go, or gave up waiting.
+    virtual void nudge() = 0;
     /// Whether a take() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
     /// Whether another tab waits. Who has heard of one may have outlived it: it got its shared

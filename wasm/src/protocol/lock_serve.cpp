@@ -313,7 +313,7 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
     granted->id = ++context_.last_id;
     granted->mode = possession->mode;
     granted->label = options.label;
-    granted->since_ms = context_.world.clock().now_ms();
+    granted->since_ms = context_.stamp_ms();
     if (possession->mode == LockMode::exclusive) granted->token = possession->tokens.next++;
     possession->active.push_back(granted);
     ++possession->uses;
@@ -423,7 +423,7 @@ void LockQueue::on_message(const LockMessage& message) {
             break;
         case LockMessage::Kind::released:
             answer_bell_.complete({});
-            turnstile_->nudge(message.detail);
+            turnstile_->nudge();
             changed();
             break;
         case LockMessage::Kind::taken:

@@ -55,6 +55,8 @@ void LockTable::Parts::on_message(std::string_view text) {
         if (!waiting.empty()) waiting.mapped().complete({});
         return;
     }
+    // Whatever lock it is of: this tab may ask for it next.
+    if (message->kind == LockMessage::Kind::released) context.note_gone(message->detail);
     const auto found = context.queues.find(message->key);
     if (found != context.queues.end()) std::shared_ptr(found->second)->on_message(*message);
 }

@@ -38,7 +38,7 @@ class WebTurnstile final : public Turnstile {
         possession->lock.reset();
         possession->gate.reset();
     }
-    void nudge(const std::vector<std::string>& /*gone*/) override {}
+    void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
     Task<bool> waited_for() override;
     void distrust() override {
@@ -89,7 +89,7 @@ class PageTurnstile final : public Turnstile {
     }
     void cancel() override {}
     void let_go(const std::shared_ptr<Possession>& /*possession*/) override {}
-    void nudge(const std::vector<std::string>& /*gone*/) override {}
+    void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> waited_for() override { co_return false; }
 
