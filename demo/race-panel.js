@@ -47,7 +47,7 @@ function followRace(channel, log) {
         enter('running', strategy);
         say(`${strategy} is running in every tab.`);
     });
-    followProgress(channel, (share) => showProgress((outcomes.length + share) / STRATEGIES.length));
+    followProgress(channel, (strategy, share) => showProgress((placeOf(strategy) + share) / STRATEGIES.length));
     channel.on('settling', ({ strategy }) => {
         enter('settling', strategy);
         say(`Waiting until all tabs read the same from ${strategy}.`);
@@ -55,7 +55,7 @@ function followRace(channel, log) {
     channel.on('outcome', (/** @type {Outcome} */ outcome) => {
         outcomes.push(outcome);
         showOutcome(outcome);
-        showProgress(outcomes.length / STRATEGIES.length);
+        showProgress((placeOf(outcome.strategy) + 1) / STRATEGIES.length);
         for (const note of outcome.notes) log(`${outcome.strategy}: ${note}`);
     });
     channel.on('finish', () => {
@@ -72,7 +72,7 @@ function followRace(channel, log) {
  */
 function followLeader(channel, presence) {
     let leader = '';
-    channel.on('race', (message) => (leader = message.leader));
+    for (const stage of ['race', 'heat', 'settling']) channel.on(stage, (message) => (leader = message.leader));
     channel.on('finish', () => (leader = ''));
     presence.subscribe((tabs) => {
         if (!leader || tabs.some(({ id }) => id === leader)) return;
@@ -84,23 +84,28 @@ function followLeader(channel, presence) {
 
 /**
  * @param {import('./channel.js').Channel} channel
- * @param {(share: number) => void} show  how much of this run is over
+ * @param {(strategy: string, share: number) => void} show  how much of this run is over
  */
 function followProgress(channel, show) {
     /** @type {Map<string, number>} */
     const attempted = new Map();
     let run_ms = 1;
-    channel.on('race', ({ duration_ms }) => (run_ms = duration_ms));
-    channel.on('heat', () => attempted.clear());
+    channel.on('heat', ({ duration_ms }) => {
+        run_ms = duration_ms;
+        attempted.clear();
+    });
     channel.on('progress', (progress) => {
         attempted.set(progress.tab, progress.attempted);
         showAttempted(
             progress.strategy,
             [...attempted.values()].reduce((sum, one) => sum + one),
         );
-        show(Math.min(1, progress.elapsed_ms / run_ms));
+        show(progress.strategy, Math.min(1, progress.elapsed_ms / run_ms));
     });
 }
+
+/** @param {string} strategy */
+const placeOf = (strategy) => STRATEGIES.findIndex(({ name }) => name === strategy);
 
 /** @param {number} tabs */
 function invitation(tabs) {
