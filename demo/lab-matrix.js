@@ -1,6 +1,7 @@
 /** The matrix: computed when asked for, in a Worker, a cell at a time. */
 
 import { make, one } from './dom.js';
+import { ask } from './lab-question.js';
 
 /** @typedef {import('../js/lab.js').MatrixCell} MatrixCell */
 
@@ -21,13 +22,11 @@ export function showMatrix() {
         [start.disabled, cancel.disabled] = [true, false];
         one('#matrix-head').replaceChildren();
         one('#matrix-body').replaceChildren();
-        worker = new Worker(new URL('./lab-worker.js', import.meta.url), { type: 'module' });
-        worker.onmessage = ({ data }) => {
-            if (data.cell) showCell(data.cell);
-            if (data.error) one('#matrix-status').textContent = data.error;
-            if (data.done || data.error) end();
-        };
-        worker.postMessage({ matrix: true });
+        worker = ask({ matrix: true }, ({ cell, error, done }) => {
+            if (cell) showCell(cell);
+            if (error) one('#matrix-status').textContent = error;
+            if (done || error) end();
+        });
     });
     cancel.addEventListener('click', end);
 }
