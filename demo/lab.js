@@ -26,7 +26,7 @@ function offerFaults() {
     const boxes = faults.map((fault) => {
         const box = /** @type {HTMLInputElement} */ (make('input'));
         Object.assign(box, { type: 'checkbox', name: 'faults', value: fault });
-        return make('label', { class: 'chip' }, box, document.createTextNode(` ${fault}`));
+        return make('label', { class: 'chip' }, box, document.createTextNode(fault));
     });
     one('#faults').append(...boxes);
 }

@@ -3,7 +3,7 @@
 import { clearResults, markRunning, showAttempted, showOutcome } from './cards.js';
 import { one } from './dom.js';
 import { integer, percent, plural } from './format.js';
-import { lead } from './race.js';
+import { lead, lostShare } from './race.js';
 import { STRATEGIES } from './strategies.js';
 
 /** @typedef {import('./race.js').Outcome} Outcome */
@@ -121,10 +121,10 @@ function invitation(tabs) {
 function verdict(outcomes) {
     const ours = outcomes.find(({ strategy }) => strategy === 'replicated');
     if (!ours) return 'The race is over.';
-    const worst = outcomes.reduce((a, b) => (b.lost / b.attempted > a.lost / a.attempted ? b : a));
+    const worst = outcomes.reduce((a, b) => (lostShare(b) > lostShare(a) ? b : a));
     const said = `replicated lost ${ours.lost === 0 ? 'none' : integer(ours.lost)} of ${integer(ours.attempted)} increments in ${plural(ours.tabs, 'tab')}`;
     if (worst.lost <= 0) return `${said}. Nothing else lost any this time.`;
-    return `${worst.strategy} lost ${percent(worst.lost / worst.attempted)}; ${said}.`;
+    return `${worst.strategy} lost ${percent(lostShare(worst))}; ${said}.`;
 }
 
 const state = () => /** @type {HTMLElement} */ (one('#race')).dataset['state'];

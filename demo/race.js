@@ -38,6 +38,9 @@ export const REPORT_ms = 250;
  * @property {string[]} notes  what a reader of these numbers must know
  */
 
+/** @param {Pick<Outcome, 'attempted' | 'lost'>} outcome */
+export const lostShare = ({ attempted, lost }) => (attempted === 0 ? 0 : lost / attempted);
+
 /**
  * Takes part in every race that any tab starts.
  *
