@@ -2,6 +2,7 @@
 
 import { make, one, showNumber, stamp } from './dom.js';
 import { compact, integer, percent } from './format.js';
+import { lostShare } from './race.js';
 import { STRATEGIES } from './strategies.js';
 
 /** @typedef {import('./strategies.js').StrategyName} StrategyName */
@@ -81,6 +82,7 @@ export function clearResults() {
         )) {
             data.value = '';
             data.textContent = '–';
+            data.style.removeProperty('--length');
         }
     }
 }
@@ -106,9 +108,11 @@ export function showAttempted(strategy, attempted) {
 /** @param {import('./race.js').Outcome} outcome */
 export function showOutcome({ strategy, attempted, counted, lost, rate }) {
     const element = cardOf(strategy);
-    const share = attempted === 0 ? 0 : lost / attempted;
-    element.dataset['verdict'] = lost === 0 ? 'exact' : 'lost';
-    showNumber(role(element, 'lost-share'), share, percent);
+    const share = lostShare({ attempted, lost });
+    // Who attempted nothing has kept no promise by it.
+    const idle = attempted === 0 && lost === 0;
+    element.dataset['verdict'] = idle ? 'none' : lost === 0 ? 'exact' : 'lost';
+    if (!idle) showNumber(role(element, 'lost-share'), share, percent);
     showNumber(role(element, 'attempted'), attempted, integer);
     showNumber(role(element, 'counted'), counted, integer);
     showNumber(role(element, 'lost'), lost, integer);

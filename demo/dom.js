@@ -44,5 +44,6 @@ export function make(name, options = {}, ...children) {
 export function showNumber(element, value, format) {
     const text = format(value);
     if (element.textContent !== text) element.textContent = text;
+    element.style.setProperty('--length', String(text.length)); // for a font that fits
     element.value = String(value);
 }

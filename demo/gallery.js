@@ -15,6 +15,17 @@ const found = /** @type {HTMLElement} */ (one('#found'));
 
 const chosen = () => /** @type {import('./gallery-recipes.js').Recipe} */ (recipes[recipe.selectedIndex]);
 
+/**
+ * A function as it would stand at the margin: its first line has lost its indentation, so all lose as much.
+ *
+ * @param {Function} body
+ */
+function sourceOf(body) {
+    const [first = '', ...rest] = String(body).split('\n');
+    const margin = Math.min(...rest.filter((line) => line.trim()).map((line) => line.search(/\S/)));
+    return [first, ...rest.map((line) => line.slice(margin))].join('\n');
+}
+
 /** @param {string} text @param {string} state */
 function say(text, state) {
     one('#verdict').textContent = text;
@@ -23,7 +34,7 @@ function say(text, state) {
 
 function showRecipe() {
     found.hidden = true;
-    one('#source').textContent = String(chosen().scenario);
+    one('#source').textContent = sourceOf(chosen().scenario);
     say('Nothing explored yet', 'idle');
 }
 

@@ -1,10 +1,13 @@
 /** The matrix: computed when asked for, in a Worker, a cell at a time. */
 
 import { make, one } from './dom.js';
+import { ask } from './lab-question.js';
 
 /** @typedef {import('../js/lab.js').MatrixCell} MatrixCell */
 
 const SIGNS = { proved: 'proved', 'unbroken within the bound': 'holds', broken: 'broken', 'not explored': '–' };
+
+const table = () => /** @type {HTMLElement} */ (one('#matrix-table'));
 
 export function showMatrix() {
     const [start, cancel] = ['#matrix-start', '#matrix-cancel'].map(
@@ -19,17 +22,20 @@ export function showMatrix() {
     };
     start.addEventListener('click', () => {
         [start.disabled, cancel.disabled] = [true, false];
+        table().hidden = true;
         one('#matrix-head').replaceChildren();
         one('#matrix-body').replaceChildren();
-        worker = new Worker(new URL('./lab-worker.js', import.meta.url), { type: 'module' });
-        worker.onmessage = ({ data }) => {
-            if (data.cell) showCell(data.cell);
-            if (data.error) one('#matrix-status').textContent = data.error;
-            if (data.done || data.error) end();
-        };
-        worker.postMessage({ matrix: true });
+        one('#matrix-status').textContent = 'Loading';
+        worker = ask({ matrix: true }, ({ cell, error, done }) => {
+            if (cell) showCell(cell);
+            if (error) one('#matrix-status').textContent = error;
+            if (done || error) end();
+        });
     });
-    cancel.addEventListener('click', end);
+    cancel.addEventListener('click', () => {
+        end();
+        one('#matrix-status').textContent = 'Cancelled';
+    });
 }
 
 /** @param {MatrixCell} cell */
@@ -45,6 +51,7 @@ function showCell({ strategy, model, fault, verdict, declared, parts }) {
     const why = parts.map(({ complaint, bound }) => complaint || bound).join('\n');
     box.title = `declared: ${declared}\n${why}`;
     row.append(box);
+    table().hidden = false;
     one('#matrix-status').textContent = `${strategy}, ${model}, ${fault}: ${verdict}`;
 }
 

@@ -2,6 +2,7 @@
 
 import { make, one } from './dom.js';
 import { showMatrix } from './lab-matrix.js';
+import { ask } from './lab-question.js';
 import { showTimeline } from './lab-timeline.js';
 import { faults, models, strategies } from './package-lab.js';
 
@@ -25,7 +26,7 @@ function offerFaults() {
     const boxes = faults.map((fault) => {
         const box = /** @type {HTMLInputElement} */ (make('input'));
         Object.assign(box, { type: 'checkbox', name: 'faults', value: fault });
-        return make('label', { class: 'chip' }, box, document.createTextNode(` ${fault}`));
+        return make('label', { class: 'chip' }, box, document.createTextNode(fault));
     });
     one('#faults').append(...boxes);
 }
@@ -76,17 +77,11 @@ form.addEventListener('submit', (event) => {
     /** @type {HTMLElement} */ (one('#counterexample')).hidden = true;
     [start.disabled, cancel.disabled] = [true, false];
     say('Loading', 'running');
-    worker = new Worker(new URL('./lab-worker.js', import.meta.url), { type: 'module' });
-    worker.onmessage = ({ data }) => {
-        if (data.report) show(data.report);
-        if (data.error) say(data.error, 'failed');
-        if (data.done || data.error) end();
-    };
-    worker.onerror = ({ message }) => {
-        say(`The worker failed: ${message}`, 'failed');
-        end();
-    };
-    worker.postMessage({ explore: chosen() });
+    worker = ask({ explore: chosen() }, ({ report, error, done }) => {
+        if (report) show(report);
+        if (error) say(error, 'failed');
+        if (done || error) end();
+    });
 });
 cancel.addEventListener('click', () => {
     end();

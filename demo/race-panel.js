@@ -3,7 +3,7 @@
 import { clearResults, markRunning, showAttempted, showOutcome } from './cards.js';
 import { one } from './dom.js';
 import { integer, percent, plural } from './format.js';
-import { lead } from './race.js';
+import { lead, lostShare } from './race.js';
 import { STRATEGIES } from './strategies.js';
 
 /** @typedef {import('./race.js').Outcome} Outcome */
@@ -47,7 +47,7 @@ function followRace(channel, log) {
         enter('running', strategy);
         say(`${strategy} is running in every tab.`);
     });
-    followProgress(channel, (share) => showProgress((outcomes.length + share) / STRATEGIES.length));
+    followProgress(channel, (strategy, share) => showProgress((placeOf(strategy) + share) / STRATEGIES.length));
     channel.on('settling', ({ strategy }) => {
         enter('settling', strategy);
         say(`Waiting until all tabs read the same from ${strategy}.`);
@@ -55,7 +55,7 @@ function followRace(channel, log) {
     channel.on('outcome', (/** @type {Outcome} */ outcome) => {
         outcomes.push(outcome);
         showOutcome(outcome);
-        showProgress(outcomes.length / STRATEGIES.length);
+        showProgress((placeOf(outcome.strategy) + 1) / STRATEGIES.length);
         for (const note of outcome.notes) log(`${outcome.strategy}: ${note}`);
     });
     channel.on('finish', () => {
@@ -72,7 +72,7 @@ function followRace(channel, log) {
  */
 function followLeader(channel, presence) {
     let leader = '';
-    channel.on('race', (message) => (leader = message.leader));
+    for (const stage of ['race', 'heat', 'settling']) channel.on(stage, (message) => (leader = message.leader));
     channel.on('finish', () => (leader = ''));
     presence.subscribe((tabs) => {
         if (!leader || tabs.some(({ id }) => id === leader)) return;
@@ -84,23 +84,28 @@ function followLeader(channel, presence) {
 
 /**
  * @param {import('./channel.js').Channel} channel
- * @param {(share: number) => void} show  how much of this run is over
+ * @param {(strategy: string, share: number) => void} show  how much of this run is over
  */
 function followProgress(channel, show) {
     /** @type {Map<string, number>} */
     const attempted = new Map();
     let run_ms = 1;
-    channel.on('race', ({ duration_ms }) => (run_ms = duration_ms));
-    channel.on('heat', () => attempted.clear());
+    channel.on('heat', ({ duration_ms }) => {
+        run_ms = duration_ms;
+        attempted.clear();
+    });
     channel.on('progress', (progress) => {
         attempted.set(progress.tab, progress.attempted);
         showAttempted(
             progress.strategy,
             [...attempted.values()].reduce((sum, one) => sum + one),
         );
-        show(Math.min(1, progress.elapsed_ms / run_ms));
+        show(progress.strategy, Math.min(1, progress.elapsed_ms / run_ms));
     });
 }
+
+/** @param {string} strategy */
+const placeOf = (strategy) => STRATEGIES.findIndex(({ name }) => name === strategy);
 
 /** @param {number} tabs */
 function invitation(tabs) {
@@ -116,10 +121,10 @@ function invitation(tabs) {
 function verdict(outcomes) {
     const ours = outcomes.find(({ strategy }) => strategy === 'replicated');
     if (!ours) return 'The race is over.';
-    const worst = outcomes.reduce((a, b) => (b.lost / b.attempted > a.lost / a.attempted ? b : a));
+    const worst = outcomes.reduce((a, b) => (lostShare(b) > lostShare(a) ? b : a));
     const said = `replicated lost ${ours.lost === 0 ? 'none' : integer(ours.lost)} of ${integer(ours.attempted)} increments in ${plural(ours.tabs, 'tab')}`;
     if (worst.lost <= 0) return `${said}. Nothing else lost any this time.`;
-    return `${worst.strategy} lost ${percent(worst.lost / worst.attempted)}; ${said}.`;
+    return `${worst.strategy} lost ${percent(lostShare(worst))}; ${said}.`;
 }
 
 const state = () => /** @type {HTMLElement} */ (one('#race')).dataset['state'];

@@ -38,6 +38,9 @@ export const REPORT_ms = 250;
  * @property {string[]} notes  what a reader of these numbers must know
  */
 
+/** @param {Pick<Outcome, 'attempted' | 'lost'>} outcome */
+export const lostShare = ({ attempted, lost }) => (attempted === 0 ? 0 : lost / attempted);
+
 /**
  * Takes part in every race that any tab starts.
  *
@@ -103,9 +106,10 @@ async function run(counter, duration_ms, adds_max, report) {
 export function lead(channel, presence, duration_ms) {
     return navigator.locks.request(LEADER, { ifAvailable: true }, async (lock) => {
         if (!lock) return false;
-        channel.send({ type: 'race', duration_ms, leader: presence.me.id });
+        const race = { duration_ms, leader: presence.me.id };
+        channel.send({ type: 'race', ...race });
         for (const { name } of STRATEGIES) {
-            channel.send({ type: 'outcome', ...(await heat(channel, presence, name, duration_ms)) });
+            channel.send({ type: 'outcome', ...(await heat(channel, presence, name, race)) });
         }
         channel.send({ type: 'finish' });
         return true;
@@ -116,19 +120,20 @@ export function lead(channel, presence, duration_ms) {
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence
  * @param {StrategyName} strategy
- * @param {number} duration_ms
+ * @param {{ duration_ms: number, leader: string }} race  told again with each stage of it, for tabs opened meanwhile
  * @returns {Promise<Outcome>}
  */
-async function heat(channel, presence, strategy, duration_ms) {
+async function heat(channel, presence, strategy, race) {
+    const { duration_ms } = race;
     const ask = asker(channel, presence);
-    channel.send({ type: 'heat', strategy });
+    channel.send({ type: 'heat', strategy, ...race });
     const before = await settle(ask, strategy);
     /** @type {Map<string, any>} by tab, for one that does not live to answer */
     const reports = new Map();
     const stop = channel.on('progress', (report) => reports.set(report.tab, report));
     const ran = await ask({ type: 'go', strategy, duration_ms }, 'ran', duration_ms);
     stop();
-    channel.send({ type: 'settling', strategy });
+    channel.send({ type: 'settling', strategy, ...race });
     const after = await settle(ask, strategy);
     const ended = ran.missing.flatMap((id) => reports.get(id) ?? []);
     const notes = notesOn(ran, after);

@@ -157,7 +157,10 @@ function verdict(runs, before, log) {
     const refreshes = log.refreshes - before.refreshes + log.retries - before.retries;
     const said = `${plural(asked, 'request')} from ${plural(runs.length, 'tab')}: ${plural(refreshes, 'refresh', 'refreshes')}`;
     if (answered < asked) return `${said}, and ${integer(asked - answered)} found nobody logged in.`;
-    const spare = refreshes > 1 ? ` ${plural(refreshes - 1, 'refresh', 'refreshes')} too many.` : '';
+    const spare =
+        refreshes > 1
+            ? ` ${plural(refreshes - 1, 'refresh', 'refreshes')} too many: expire it again, since the token that was kept may be void.`
+            : '';
     return `${said}, and nobody was logged out.${spare}`;
 }
 

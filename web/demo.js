@@ -11,6 +11,9 @@ import { tokenHandler, TokenServer } from './token-server.js';
 /** Where people expect a page in development; a taken port gives way to a free one. */
 const PORT = 8080;
 
+/** How late every fifth answer to a refresh is, so that others overtake it, as some do on any network. */
+const LATE_ms = 300;
+
 /** @param {string} path */
 const here = (path) => new URL(path, import.meta.url);
 
@@ -21,6 +24,14 @@ export const DEMO_MOUNTS = Object.freeze({
     '/isolation.js': here('./isolation.js'),
     '/isolation-worker.js': here('./isolation-worker.js'),
 });
+
+function farProvider() {
+    const tokens = new TokenServer();
+    let answers = 0;
+    tokens.beforeAnswer = () =>
+        new Promise((resolve) => void setTimeout(resolve, answers++ % 5 === 0 ? LATE_ms : 0));
+    return tokens;
+}
 
 /**
  * @typedef {object} DemoServer
@@ -35,8 +46,8 @@ export async function serveDemo({ isolated = true, port = PORT } = {}) {
     const library = new ReaderServer();
     const handlers = {
         '/library': libraryHandler(library),
-        '/provider': tokenHandler(new TokenServer()),
-        '/provider-naive': tokenHandler(new TokenServer()),
+        '/provider': tokenHandler(farProvider()),
+        '/provider-naive': tokenHandler(farProvider()),
     };
     return { ...(await createServer({ mounts: DEMO_MOUNTS, handlers, isolated, port })), library };
 }

@@ -142,11 +142,4 @@ class Reader {
     }
 }
 
-/** @param {unknown} error */
-function showFailure(error) {
-    const notice = /** @type {HTMLElement} */ (one('#failure'));
-    notice.textContent = `This page could not start: ${error instanceof Error ? error.message : error}`;
-    notice.hidden = false;
-}
-
-start().catch(showFailure);
+start().catch(reportError); // ../failure.js shows it

@@ -1,0 +1,20 @@
+/**
+ * Tells of what keeps the page from working. A classic script, ahead of the page's module: where that, or
+ * anything that it imports, cannot be loaded, none of it ever runs, and the browser only tells its element.
+ */
+
+addEventListener(
+    'error',
+    (event) => {
+        const { target } = event;
+        const unloaded = target instanceof HTMLScriptElement && `${target.src}, or what it needs, could not be loaded`;
+        // What a browser warns of by an event (ResizeObserver's loops) has no error.
+        const failed = event instanceof ErrorEvent && event.error && (event.error.message ?? event.error);
+        const notice = document.querySelector('#failure');
+        if (!notice || !(unloaded || failed)) return;
+        notice.textContent = `This page failed: ${unloaded || failed}`;
+        notice.removeAttribute('hidden');
+    },
+    // An element's error does not bubble.
+    true,
+);
