@@ -1,5 +1,5 @@
 /**
- * The shared memory of a page, from a Worker of your own. Two kilobytes, and no Emscripten runtime.
+ * The shared memory of a page, from a Worker of your own. Eight kilobytes with its wasm, and no Emscripten runtime.
  *
  * @example
  * import { attach } from 'tabacus/worker';

@@ -154,3 +154,30 @@ it('within one page, who is robbed hears it', async () => {
     third?.release();
     await tab.close();
 });
+
+it('without Web Locks: who leaves in good order is not waited for, nor is a dead holder beyond maxHold', async () => {
+    for (const [leave, most_ms, options] of /** @type {['bfcache' | 'close' | 'freeze' | 'kill', number, object][]} */ ([
+        ['bfcache', 1_000, {}],
+        ['freeze', 1_000, {}],
+        ['close', 1_000, {}],
+        ['kill', 3_000, { maxHold: 1_000 }],
+    ])) {
+        const origin = await createOrigin({ url: 'http://plain.test/', seed: 1 });
+        const [first, second] = [origin.openTab(), origin.openTab()];
+        const a = await open({ build: 'single', window: first.window });
+        const b = await open({ build: 'single', window: second.window });
+        await b.lock('other').run(() => {}); // it has a channel, and has not asked for `l`
+        await a.lock('l').acquire(options);
+        await first[leave]();
+        const c = await open({ build: 'single', window: origin.openTab().window });
+        await c.lock('other').run(() => {});
+        const { performance } = origin.openTab().window;
+        for (const tab of [c, b]) {
+            const begin = performance.now();
+            await tab.lock('l').run(() => {}, options);
+            assert.ok(performance.now() - begin < most_ms, `${leave}: ${performance.now() - begin} ms on the virtual clock`);
+        }
+        assert.deepEqual(Object.keys(second.window.localStorage).filter((key) => key.includes('/gone/')), []);
+        origin.close();
+    }
+});
