@@ -181,3 +181,26 @@ it('without Web Locks: who leaves in good order is not waited for, nor is a dead
         origin.close();
     }
 });
+
+it('who watches is told of a holder that died as soon as it held', { timeout: 60_000 }, async () => {
+    for (let seed = 1; seed <= 5; ++seed) {
+        const origin = await createOrigin({ seed });
+        const [first, second] = [origin.openTab(), origin.openTab()];
+        const a = await open({ build: 'single', window: first.window });
+        const b = await open({ build: 'single', window: second.window });
+        /** @type {string[][]} */
+        const told = [];
+        const stop = b.lock('l').subscribe((requests) => told.push(holders(requests)));
+        await b.lock('l').query();
+        await a.lock('l').acquire({ label: 'a' });
+        const { performance } = second.window;
+        const later = () => new Promise((resolve) => second.window.setTimeout(resolve, 5));
+        while (told.at(-1)?.[0] !== 'a') await later();
+        first.kill();
+        const end = performance.now() + 3_000;
+        while (performance.now() < end) await later();
+        assert.deepEqual(told.at(-1), [], `seed ${seed}: ${JSON.stringify(told)}`);
+        stop();
+        origin.close();
+    }
+});

@@ -18,7 +18,7 @@ constexpr std::string_view kept = "k";
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
 constexpr double held_again_ms = 20;
-/// How soon the death of a shared holder is noticed by who only watches.
+/// How soon the death of a shared holder, or of one just heard of, is noticed by who only watches.
 constexpr double mourn_again_ms = 1'000;
 
 /// Who has to do with a lock or its gate, by the browser's word.
@@ -221,8 +221,8 @@ Task<bool> LockQueue::look_for_the_dead() {
         changed();
         co_return true;
     }
-    if (shared_seen_ && !held) changed();
-    shared_seen_ = shared;
+    if (held_seen_ && !held) changed();
+    held_seen_ = held && !possession_;
     co_return false;
 }
 

@@ -305,9 +305,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
-    Watchers hearers_;       // of what the living tell
-    bool mourning_ = false;  // somebody watches for the death of holders
-    bool shared_seen_ = false;
+    Watchers hearers_;                    // of what the living tell
+    bool mourning_ = false;               // somebody watches for the death of holders
+    bool held_seen_ = false;              // by another tab, as was last seen or heard
     std::optional<AbortSignal> mourner_;  // while it waits behind the holder
 };
 

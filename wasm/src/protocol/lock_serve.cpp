@@ -424,9 +424,11 @@ void LockQueue::on_message(const LockMessage& message) {
         case LockMessage::Kind::released:
             answer_bell_.complete({});
             turnstile_->nudge();
+            held_seen_ = false;
             changed();
             break;
         case LockMessage::Kind::taken:
+            held_seen_ = true;
             changed();
             break;
         case LockMessage::Kind::ask:
