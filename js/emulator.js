@@ -13,7 +13,7 @@
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/core.js';
 import { runOnce, shrink } from './emulator/explore.js';
-import { loadPeer } from './emulator/indexed-db.js';
+import { checkPeer, loadPeer } from './emulator/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './errors.js';
 import { faults } from './lab/faults.js';
@@ -93,7 +93,7 @@ function checkOrigin(given) {
             wakesAfterAbort: !chosen.includes('no-wake-after-abort'),
         },
     };
-    return { checked, wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'), peer: options.fakeIndexedDB };
+    return { checked, wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'), peer: options.fakeIndexedDB === undefined ? undefined : checkPeer(options.fakeIndexedDB) };
 }
 
 /** @param {unknown} url */

@@ -1,6 +1,7 @@
 /** JavaScript scenarios under seeded schedules and faults: one run, many runs, and the simplest that breaks. */
 
-import { Origin, hostTask } from './origin.js';
+import { hostTask, unyieldingMax } from './host-task.js';
+import { Origin } from './origin.js';
 import { named } from './said.js';
 
 /** @typedef {import('./tab.js').Tab} Tab */
@@ -115,7 +116,7 @@ class Play {
             } else if (!this.origin.working) {
                 ++idle;
             }
-            await turn(idle > 0 || this.origin.working);
+            await turn(idle > 0 || this.origin.working || this.steps % unyieldingMax === 0);
             if (this.#chosen !== undefined) await this.#fault();
         }
         return undefined;

@@ -7,47 +7,12 @@ import { Chance } from './chance.js';
 import { OriginClock } from './clock.js';
 import { happening, Rules, where } from './core.js';
 import { trusted } from './events.js';
+import { hostTask, unyieldingMax } from './host-task.js';
 import { closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
 import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
 
 /** @typedef {import('./context.js').Context} Context */
-
-/**
- * Calls after every microtask has run. `yields`: in a task of the host's, so that it gets on with its own.
- * @type {(call: () => void, yields?: boolean) => void}
- */
-export const hostTask = makeHostTask();
-
-/** Calls in a row that need not yield. */
-const unyieldingMax = 64;
-
-/** @returns {(call: () => void, yields?: boolean) => void} */
-function makeHostTask() {
-    const { setImmediate, process } = /** @type {any} */ (globalThis);
-    if (setImmediate && process?.nextTick) {
-        let inRow = 0;
-        // A reaction is cheaper than queueMicrotask(), which makes an AsyncResource.
-        const settled = Promise.resolve();
-        // Node runs a tick that a microtask asks for when no microtask is left.
-        return (call, yields = false) => {
-            if (yields || ++inRow % unyieldingMax === 0) setImmediate(call);
-            else settled.then(() => process.nextTick(call));
-        };
-    }
-    /** @type {(() => void)[]} */
-    const calls = [];
-    /** @type {MessageChannel | undefined} */
-    let channel;
-    return (call) => {
-        if (!channel) {
-            channel = new MessageChannel();
-            channel.port1.onmessage = () => calls.shift()?.();
-        }
-        calls.push(call);
-        channel.port2.postMessage(0);
-    };
-}
 
 /** @param {any} given @returns {{ key: any, value?: any, database?: string, store?: string }} */
 function checkRecord(given) {
@@ -81,6 +46,7 @@ export class Origin {
     mail = new Mail();
     #tabsOpened = 0;
     #pumping = false;
+    #turns = 0;
     #closed = false;
     /** @type {Map<number, () => void>} */
     #tasks = new Map();
@@ -204,7 +170,7 @@ export class Origin {
     wake() {
         if (this.#pumping || this.#holds > 0 || this.#closed) return;
         this.#pumping = true;
-        hostTask(this.#turn, this.#work > 0);
+        hostTask(this.#turn, this.#work > 0 || ++this.#turns % unyieldingMax === 0);
     }
 
     #turn = () => {

@@ -6,6 +6,7 @@ import { Context } from './context.js';
 import { where } from './core.js';
 import { allows } from './document.js';
 import { trusted } from './events.js';
+import { hostTask } from './host-task.js';
 import { internal } from './idl.js';
 import { endDatabases } from './indexed-db.js';
 import { endWorker, openWorker } from './worker.js';
@@ -25,8 +26,6 @@ export function sameOriginUrl(url, base) {
     if (parsed?.origin !== origin) throw invalid('url', url, `a URL of the origin ${origin}`);
     return parsed.href;
 }
-
-const hostTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 export class Tab {
     /** @type {'open' | 'closed'} */
@@ -67,6 +66,11 @@ export class Tab {
 
     get closed() {
         return this.#state === 'closed';
+    }
+
+    /** Does nothing run in it, as it is frozen or cached? */
+    get stopped() {
+        return this.frozen || this.cached;
     }
 
     /** All its contexts: its window, its frames' and its workers'. */
@@ -240,7 +244,8 @@ export class Tab {
             this.#fireTransition('pagehide', true);
             this.hidden = true;
             this.#fireAtDocuments('visibilitychange');
-            await hostTask(); // the end of the turn: its microtasks may let locks go
+            // The end of the turn: its microtasks may let locks go. What is beside the schedule advances by one turn, whatever the machine.
+            await new Promise((resolve) => hostTask(() => resolve(undefined), this.origin.working));
             const agents = new Set(this.contexts.map(({ agent }) => agent));
             this.cached = [...agents].every((agent) => this.origin.rules.setCached(agent, true));
         } finally {
