@@ -127,3 +127,12 @@ export function loseDatabases(database) {
     closeConnections(database, database.connections.keys());
     database.shared._databases.clear();
 }
+
+/** IndexedDB §2.4 @param {Databases} database @param {unknown} key @throws {TabacusError} `invalid-argument` */
+export function checkKey(database, key) {
+    try {
+        database.shared.cmp(key, key);
+    } catch {
+        throw invalid('record', key, 'a key that databases have');
+    }
+}

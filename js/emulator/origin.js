@@ -8,7 +8,8 @@ import { OriginClock } from './clock.js';
 import { happening, Rules, where } from './core.js';
 import { trusted } from './events.js';
 import { hostTask, unyieldingMax } from './host-task.js';
-import { closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
+import { checkKey, closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
+import { said } from './said.js';
 import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
 
@@ -17,9 +18,13 @@ import { sameOriginUrl, Tab } from './tab.js';
 /** @param {any} given @returns {{ key: any, value?: any, database?: string, store?: string }} */
 function checkRecord(given) {
     if (typeof given === 'string') return { key: given };
-    const allowed = 'a key, or { key, value, database, store }, of which the last two go together';
-    const good = typeof given === 'object' && given !== null && given.key !== undefined && (given.database === undefined) === (given.store === undefined);
-    if (!good) throw invalid('record', given, allowed);
+    const { key, value, database, store } = Object(given);
+    const isText = (/** @type {unknown} */ one) => typeof one === 'string' || typeof one === 'number';
+    const inStorage = database === undefined && store === undefined && isText(key) && (value === undefined || value === null || isText(value));
+    const inDatabase = typeof database === 'string' && typeof store === 'string' && key !== undefined;
+    if (!inStorage && !inDatabase) {
+        throw invalid('record', given, 'a key, or { key, value, database, store }, of which the last two go together: of localStorage a key and a value that are texts, of a database their names');
+    }
     return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store'], 'record'));
 }
 
@@ -47,6 +52,8 @@ export class Origin {
     #tabsOpened = 0;
     #pumping = false;
     #turns = 0;
+    /** How often something happened. */
+    happened = 0;
     #closed = false;
     /** @type {Map<number, () => void>} */
     #tasks = new Map();
@@ -122,8 +129,9 @@ export class Origin {
         if (this.database) loseDatabases(this.database);
     }
 
-    /** The browser drops the connections of one tab, or of all. @param {Tab} [tab] */
+    /** The browser drops the connections of one tab, or of all. @param {Tab} [tab] @throws {TabacusError} `invalid-argument` */
     closeConnections(tab) {
+        if (tab !== undefined && !(tab instanceof Tab && tab.origin === this)) throw invalid('tab', tab, 'a tab of this origin');
         if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
     }
 
@@ -135,8 +143,9 @@ export class Origin {
      */
     corrupt(record) {
         const { key, value, database, store } = checkRecord(record);
+        if (database !== undefined && this.database) checkKey(this.database, key);
         const nonsense = value === undefined ? `\uD800{corrupt ${this.chance.bits()}` : value;
-        this.#tell(`${key} is corrupted`);
+        this.#tell(`${said(key)} is corrupted`);
         if (database === undefined || store === undefined) {
             this.rules.overwrite(`${key}`, nonsense === null ? null : `${nonsense}`);
             return;
@@ -192,6 +201,7 @@ export class Origin {
         for (let taken = 0; taken < unseenMax; ++taken) {
             const kind = this.rules.step(timePasses);
             if (kind === happening.nothing) return false;
+            ++this.happened;
             if (kind === happening.fault) {
                 this.onFault(this.rules.number);
                 return true;

@@ -165,12 +165,11 @@ export class Tab {
         this.context.rules.tell(this.context.id, where.faults, () => what);
     }
 
-    /** An event at each document of the tab, of which that at the window's is heard there as well. @param {string} type */
-    #fireAtDocuments(type) {
+    /** An event at each document of the tab, whose window is around it. @param {string} type @param {boolean} [bubbles] */
+    #fireAtDocuments(type, bubbles = false) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
-            context.fire(context.window.document, trusted(Event, type, { bubbles: true }));
-            if (type === 'visibilitychange') context.fire(context.window, trusted(Event, type, { bubbles: true }));
+            context.fire(context.window.document, trusted(Event, type, { bubbles }));
         }
     }
 
@@ -192,22 +191,29 @@ export class Tab {
         if (this.closed || this.hidden) return;
         this.#tell('is hidden');
         this.hidden = true;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
     }
 
     /** It is looked at, and its timers run as usual. */
     show() {
-        this.throttled = false;
+        this.#setThrottled(false);
         if (this.closed || !this.hidden) return;
         this.#tell('is shown');
         this.hidden = false;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
     }
 
-    /** It is hidden, and its timers run once a minute from here on. */
+    /** It is hidden, and its timers run once a minute from here on, those that wait among them. */
     throttle() {
         this.hide();
-        this.throttled = true;
+        this.#setThrottled(true);
+    }
+
+    /** @param {boolean} throttled */
+    #setThrottled(throttled) {
+        if (this.throttled === throttled) return;
+        this.throttled = throttled;
+        for (const { timers } of this.contexts) timers.restart();
     }
 
     /** Page Lifecycle §4: after `freeze` no task of it runs until {@link thaw}. */
@@ -243,7 +249,7 @@ export class Tab {
         try {
             this.#fireTransition('pagehide', true);
             this.hidden = true;
-            this.#fireAtDocuments('visibilitychange');
+            this.#fireAtDocuments('visibilitychange', true);
             // The end of the turn: its microtasks may let locks go. What is beside the schedule advances by one turn, whatever the machine.
             await new Promise((resolve) => hostTask(() => resolve(undefined), this.origin.working));
             const agents = new Set(this.contexts.map(({ agent }) => agent));
@@ -260,7 +266,7 @@ export class Tab {
         this.cached = false;
         for (const { agent } of this.contexts) this.origin.rules.setCached(agent, false);
         this.hidden = false;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
         this.#fireTransition('pageshow', true);
         this.origin.wake();
     }
@@ -290,7 +296,7 @@ export class Tab {
         this.#fireAtWindows(({ window }) => trusted(window.BeforeUnloadEvent, internal, { cancelable: true }));
         this.#fireTransition('pagehide', false);
         this.hidden = true;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
         this.#fireAtWindows(() => trusted(Event, 'unload'));
         this.#end(0xffffffff);
     }

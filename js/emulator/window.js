@@ -16,7 +16,7 @@ import { messageChannelInterface, Port } from './port.js';
 import { clonedByScript, postedToWindow } from './post.js';
 import { runScript } from './script.js';
 import { storageInterface } from './storage.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { belongsTo, OuterTarget } from './target.js';
 import { textOf, workerInterface } from './worker.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -246,7 +246,7 @@ const DATABASES = ['IDBCursor', 'IDBCursorWithValue', 'IDBDatabase', 'IDBFactory
  * @param {boolean} secure
  */
 function globalInterface(name, handlers, secure) {
-    class Global extends ReportingTarget {
+    class Global extends OuterTarget {
         /** @param {symbol} key */
         constructor(key) {
             onlyInternal(key);

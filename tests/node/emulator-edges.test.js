@@ -81,6 +81,11 @@ describe('arguments are refused at once, by name', () => {
         for (const now of [NaN, /** @type {any} */ ('5'), new Date(NaN)]) refuses(() => origin.setClock(now), 'now');
         for (const record of [undefined, 5, null, {}, { key: 'k', store: 's' }, { key: 'k', database: 'd' }]) refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
         refuses(() => origin.corrupt(/** @type {any} */ ({ key: 'k', colour: 'red' })), 'record.colour');
+        for (const record of [{ key: Symbol('k') }, { key: 'k', value: {} }, { key: 1, database: 7, store: 7 }, { key: NaN, database: 'd', store: 's' }, { key: {}, database: 'd', store: 's' }]) {
+            refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
+        }
+        for (const stranger of [7, 'x', null, other.openTab()]) refuses(() => origin.closeConnections(/** @type {any} */ (stranger)), 'tab');
+        for (const [argument, options] of Object.entries({ url: { url: null }, quirks: { quirks: null } })) await assert.rejects(createOrigin(/** @type {any} */ (options)), isCode('invalid-argument', argument));
         for (const url of ['data:text/html,x', 'about:blank', 'file:///x']) await assert.rejects(createOrigin({ url }), isCode('invalid-argument', 'url'));
         for (const one of [origin, other]) one.close();
     });
@@ -90,6 +95,7 @@ describe('arguments are refused at once, by name', () => {
         let began = 0;
         await assert.rejects(explore(() => ++began, { seeds: 0, signal: AbortSignal.abort(reason) }), reason);
         assert.equal(began, 0);
+        for (const faultBudget of [NaN, 'x']) await assert.rejects(explore(() => {}, /** @type {any} */ ({ faultBudget })), isCode('invalid-argument', 'faultBudget'));
         for (const found of [undefined, {}, { seed: 1, schedule: 'x' }]) await assert.rejects(replay(() => {}, /** @type {any} */ (found)), isCode('invalid-argument', 'found'));
     });
 });
