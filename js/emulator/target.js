@@ -135,3 +135,15 @@ export function belongsTo(target, context) {
     contexts.set(target, context);
     return target;
 }
+
+/** Does it belong to a context, as no prototype does? @param {object} target */
+export const isTarget = (target) => contexts.has(target);
+
+/** Web IDL §3.7.1: what scripts see an interface inherit is EventTarget; what ours adds to it goes over. @param {Function} Interface */
+export function inheritEventTarget(Interface) {
+    for (const name of /** @type {const} */ (['addEventListener', 'removeEventListener'])) {
+        Object.defineProperty(Interface.prototype, name, { value: ReportingTarget.prototype[name], writable: true, configurable: true });
+    }
+    Object.setPrototypeOf(Interface, EventTarget);
+    Object.setPrototypeOf(Interface.prototype, EventTarget.prototype);
+}

@@ -144,7 +144,8 @@ TEST_CASE("of a killed process's writes the first arrive, as many as are kept") 
     CHECK(tabs.read(1, "k") == "2");
 }
 
-TEST_CASE("data that is cleared or corrupted while a write is on its way: everybody agrees in the end") {
+TEST_CASE(
+    "data that is cleared or corrupted while a write is on its way: everybody agrees in the end") {
     for (const bool wiped : {true, false}) {
         for (const std::size_t steps : {0U, 1U, 2U, 3U, 4U}) {
             Tabs tabs;

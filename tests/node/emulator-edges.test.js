@@ -239,6 +239,26 @@ describe('global objects', () => {
     });
 });
 
+describe('Web IDL', () => {
+    it('what interfaces inherit, attributes are called, and refuse', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const { BroadcastChannel, StorageEvent, QuotaExceededError, localStorage } = window;
+        assert.deepEqual([Object.getPrototypeOf(BroadcastChannel) === EventTarget, Object.getPrototypeOf(BroadcastChannel.prototype) === EventTarget.prototype], [true, true]);
+        assert.throws(() => BroadcastChannel.prototype.onmessage, TypeError);
+        assert.throws(() => (BroadcastChannel.prototype.onmessage = () => {}), TypeError);
+        const { get, set } = /** @type {any} */ (Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage'));
+        assert.deepEqual([get.name, set.name], ['get onmessage', 'set onmessage']);
+        assert.equal(Object.getOwnPropertyDescriptor(StorageEvent.prototype, 'key')?.get?.name, 'get key');
+        const error = new QuotaExceededError('full', { quota: 5, requested: 7 });
+        assert.deepEqual([error.quota, error.requested, error.code, Object.keys(error)], [5, 7, 22, []]);
+        for (const options of [{ quota: -1 }, { requested: -1 }, { quota: 7, requested: 5 }]) assert.throws(() => new QuotaExceededError('', options), RangeError);
+        assert.throws(() => Object.defineProperty(localStorage, 'k', { value: 'v', configurable: false }), TypeError);
+        assert.equal(localStorage.getItem('k'), null);
+        origin.close();
+    });
+});
+
 describe('events', () => {
     it('a handler that null takes away loses its place (HTML §8.1.8.1)', async () => {
         const origin = await createOrigin();
