@@ -13,7 +13,7 @@
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/core.js';
 import { runOnce, shrink } from './emulator/explore.js';
-import { loadPeer } from './emulator/indexed-db.js';
+import { checkPeer, loadPeer } from './emulator/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './errors.js';
 import { faults } from './lab/faults.js';
@@ -78,12 +78,12 @@ function checkOrigin(given) {
     const known = /** @type {const} */ (['url', 'storage', 'seed', 'clock', 'quota_bytes', 'quirks', 'wasm', 'fakeIndexedDB']);
     const options = checkOptions(given, known);
     const { storage = 'cached', seed, clock = 'virtual', quota_bytes = quotaBytesDefault } = options;
-    const chosen = options.quirks ?? [];
+    const { quirks: chosen = [], url = 'https://example.test/' } = options;
     if (!Array.isArray(chosen) || chosen.some((quirk) => !quirks.includes(quirk))) {
         throw invalid('quirks', chosen, `an array of ${quirks.join(', ')}`);
     }
     const checked = {
-        url: checkUrl(options.url ?? 'https://example.test/'),
+        url: checkUrl(url),
         storage: /** @type {any} */ (word('storage', storage, storages)),
         seed: seed === undefined ? undefined : checkInteger('seed', seed, 0, Number.MAX_SAFE_INTEGER),
         clock: /** @type {any} */ (word('clock', clock, ['virtual', 'real'])),
@@ -93,7 +93,7 @@ function checkOrigin(given) {
             wakesAfterAbort: !chosen.includes('no-wake-after-abort'),
         },
     };
-    return { checked, wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'), peer: options.fakeIndexedDB };
+    return { checked, wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'), peer: options.fakeIndexedDB === undefined ? undefined : checkPeer(options.fakeIndexedDB) };
 }
 
 /** @param {unknown} url */
@@ -167,7 +167,7 @@ export async function explore(scenario, options = {}) {
         ++report.seeds;
         report.steps += outcome.steps;
         report.hash = mixed(report.hash, outcome.hash);
-        for (const fault of outcome.faults) report.faults[fault] = (report.faults[fault] ?? 0) + 1;
+        count(outcome.faults, report.faults);
         if (outcome.complaint) return broken(plan, seed, outcome, report);
         progress?.(report.seeds);
     }
@@ -188,7 +188,13 @@ export async function replay(scenario, found, options = {}) {
     const outcome = await runOnce(plan, { seed, schedule, aloud: true });
     const { steps, complaint, trace, svg, hash } = outcome;
     const verdict = complaint ? 'broken' : 'unbroken within the bound';
-    return { verdict, seeds: 1, steps, faults: {}, hash, complaint, seed, schedule: [...schedule], trace, svg };
+    return { verdict, seeds: 1, steps, faults: count(outcome.faults, {}), hash, complaint, seed, schedule: [...schedule], trace, svg };
+}
+
+/** @param {readonly string[]} faults @param {Record<string, number>} counted */
+function count(faults, counted) {
+    for (const fault of faults) counted[fault] = (counted[fault] ?? 0) + 1;
+    return counted;
 }
 
 /** @param {any} found @returns {{ seed: number, schedule: readonly number[] }} */
@@ -204,7 +210,7 @@ const shrinkRunsMax = 300;
 
 /** @param {import('./emulator/explore.js').Plan} plan @param {number} seed @param {import('./emulator/explore.js').Outcome} failing @param {ExploreReport} report */
 async function broken(plan, seed, failing, report) {
-    const { schedule } = await shrink(plan, seed, failing, shrinkRunsMax);
+    const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
     const { complaint, trace, svg } = await runOnce(plan, { seed, schedule, aloud: true });
     return { ...report, verdict: /** @type {const} */ ('broken'), complaint: complaint || failing.complaint, seed, schedule, trace, svg };
 }
@@ -232,14 +238,14 @@ async function planOf(scenario, given) {
     }
     const numbers = {
         tabs: checkInteger('tabs', tabs, 1, 64),
-        faultBudget: chosen.length === 0 ? 0 : checkInteger('faultBudget', faultBudget, 0, 64),
+        faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
     };
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
     const [glue, found] = await load(wasm, peer);
-    const plan = { glue, peer: found, scenario, invariant, faults: numbers.faultBudget === 0 ? [] : chosen, ...numbers, origin: checked };
+    const plan = { glue, peer: found, scenario, invariant, faults: numbers.faultBudget === 0 ? [] : chosen, ...numbers, origin: checked, signal: ending };
     return { plan: /** @type {import('./emulator/explore.js').Plan} */ (plan), seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
 }
 

@@ -1,7 +1,7 @@
 /** BroadcastChannel (HTML §9.5) over the rules' channels. */
 
 import { defineHandlers, idlInterface, requireArguments } from './idl.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { belongsTo, inheritEventTarget, isTarget, ReportingTarget } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -74,8 +74,8 @@ export const broadcastChannelInterface = (context) => {
             context.fireMessage(this, data);
         }
     }
-    idlInterface(BroadcastChannel, 'BroadcastChannel', { length: 1 });
-    defineHandlers(BroadcastChannel.prototype, ['message', 'messageerror']);
+    inheritEventTarget(idlInterface(BroadcastChannel, 'BroadcastChannel', { length: 1 }));
+    defineHandlers(BroadcastChannel.prototype, ['message', 'messageerror'], {}, isTarget);
     return BroadcastChannel;
 };
 

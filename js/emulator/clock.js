@@ -34,9 +34,13 @@ export class OriginClock {
 
     /** The monotonic clock, in milliseconds: nobody sets it. */
     now() {
-        if (!this.virtual) return host.Date.now();
-        if (++this.#reads > readsMax) this.#rules.jump(1);
-        return this.#rules.now();
+        if (this.virtual && ++this.#reads > readsMax) this.#rules.jump(1);
+        return this.read();
+    }
+
+    /** As {@link now}, of no program's. */
+    read() {
+        return this.virtual ? this.#rules.now() : host.Date.now();
     }
 
     /** The wall clock, in milliseconds since 1970. */
@@ -57,7 +61,7 @@ export class OriginClock {
 
 /** One context's timers. */
 export class Timers {
-    /** By id: the rules' number of it or the host's timer, and what it does. @type {Map<number, { handle: any, due: () => void }>} */
+    /** By id: the rules' number of it or the host's timer, when it is due, and what it does. @type {Map<number, { handle: any, at_ms: number, due: () => void }>} */
     #timers = new Map();
     /** @type {Map<number, number>} */
     #idOf = new Map();
@@ -101,7 +105,16 @@ export class Timers {
                 if (repeats && this.#timers.has(id)) this.#start(id, given_ms, call, true, nesting + 1);
             }
         };
-        this.#timers.set(id, { handle: this.#begin(id, delay_ms), due });
+        this.#timers.set(id, { handle: this.#begin(id, delay_ms), at_ms: this.#context.origin.clock.read() + delay_ms, due });
+    }
+
+    /** The tab is throttled, or is so no longer: what waits is put off, or not any more. */
+    restart() {
+        const now_ms = this.#context.origin.clock.read();
+        for (const [id, timer] of this.#timers) {
+            this.#end(timer);
+            timer.handle = this.#begin(id, Math.max(timer.at_ms - now_ms, 0));
+        }
     }
 
     /** @param {number} id @param {number} delay_ms */
@@ -124,11 +137,16 @@ export class Timers {
         const timer = this.#timers.get(id);
         if (!timer) return;
         this.#timers.delete(id);
-        if (typeof timer.handle === 'number') {
-            this.#idOf.delete(timer.handle);
-            this.#context.rules.cancel(timer.handle);
+        this.#end(timer);
+    }
+
+    /** @param {{ handle: any }} timer */
+    #end({ handle }) {
+        if (typeof handle === 'number') {
+            this.#idOf.delete(handle);
+            this.#context.rules.cancel(handle);
         } else {
-            host.clearTimeout(timer.handle);
+            host.clearTimeout(handle);
         }
     }
 

@@ -31,6 +31,8 @@ export class Context {
     #reporting = false;
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
+    /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./script.js').Look>} */
+    lexical = new Map();
 
     /**
      * @param {Origin} origin

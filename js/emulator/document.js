@@ -3,7 +3,7 @@
 import { trusted } from './events.js';
 import { defineHandlers } from './idl.js';
 import { runScript } from './script.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { belongsTo, InnerTarget, ReportingTarget } from './target.js';
 import { textOf } from './worker.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -220,7 +220,7 @@ export function documentOf(context) {
     const [root, head, body] = [make('html'), make('head'), make('body')];
     root.append(head, body);
     const found = (/** @type {(element: Element) => boolean} */ wanted) => root.tree().filter(wanted);
-    const document = Object.defineProperties(belongsTo(new ReportingTarget(), context), {
+    const document = Object.defineProperties(belongsTo(new InnerTarget(() => (context.detached ? null : context.window)), context), {
         visibilityState: { get: () => (tab.hidden ? 'hidden' : 'visible'), enumerable: true },
         hidden: { get: () => tab.hidden, enumerable: true },
         defaultView: { get: () => (context.detached ? null : context.window) },

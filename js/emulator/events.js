@@ -1,6 +1,6 @@
 /** Events that Node lacks, or makes otherwise than Web IDL says: an interface of its own for each global object. */
 
-import { idlInterface, onlyInternal, requireArguments } from './idl.js';
+import { defineAttribute, idlInterface, onlyInternal, requireArguments } from './idl.js';
 import { isStorage } from './storage.js';
 
 /** A member of an event and of its dictionary. @typedef {{ convert: (value: any) => unknown, initial: unknown }} Member */
@@ -82,7 +82,7 @@ export function eventInterface(name, members, order) {
         const get = function () {
             return read(this, member);
         };
-        Object.defineProperty(Interface.prototype, member, { get, configurable: true, enumerable: true });
+        defineAttribute(Interface.prototype, member, { get });
     }
     if (order) defineInitialiser(Interface.prototype, `init${name}`, write, order.map((key) => [key, /** @type {Member} */ (members[key])]));
     return idlInterface(Interface, name, { inherited: ['type', 'bubbles', 'cancelable'], length: 1 });
@@ -153,17 +153,38 @@ export function trusted(Interface, type, init = {}) {
     return new Interface(type, new Proxy(init, { get }));
 }
 
-/** DOM Standard's QuotaExceededError, where the host has none (Web IDL §4.4). */
+/** A member of QuotaExceededErrorOptions (Web IDL §4.4). @param {any} value @param {string} member */
+function amount(value, member) {
+    if (value === undefined) return null;
+    const number = Number(value);
+    if (!Number.isFinite(number)) throw new TypeError(`QuotaExceededError: ${member} is not a finite number`);
+    if (number < 0) throw new RangeError(`QuotaExceededError: ${member} is negative`);
+    return number;
+}
+
+/** Web IDL's QuotaExceededError, where the host has none (§4.4). */
 export const QuotaExceededError =
     /** @type {any} */ (globalThis).QuotaExceededError ??
     idlInterface(
         class extends DOMException {
-            quota = null;
-            requested = null;
+            #quota;
+            #requested;
 
-            /** @param {string} [message] */
-            constructor(message = '') {
+            /** @param {string} [message] @param {any} [options] */
+            constructor(message = '', options = {}) {
                 super(message, 'QuotaExceededError');
+                this.#quota = amount(options?.quota, 'quota');
+                this.#requested = amount(options?.requested, 'requested');
+                if (this.#quota !== null && this.#requested !== null && this.#requested < this.#quota) {
+                    throw new RangeError('QuotaExceededError: the requested is less than the quota');
+                }
+            }
+
+            get quota() {
+                return this.#quota;
+            }
+            get requested() {
+                return this.#requested;
             }
         },
         'QuotaExceededError',

@@ -1,6 +1,7 @@
 /** JavaScript scenarios under seeded schedules and faults: one run, many runs, and the simplest that breaks. */
 
-import { Origin, hostTask } from './origin.js';
+import { hostTask, unyieldingMax } from './host-task.js';
+import { Origin } from './origin.js';
 import { named } from './said.js';
 
 /** @typedef {import('./tab.js').Tab} Tab */
@@ -36,11 +37,12 @@ import { named } from './said.js';
  * @property {number} faultBudget
  * @property {number} stepsMax
  * @property {import('./origin.js').OriginOptions} origin
+ * @property {AbortSignal | undefined} signal
  */
 
 /** @typedef {{ seed: number, length?: number, schedule?: readonly number[], aloud?: boolean }} Run */
 
-/** @typedef {{ complaint: string, steps: number, hash: string, schedule: number[], faults: string[], trace: string, svg: string }} Outcome */
+/** `endless`: its invariant is. @typedef {{ complaint: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[], trace: string, svg: string }} Outcome */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
 
@@ -49,6 +51,9 @@ const turn = (yields) => /** @type {Promise<void>} */ (new Promise((resolve) => 
 
 /** How often a run that stands still is looked at again: what it waits for may come from outside the emulator. */
 const patience = 20;
+
+/** How long nothing may happen before an invariant that waits is taken for one that waits for ever. */
+const patience_ms = 1000;
 
 /** One run: its tabs, what became of them, and who complains. */
 class Play {
@@ -103,6 +108,7 @@ class Play {
     /** Until nothing can happen any more, but for timers of tabs that have finished. */
     async toRest() {
         for (let idle = 0; !this.complaint && idle <= patience; ) {
+            this.plan.signal?.throwIfAborted();
             if (this.steps > this.plan.stepsMax) return this.complain(`it does not come to rest within ${this.plan.stepsMax} steps`);
             const open = this.#open();
             if (this.origin.step(open)) {
@@ -115,7 +121,7 @@ class Play {
             } else if (!this.origin.working) {
                 ++idle;
             }
-            await turn(idle > 0 || this.origin.working);
+            await turn(idle > 0 || this.origin.working || this.steps % unyieldingMax === 0);
             if (this.#chosen !== undefined) await this.#fault();
         }
         return undefined;
@@ -191,11 +197,40 @@ class Play {
         this.origin.rules.aloud(false);
         this.release();
         try {
-            const verdict = await plan.invariant({ origin, tabs, results, seed: run.seed });
+            const verdict = await this.#patiently(invoked(() => plan.invariant({ origin, tabs, results, seed: run.seed })));
             if (verdict === false) this.complain('the invariant does not hold');
             if (typeof verdict === 'string' && verdict !== '') this.complain(verdict);
         } catch (error) {
-            this.complain(named(error));
+            this.plan.signal?.throwIfAborted();
+            this.complain(named(error) || 'the invariant throws an empty text');
+        }
+    }
+
+    endless = false;
+
+    /** What it becomes; or that it waits for ever: nothing happens in the origin any more, or without an end. @param {Promise<unknown>} verdict */
+    async #patiently(verdict) {
+        const { origin, plan } = this;
+        const start = origin.happened;
+        /** @type {any} */
+        let timer;
+        let abort = () => {};
+        const never = new Promise((resolve, reject) => {
+            const look = (/** @type {number} */ before) => {
+                const { happened } = origin;
+                this.endless = happened === before || happened - start > plan.stepsMax;
+                if (this.endless) resolve('the invariant waits for ever');
+                else timer = setTimeout(look, patience_ms, happened);
+            };
+            timer = setTimeout(look, patience_ms, start);
+            abort = () => reject(plan.signal?.reason);
+        });
+        plan.signal?.addEventListener('abort', abort);
+        try {
+            return await Promise.race([verdict, never]);
+        } finally {
+            clearTimeout(timer);
+            plan.signal?.removeEventListener('abort', abort);
         }
     }
 
@@ -207,6 +242,7 @@ class Play {
         const title = complaint || 'nothing was found';
         const outcome = {
             complaint,
+            endless: this.endless,
             steps,
             hash: `${this.hash ?? hash}`,
             schedule: taken,
@@ -239,11 +275,16 @@ const invoked = (call) => new Promise((resolve) => resolve(call()));
 /** @param {Plan} plan @param {Run} run @returns {Promise<Outcome>} */
 export async function runOnce(plan, run) {
     const play = new Play(plan, run);
-    play.begin();
-    await play.toRest();
-    play.rest();
-    await play.judge();
-    return play.end();
+    try {
+        play.begin();
+        await play.toRest();
+        play.rest();
+        await play.judge();
+        return play.end();
+    } catch (reason) {
+        play.end(); // it was aborted
+        throw reason;
+    }
 }
 
 /**

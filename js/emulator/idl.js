@@ -72,6 +72,21 @@ export function operation(name, required, call) {
     return Object.defineProperties(made, { name: { value: name }, length: { value: required } });
 }
 
+/**
+ * Web IDL §3.7.6: an attribute, whose getter and setter have its name.
+ *
+ * @param {object} object where it is defined
+ * @param {string} name
+ * @param {{ get: () => unknown, set?: (value: any) => void }} accessors
+ */
+export function defineAttribute(object, name, { get, set }) {
+    Object.defineProperty(get, 'name', { value: `get ${name}` });
+    if (set) Object.defineProperty(set, 'name', { value: `set ${name}` });
+    Object.defineProperty(object, name, { get, set, configurable: true, enumerable: true });
+}
+
+/** @typedef {(object: any) => boolean} Brand is it one of the interface's? */
+
 /** How a handler is called. @typedef {(handler: Function, target: EventTarget, event: any) => void} Processing */
 
 /** @type {Processing} false cancels */
@@ -86,20 +101,24 @@ export const plainly = (handler, target, event) => {
  * @param {object} object where the attributes are defined
  * @param {readonly string[]} types
  * @param {Record<string, Processing>} [particular] types whose handlers are called otherwise
+ * @param {Brand} [isOne]
  */
-export function defineHandlers(object, types, particular = {}) {
+export function defineHandlers(object, types, particular = {}, isOne = () => true) {
+    const check = (/** @type {unknown} */ one) => {
+        if (!isOne(one)) throw new TypeError('Illegal invocation');
+    };
     for (const type of types) {
         /** @type {WeakMap<EventTarget, Entry>} */
         const handlers = new WeakMap();
-        Object.defineProperty(object, `on${type}`, {
-            configurable: true,
-            enumerable: true,
+        defineAttribute(object, `on${type}`, {
             /** @this {EventTarget} */
             get() {
+                check(this);
                 return handlers.get(this)?.handler ?? null;
             },
             /** @this {EventTarget} @param {unknown} value */
             set(value) {
+                check(this);
                 const callable = typeof value === 'function' || (typeof value === 'object' && value !== null);
                 set(handlers, this, { type, process: particular[type] ?? plainly }, callable ? value : null);
             },

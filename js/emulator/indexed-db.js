@@ -3,7 +3,8 @@
  * began it, on the origin's schedule and under its faults.
  */
 
-import { source, where } from './core.js';
+import { invalid, TabacusError } from '../errors.js';
+import { abandon, hearing, scheduled, setOf, tell, upgrading, workOf } from './transactions.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -17,13 +18,21 @@ import { source, where } from './core.js';
  * @property {Map<Context, Set<any>>} transactions that are not finished
  */
 
+/** Of the peer's transactions, what one here is made of: not every version has them. */
+const steps = ['_start', '_abort', '_markFinished', '_execRequestAsync'];
+
+/** @param {any} peer @returns {any} it @throws {TabacusError} `invalid-argument`; `unavailable` */
+export function checkPeer(peer) {
+    const { IDBFactory, IDBTransaction, forceCloseDatabase } = Object(peer);
+    if (typeof IDBFactory !== 'function' || typeof IDBTransaction !== 'function') throw invalid('fakeIndexedDB', peer, 'the module fake-indexeddb');
+    if (typeof forceCloseDatabase === 'function' && steps.every((step) => typeof IDBTransaction.prototype[step] === 'function')) return peer;
+    throw new TabacusError('unavailable', 'the emulator cannot work with this version of fake-indexeddb: install one from 6.2.6 on, and below 7');
+}
+
 /** @returns {Promise<any>} nothing where the peer is not installed */
 export async function loadPeer() {
-    try {
-        return await import('fake-indexeddb');
-    } catch {
-        return undefined;
-    }
+    const peer = await import('fake-indexeddb').catch(() => undefined);
+    return peer && checkPeer(peer);
 }
 
 /** @param {any} peer @returns {Databases | undefined} */
@@ -37,13 +46,6 @@ export function databasesOf(peer) {
         connections: new Map(),
         transactions: new Map(),
     };
-}
-
-/** @template T @param {Map<Context, Set<T>>} map @param {Context} context */
-function setOf(map, context) {
-    const set = map.get(context) ?? new Set();
-    map.set(context, set);
-    return set;
 }
 
 /** @param {Context} context @returns {any} */
@@ -70,15 +72,17 @@ export function databaseOf(context) {
 
 /** Opening happens beside the schedule, while time stands still. @param {Context} context @param {any} request */
 function watched(context, request) {
-    const { origin } = context;
-    const dispatch = request.dispatchEvent.bind(request);
-    const done = origin.beginWork();
+    const work = workOf(context.origin);
+    const hear = hearing(context, request);
     request.dispatchEvent = (/** @type {any} */ event) => {
-        if (event.type !== 'upgradeneeded') done();
-        if (event.type === 'success' && request.result) connected(context, request.result);
-        if (!context.alive) return true;
-        context.beginTask();
-        return dispatch(event);
+        const { type } = event;
+        if (type === 'upgradeneeded') {
+            connected(context, request.result);
+            return upgrading(context, request.transaction, { work, hear: () => (context.beginTask(), hear(event)) });
+        }
+        work.stop();
+        if (type === 'success' && request.result) connected(context, request.result);
+        return tell(context, () => hear(event));
     };
     return request;
 }
@@ -87,41 +91,20 @@ function watched(context, request) {
 function connected(context, connection) {
     const { database } = context.origin;
     if (!database) return;
-    setOf(database.connections, context).add(connection);
-    if (!context.alive) database.forceClose(connection);
+    const open = setOf(database.connections, context);
+    if (open.has(connection)) return;
+    open.add(connection);
+    const hear = hearing(context, connection);
+    connection.dispatchEvent = (/** @type {any} */ event) => tell(context, () => hear(event));
     const begin = connection.transaction.bind(connection);
     connection.transaction = (/** @type {any[]} */ ...given) => scheduled(context, begin(...given));
-}
-
-/** @param {Context} context @param {any} transaction */
-function scheduled(context, transaction) {
-    const { database } = context.origin;
-    const open = setOf(/** @type {Databases} */ (database).transactions, context);
-    const done = context.origin.beginWork();
-    const [step, finish] = [transaction._start.bind(transaction), transaction._markFinished.bind(transaction)];
-    open.add(transaction);
-    transaction._start = () => {
-        transaction._started = true; // or it would be started once more before its turn comes
-        context.queueTask(step, source.database);
-    };
-    transaction._markFinished = () => {
-        open.delete(transaction);
-        done();
-        const names = [...transaction._scope].join(', ');
-        context.rules.tell(context.id, where.transaction, () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`);
-        finish();
-    };
-    return transaction;
+    if (!context.alive) database.forceClose(connection);
 }
 
 /** The context is dead: none of its handlers runs, and what it had not finished never happened. @param {Context} context */
 export function endDatabases(context) {
     const { database } = context.origin;
-    for (const transaction of database?.transactions.get(context) ?? []) {
-        transaction.dispatchEvent = () => true;
-        transaction._abort(null);
-        transaction.db._rawDatabase.processTransactions();
-    }
+    for (const transaction of database?.transactions.get(context) ?? []) abandon(transaction);
     for (const connection of database?.connections.get(context) ?? []) {
         connection.dispatchEvent = () => true;
         database?.forceClose(connection);
@@ -143,4 +126,13 @@ export function closeConnections(database, contexts) {
 export function loseDatabases(database) {
     closeConnections(database, database.connections.keys());
     database.shared._databases.clear();
+}
+
+/** IndexedDB §2.4 @param {Databases} database @param {unknown} key @throws {TabacusError} `invalid-argument` */
+export function checkKey(database, key) {
+    try {
+        database.shared.cmp(key, key);
+    } catch {
+        throw invalid('record', key, 'a key that databases have');
+    }
 }

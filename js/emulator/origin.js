@@ -7,54 +7,24 @@ import { Chance } from './chance.js';
 import { OriginClock } from './clock.js';
 import { happening, Rules, where } from './core.js';
 import { trusted } from './events.js';
-import { closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
+import { hostTask, unyieldingMax } from './host-task.js';
+import { checkKey, closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
+import { said } from './said.js';
 import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
-/**
- * Calls after every microtask has run. `yields`: in a task of the host's, so that it gets on with its own.
- * @type {(call: () => void, yields?: boolean) => void}
- */
-export const hostTask = makeHostTask();
-
-/** Calls in a row that need not yield. */
-const unyieldingMax = 64;
-
-/** @returns {(call: () => void, yields?: boolean) => void} */
-function makeHostTask() {
-    const { setImmediate, process } = /** @type {any} */ (globalThis);
-    if (setImmediate && process?.nextTick) {
-        let inRow = 0;
-        // A reaction is cheaper than queueMicrotask(), which makes an AsyncResource.
-        const settled = Promise.resolve();
-        // Node runs a tick that a microtask asks for when no microtask is left.
-        return (call, yields = false) => {
-            if (yields || ++inRow % unyieldingMax === 0) setImmediate(call);
-            else settled.then(() => process.nextTick(call));
-        };
-    }
-    /** @type {(() => void)[]} */
-    const calls = [];
-    /** @type {MessageChannel | undefined} */
-    let channel;
-    return (call) => {
-        if (!channel) {
-            channel = new MessageChannel();
-            channel.port1.onmessage = () => calls.shift()?.();
-        }
-        calls.push(call);
-        channel.port2.postMessage(0);
-    };
-}
-
 /** @param {any} given @returns {{ key: any, value?: any, database?: string, store?: string }} */
 function checkRecord(given) {
     if (typeof given === 'string') return { key: given };
-    const allowed = 'a key, or { key, value, database, store }, of which the last two go together';
-    const good = typeof given === 'object' && given !== null && given.key !== undefined && (given.database === undefined) === (given.store === undefined);
-    if (!good) throw invalid('record', given, allowed);
+    const { key, value, database, store } = Object(given);
+    const isText = (/** @type {unknown} */ one) => typeof one === 'string' || typeof one === 'number';
+    const inStorage = database === undefined && store === undefined && isText(key) && (value === undefined || value === null || isText(value));
+    const inDatabase = typeof database === 'string' && typeof store === 'string' && key !== undefined;
+    if (!inStorage && !inDatabase) {
+        throw invalid('record', given, 'a key, or { key, value, database, store }, of which the last two go together: of localStorage a key and a value that are texts, of a database their names');
+    }
     return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store'], 'record'));
 }
 
@@ -81,6 +51,9 @@ export class Origin {
     mail = new Mail();
     #tabsOpened = 0;
     #pumping = false;
+    #turns = 0;
+    /** How often something happened. */
+    happened = 0;
     #closed = false;
     /** @type {Map<number, () => void>} */
     #tasks = new Map();
@@ -156,8 +129,9 @@ export class Origin {
         if (this.database) loseDatabases(this.database);
     }
 
-    /** The browser drops the connections of one tab, or of all. @param {Tab} [tab] */
+    /** The browser drops the connections of one tab, or of all. @param {Tab} [tab] @throws {TabacusError} `invalid-argument` */
     closeConnections(tab) {
+        if (tab !== undefined && !(tab instanceof Tab && tab.origin === this)) throw invalid('tab', tab, 'a tab of this origin');
         if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
     }
 
@@ -169,8 +143,9 @@ export class Origin {
      */
     corrupt(record) {
         const { key, value, database, store } = checkRecord(record);
+        if (database !== undefined && this.database) checkKey(this.database, key);
         const nonsense = value === undefined ? `\uD800{corrupt ${this.chance.bits()}` : value;
-        this.#tell(`${key} is corrupted`);
+        this.#tell(`${said(key)} is corrupted`);
         if (database === undefined || store === undefined) {
             this.rules.overwrite(`${key}`, nonsense === null ? null : `${nonsense}`);
             return;
@@ -204,7 +179,7 @@ export class Origin {
     wake() {
         if (this.#pumping || this.#holds > 0 || this.#closed) return;
         this.#pumping = true;
-        hostTask(this.#turn, this.#work > 0);
+        hostTask(this.#turn, this.#work > 0 || ++this.#turns % unyieldingMax === 0);
     }
 
     #turn = () => {
@@ -226,6 +201,7 @@ export class Origin {
         for (let taken = 0; taken < unseenMax; ++taken) {
             const kind = this.rules.step(timePasses);
             if (kind === happening.nothing) return false;
+            ++this.happened;
             if (kind === happening.fault) {
                 this.onFault(this.rules.number);
                 return true;

@@ -87,8 +87,12 @@ function refill(collection, items, add) {
     items.forEach(add);
 }
 
+/** HTML §2.7.3: shared memory goes nowhere from where `crossOriginIsolated` is false. @param {any} value */
+const isShared = (value) => typeof SharedArrayBuffer === 'function' && (ArrayBuffer.isView(value) ? value.buffer : value) instanceof SharedArrayBuffer;
+
 /** Of platform objects, exceptions alone are serializable. @param {object} value */
-const isRefused = (value) => value instanceof EventTarget || value instanceof Event || (!(value instanceof DOMException) && isPlatformObject(value));
+const isRefused = (value) =>
+    isShared(value) || value instanceof EventTarget || value instanceof Event || (!(value instanceof DOMException) && isPlatformObject(value));
 
 /** @param {object} value */
 const refusal = (value) => uncloneable(`${Object.prototype.toString.call(value)} cannot be cloned`);

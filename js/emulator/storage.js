@@ -141,7 +141,8 @@ function traps(self, items) {
         },
         defineProperty(target, key, given) {
             if (typeof key === 'symbol' || Object.hasOwn(target, key)) return Reflect.defineProperty(target, key, given);
-            if (!('value' in given || 'writable' in given)) return false;
+            // Nothing is written that a Proxy must not say it has done (ECMAScript §10.5.6).
+            if (!('value' in given || 'writable' in given) || given.configurable === false) return false;
             items.set(key, `${given.value}`);
             return true;
         },

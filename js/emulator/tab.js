@@ -6,6 +6,7 @@ import { Context } from './context.js';
 import { where } from './core.js';
 import { allows } from './document.js';
 import { trusted } from './events.js';
+import { hostTask } from './host-task.js';
 import { internal } from './idl.js';
 import { endDatabases } from './indexed-db.js';
 import { endWorker, openWorker } from './worker.js';
@@ -25,8 +26,6 @@ export function sameOriginUrl(url, base) {
     if (parsed?.origin !== origin) throw invalid('url', url, `a URL of the origin ${origin}`);
     return parsed.href;
 }
-
-const hostTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 export class Tab {
     /** @type {'open' | 'closed'} */
@@ -67,6 +66,11 @@ export class Tab {
 
     get closed() {
         return this.#state === 'closed';
+    }
+
+    /** Does nothing run in it, as it is frozen or cached? */
+    get stopped() {
+        return this.frozen || this.cached;
     }
 
     /** All its contexts: its window, its frames' and its workers'. */
@@ -161,12 +165,11 @@ export class Tab {
         this.context.rules.tell(this.context.id, where.faults, () => what);
     }
 
-    /** An event at each document of the tab, of which that at the window's is heard there as well. @param {string} type */
-    #fireAtDocuments(type) {
+    /** An event at each document of the tab, whose window is around it. @param {string} type @param {boolean} [bubbles] */
+    #fireAtDocuments(type, bubbles = false) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
-            context.fire(context.window.document, trusted(Event, type, { bubbles: true }));
-            if (type === 'visibilitychange') context.fire(context.window, trusted(Event, type, { bubbles: true }));
+            context.fire(context.window.document, trusted(Event, type, { bubbles }));
         }
     }
 
@@ -188,22 +191,29 @@ export class Tab {
         if (this.closed || this.hidden) return;
         this.#tell('is hidden');
         this.hidden = true;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
     }
 
     /** It is looked at, and its timers run as usual. */
     show() {
-        this.throttled = false;
+        this.#setThrottled(false);
         if (this.closed || !this.hidden) return;
         this.#tell('is shown');
         this.hidden = false;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
     }
 
-    /** It is hidden, and its timers run once a minute from here on. */
+    /** It is hidden, and its timers run once a minute from here on, those that wait among them. */
     throttle() {
         this.hide();
-        this.throttled = true;
+        this.#setThrottled(true);
+    }
+
+    /** @param {boolean} throttled */
+    #setThrottled(throttled) {
+        if (this.throttled === throttled) return;
+        this.throttled = throttled;
+        for (const { timers } of this.contexts) timers.restart();
     }
 
     /** Page Lifecycle §4: after `freeze` no task of it runs until {@link thaw}. */
@@ -239,8 +249,9 @@ export class Tab {
         try {
             this.#fireTransition('pagehide', true);
             this.hidden = true;
-            this.#fireAtDocuments('visibilitychange');
-            await hostTask(); // the end of the turn: its microtasks may let locks go
+            this.#fireAtDocuments('visibilitychange', true);
+            // The end of the turn: its microtasks may let locks go. What is beside the schedule advances by one turn, whatever the machine.
+            await new Promise((resolve) => hostTask(() => resolve(undefined), this.origin.working));
             const agents = new Set(this.contexts.map(({ agent }) => agent));
             this.cached = [...agents].every((agent) => this.origin.rules.setCached(agent, true));
         } finally {
@@ -255,7 +266,7 @@ export class Tab {
         this.cached = false;
         for (const { agent } of this.contexts) this.origin.rules.setCached(agent, false);
         this.hidden = false;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
         this.#fireTransition('pageshow', true);
         this.origin.wake();
     }
@@ -285,7 +296,7 @@ export class Tab {
         this.#fireAtWindows(({ window }) => trusted(window.BeforeUnloadEvent, internal, { cancelable: true }));
         this.#fireTransition('pagehide', false);
         this.hidden = true;
-        this.#fireAtDocuments('visibilitychange');
+        this.#fireAtDocuments('visibilitychange', true);
         this.#fireAtWindows(() => trusted(Event, 'unload'));
         this.#end(0xffffffff);
     }

@@ -16,18 +16,46 @@ import { messageChannelInterface, Port } from './port.js';
 import { clonedByScript, postedToWindow } from './post.js';
 import { runScript } from './script.js';
 import { storageInterface } from './storage.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { belongsTo, OuterTarget } from './target.js';
 import { textOf, workerInterface } from './worker.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
+/** ECMAScript §19: what every global object has, the host's as it is. */
+const LANGUAGE = [
+    'AggregateError', 'Array', 'ArrayBuffer', 'AsyncDisposableStack', 'Atomics', 'BigInt', 'BigInt64Array', 'BigUint64Array', 'Boolean',
+    'DataView', 'DisposableStack', 'Error', 'EvalError', 'FinalizationRegistry', 'Float16Array', 'Float32Array', 'Float64Array', 'Function',
+    'Int16Array', 'Int32Array', 'Int8Array', 'Intl', 'Iterator', 'JSON', 'Map', 'Number', 'Object', 'Promise', 'Proxy', 'RangeError',
+    'ReferenceError', 'Reflect', 'RegExp', 'Set', 'SharedArrayBuffer', 'String', 'SuppressedError', 'Symbol', 'SyntaxError', 'Temporal',
+    'TypeError', 'URIError', 'Uint16Array', 'Uint32Array', 'Uint8Array', 'Uint8ClampedArray', 'WeakMap', 'WeakRef', 'WeakSet',
+    'decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape', 'eval', 'isFinite', 'isNaN', 'parseFloat', 'parseInt', 'unescape',
+];
+
+/** ECMAScript §19.1: values, which nobody changes. */
+const VALUES = { NaN: { value: NaN }, Infinity: { value: Infinity }, undefined: { value: undefined } };
+
+/** @type {PropertyDescriptorMap | undefined} */
+let language;
+
+/** Their properties of a global object, which are its own. */
+function makeLanguage() {
+    const host = /** @type {any} */ (globalThis);
+    const made = LANGUAGE.filter((name) => name in host).map((name) => [name, { value: host[name], writable: true, configurable: true }]);
+    return { ...Object.fromEntries(made), ...VALUES };
+}
+
 /** What a tab has of its host as it is: interfaces without state of their own. */
 const HOSTED = [
-    'AbortController', 'Blob', 'CompressionStream', 'CustomEvent', 'DOMException', 'DecompressionStream',
-    'Event', 'EventTarget', 'FormData', 'Headers', 'ReadableStream',
-    'Request', 'Response', 'TextDecoder', 'TextEncoder', 'TransformStream', 'URL', 'URLSearchParams', 'WebAssembly',
-    'WritableStream', 'atob', 'btoa', 'console', 'fetch',
+    'AbortController', 'Blob', 'ByteLengthQueuingStrategy', 'CloseEvent', 'CompressionStream', 'CountQueuingStrategy', 'Crypto', 'CryptoKey', 'CustomEvent',
+    'DOMException', 'DecompressionStream', 'Event', 'EventSource', 'EventTarget', 'File', 'FormData', 'Headers', 'ReadableByteStreamController',
+    'ReadableStream', 'ReadableStreamBYOBReader', 'ReadableStreamBYOBRequest', 'ReadableStreamDefaultController', 'ReadableStreamDefaultReader',
+    'Request', 'Response', 'SubtleCrypto', 'TextDecoder', 'TextDecoderStream', 'TextEncoder', 'TextEncoderStream', 'TransformStream',
+    'TransformStreamDefaultController', 'URL', 'URLPattern', 'URLSearchParams', 'WebAssembly', 'WebSocket',
+    'WritableStream', 'WritableStreamDefaultController', 'WritableStreamDefaultWriter', 'console',
 ];
+
+/** Of its host's operations, which a page's calls with its own global object only. */
+const OPERATIONS = ['atob', 'btoa', 'fetch'];
 
 /** HTML §8.1.8.2: of GlobalEventHandlers those that something here fires, and WindowEventHandlers. */
 const WINDOW_HANDLERS = [
@@ -218,7 +246,7 @@ const DATABASES = ['IDBCursor', 'IDBCursorWithValue', 'IDBDatabase', 'IDBFactory
  * @param {boolean} secure
  */
 function globalInterface(name, handlers, secure) {
-    class Global extends ReportingTarget {
+    class Global extends OuterTarget {
         /** @param {symbol} key */
         constructor(key) {
             onlyInternal(key);
@@ -226,10 +254,11 @@ function globalInterface(name, handlers, secure) {
         }
     }
     const { prototype } = Global;
-    for (const hosted of HOSTED) {
-        if (!(hosted in globalThis)) continue;
-        const value = /** @type {any} */ (globalThis)[hosted];
-        Object.defineProperty(prototype, hosted, { value, writable: true, configurable: true });
+    const host = /** @type {any} */ (globalThis);
+    for (const name of [...HOSTED, ...OPERATIONS]) {
+        if (!(name in host)) continue;
+        const value = OPERATIONS.includes(name) ? Object.defineProperty(host[name].bind(host), 'name', { value: name }) : host[name];
+        Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
     }
     lazily(prototype, { ...COMMON, ...madeOf(COMMON_OPERATIONS), ...(secure && SECURE) });
     lazily(prototype, Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])));
@@ -293,7 +322,8 @@ export function makeGlobal(context) {
     const Shared = /** @type {new (key: symbol) => EventTarget} */ (globalInterfaces(isSecure(context.url))[context.kind]);
     class Global extends Shared {}
     exposed(idlInterface(Global, NAMES[context.kind]), Global.prototype);
-    return belongsTo(Object.defineProperty(new Global(internal), behind, { value: context }), context);
+    const global = Object.defineProperties(new Global(internal), (language ??= makeLanguage()));
+    return belongsTo(Object.defineProperty(global, behind, { value: context }), context);
 }
 
 /** HTML §9.3.3: window.postMessage(), to another window of the origin or to oneself. @param {Context} context */

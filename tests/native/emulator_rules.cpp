@@ -144,6 +144,32 @@ TEST_CASE("of a killed process's writes the first arrive, as many as are kept") 
     CHECK(tabs.read(1, "k") == "2");
 }
 
+TEST_CASE(
+    "data that is cleared or corrupted while a write is on its way: everybody agrees in the end") {
+    for (const bool wiped : {true, false}) {
+        for (const std::size_t steps : {0U, 1U, 2U, 3U, 4U}) {
+            Tabs tabs;
+            tabs.origin.set_item(tabs.contexts[0], 0, "k", "old");
+            tabs.run();
+            tabs.origin.set_item(tabs.contexts[0], 0, "k", "1");
+            tabs.origin.set_item(tabs.contexts[1], 0, "k", "2");
+            for (std::size_t i = 0; i < steps; ++i) tabs.origin.step(true);
+            if (wiped) {
+                tabs.origin.wipe();
+            } else {
+                tabs.origin.overwrite("k", "nonsense");
+            }
+            tabs.run();
+            const auto opened = tabs.origin.open_context(
+                tabs.origin.open_agent(tabs.origin.open_process()), tabs.origin.open_session(0));
+            tabs.contexts.push_back(opened);
+            CHECK(tabs.read(0, "k") == tabs.read(2, "k"));
+            CHECK(tabs.read(1, "k") == tabs.read(2, "k"));
+            CHECK(tabs.read(2, "k") == (wiped ? "nothing" : "nonsense"));
+        }
+    }
+}
+
 TEST_CASE("a frozen tab hears later, a cached one never what was posted meanwhile (HTML 9.5)") {
     Tabs tabs;
     const auto mine = tabs.origin.open_channel(tabs.contexts[0], "n");

@@ -81,6 +81,11 @@ describe('arguments are refused at once, by name', () => {
         for (const now of [NaN, /** @type {any} */ ('5'), new Date(NaN)]) refuses(() => origin.setClock(now), 'now');
         for (const record of [undefined, 5, null, {}, { key: 'k', store: 's' }, { key: 'k', database: 'd' }]) refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
         refuses(() => origin.corrupt(/** @type {any} */ ({ key: 'k', colour: 'red' })), 'record.colour');
+        for (const record of [{ key: Symbol('k') }, { key: 'k', value: {} }, { key: 1, database: 7, store: 7 }, { key: NaN, database: 'd', store: 's' }, { key: {}, database: 'd', store: 's' }]) {
+            refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
+        }
+        for (const stranger of [7, 'x', null, other.openTab()]) refuses(() => origin.closeConnections(/** @type {any} */ (stranger)), 'tab');
+        for (const [argument, options] of Object.entries({ url: { url: null }, quirks: { quirks: null } })) await assert.rejects(createOrigin(/** @type {any} */ (options)), isCode('invalid-argument', argument));
         for (const url of ['data:text/html,x', 'about:blank', 'file:///x']) await assert.rejects(createOrigin({ url }), isCode('invalid-argument', 'url'));
         for (const one of [origin, other]) one.close();
     });
@@ -90,6 +95,7 @@ describe('arguments are refused at once, by name', () => {
         let began = 0;
         await assert.rejects(explore(() => ++began, { seeds: 0, signal: AbortSignal.abort(reason) }), reason);
         assert.equal(began, 0);
+        for (const faultBudget of [NaN, 'x']) await assert.rejects(explore(() => {}, /** @type {any} */ ({ faultBudget })), isCode('invalid-argument', 'faultBudget'));
         for (const found of [undefined, {}, { seed: 1, schedule: 'x' }]) await assert.rejects(replay(() => {}, /** @type {any} */ (found)), isCode('invalid-argument', 'found'));
     });
 });
@@ -229,6 +235,26 @@ describe('global objects', () => {
         let calls = 0;
         Object.defineProperty(window.Storage.prototype, 'counted', { get: () => ++calls, configurable: true });
         assert.deepEqual([window.localStorage.counted, calls], [1, 1]);
+        origin.close();
+    });
+});
+
+describe('Web IDL', () => {
+    it('what interfaces inherit, attributes are called, and refuse', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const { BroadcastChannel, StorageEvent, QuotaExceededError, localStorage } = window;
+        assert.deepEqual([Object.getPrototypeOf(BroadcastChannel) === EventTarget, Object.getPrototypeOf(BroadcastChannel.prototype) === EventTarget.prototype], [true, true]);
+        assert.throws(() => BroadcastChannel.prototype.onmessage, TypeError);
+        assert.throws(() => (BroadcastChannel.prototype.onmessage = () => {}), TypeError);
+        const { get, set } = /** @type {any} */ (Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage'));
+        assert.deepEqual([get.name, set.name], ['get onmessage', 'set onmessage']);
+        assert.equal(Object.getOwnPropertyDescriptor(StorageEvent.prototype, 'key')?.get?.name, 'get key');
+        const error = new QuotaExceededError('full', { quota: 5, requested: 7 });
+        assert.deepEqual([error.quota, error.requested, error.code, Object.keys(error)], [5, 7, 22, []]);
+        for (const options of [{ quota: -1 }, { requested: -1 }, { quota: 7, requested: 5 }]) assert.throws(() => new QuotaExceededError('', options), RangeError);
+        assert.throws(() => Object.defineProperty(localStorage, 'k', { value: 'v', configurable: false }), TypeError);
+        assert.equal(localStorage.getItem('k'), null);
         origin.close();
     });
 });

@@ -113,6 +113,56 @@ describe('explore', () => {
         assert.match(report.trace ?? '', /dies/);
     });
 
+    it('an invariant that waits for ever, or throws an empty text, is broken; one that waits for the host or for time is not', async (t) => {
+        const options = { seeds: 2 };
+        assert.equal((await explore(() => {}, { ...options, invariant: () => { throw ''; } })).verdict, 'broken'); // eslint-disable-line no-throw-literal
+        /** @type {((context: import('tabacus/emulator').InvariantContext) => unknown)[]} */
+        const patient = [() => new Promise((resolve) => setImmediate(() => setImmediate(resolve))), ({ origin }) => new Promise((resolve) => origin.openTab().window.setTimeout(resolve, 1e6))];
+        for (const invariant of patient) assert.equal((await explore(() => {}, { ...options, invariant })).complaint, '');
+        t.mock.timers.enable({ apis: ['setTimeout'] });
+        const tick = () => {
+            t.mock.timers.tick(1000);
+            ticking = setImmediate(tick);
+        };
+        let ticking = setImmediate(tick);
+        const report = await explore(() => {}, { ...options, invariant: () => new Promise(() => {}) });
+        assert.deepEqual([report.complaint, report.seed], ['the invariant waits for ever', 1]);
+        const stuck = await explore(({ window }) => void window.navigator.locks.request('l', () => new Promise(() => {})), {
+            ...options, invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => origin.openTab().window.navigator.locks.request('l', () => {}),
+        });
+        assert.equal(stuck.complaint, 'the invariant waits for ever');
+        clearImmediate(ticking);
+    });
+
+    it('a signal ends it in the invariant, amid a run and while it shrinks', async () => {
+        const reason = new Error('enough');
+        /** @param {(abort: () => void) => [Scenario, object]} made */
+        const aborted = (made) => {
+            const controller = new AbortController();
+            const [scenario, options] = made(() => controller.abort(reason));
+            return assert.rejects(explore(scenario, { seeds: 50, ...options, signal: controller.signal }), reason);
+        };
+        await aborted((abort) => [() => {}, { invariant: () => (abort(), new Promise(() => {})) }]);
+        let runs = 0;
+        await aborted((abort) => [({ window }) => new Promise(() => window.setInterval(() => ++runs === 50 && abort(), 1)), {}]);
+        assert.ok(runs < 100);
+        let complaints = 0;
+        await aborted((abort) => [locked, { invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => {
+            const lost = origin.openTab().window.localStorage.getItem('n') !== '2';
+            if (lost && ++complaints === 2) abort();
+            return !lost;
+        } }]);
+        assert.equal(complaints, 2);
+    });
+
+    it('a replay tells its faults', async () => {
+        /** @type {Scenario} */
+        const scenario = async ({ window }) => { for (let at = 0; at < 3; ++at) await new Promise((resolve) => window.setTimeout(resolve, 1)); };
+        const options = { faults: /** @type {const} */ (['kill']), invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { tabs }) => tabs.every(({ closed }) => !closed) };
+        const report = await explore(scenario, options);
+        assert.deepEqual([report.verdict, (await replay(scenario, report, options)).faults], ['broken', { kill: 1 }]);
+    });
+
     it('a script as a scenario; what is no scenario is refused', async () => {
         const report = await explore('navigator.locks.request("l", () => localStorage.setItem("k", 1))', { seeds: 5, tabs: 3 });
         assert.equal(report.seeds, 5);

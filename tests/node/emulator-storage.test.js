@@ -351,4 +351,19 @@ describe('who sees what when', () => {
         assert.ok(cached.some((missing) => missing > 0), `${cached}`);
         assert.deepEqual(shared, seeds.map(() => 0));
     });
+
+    it('data that is cleared or corrupted while writes are on their way: all tabs agree in the end', async () => {
+        for (const act of /** @type {const} */ (['clearSiteData', 'corrupt'])) {
+            const origin = await createOrigin();
+            const [a, b] = [origin.openTab().window, origin.openTab().window];
+            a.localStorage.setItem('k', '1');
+            b.localStorage.setItem('k', '2');
+            origin[act]('k');
+            await origin.settled();
+            const { localStorage } = origin.openTab().window;
+            assert.deepEqual([a.localStorage.getItem('k'), b.localStorage.getItem('k')], [localStorage.getItem('k'), localStorage.getItem('k')]);
+            assert.equal(['1', '2'].includes(localStorage.getItem('k')), false);
+            origin.close();
+        }
+    });
 });

@@ -32,6 +32,18 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
+    it('shared memory goes nowhere: no one is cross-origin isolated (HTML §2.7.3)', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const channel = new window.BroadcastChannel('n');
+        const memory = new SharedArrayBuffer(4);
+        for (const one of [memory, new Int32Array(memory), { in: [memory] }]) {
+            assert.throws(() => channel.postMessage(one), isDom('DataCloneError'));
+            assert.throws(() => window.structuredClone(one), isDom('DataCloneError'));
+        }
+        origin.close();
+    });
+
     it('objects of one agent hear in the order of their making; two channels of one sender in the order of the posts', async () => {
         const origin = await createOrigin({ seed: 3 });
         const { BroadcastChannel } = origin.openTab().window;
@@ -147,6 +159,27 @@ describe('the clock', () => {
         origin.close();
     });
 
+    it('a tab that is throttled puts off the timers that wait, and those that wait go on in time when it is shown', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const { window } = tab;
+        const at = (/** @type {number} */ ms) => new Promise((resolve) => window.setTimeout(() => resolve(window.performance.now()), ms));
+        const [early, cleared] = [at(100), window.setTimeout(() => assert.fail('cleared'), 50)];
+        tab.throttle();
+        window.clearTimeout(cleared);
+        const before = window.Date.now();
+        await early;
+        assert.equal(window.Date.now() % 60_000, 0);
+        assert.ok(window.Date.now() > before + 100);
+        const begin = window.performance.now();
+        const every = window.setInterval(() => {}, 250);
+        const late = at(300);
+        tab.show();
+        assert.equal((await late) - begin, 300);
+        window.clearInterval(every);
+        origin.close();
+    });
+
     it('real: the machine’s', async () => {
         const origin = await createOrigin({ clock: 'real' });
         const { window } = origin.openTab();
@@ -233,6 +266,42 @@ describe('lifecycle', () => {
             'pagehide false', 'visibilitychange hidden',
         ]);
         assert.equal(window.closed, true);
+        origin.close();
+    });
+
+    it('the window is around its document: it hears what is captured, and what bubbles (DOM §2.9)', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const { window } = tab;
+        const { document } = window;
+        /** @type {string[]} */
+        const order = [];
+        const noting = (/** @type {string} */ who) => (/** @type {any} */ event) => {
+            assert.deepEqual([event.target === document, event.currentTarget === (who === 'document' ? document : window)], [true, true]);
+            order.push(`${who} ${event.type} ${event.eventPhase}`);
+        };
+        for (const type of ['visibilitychange', 'freeze', 'resume']) {
+            window.addEventListener(type, noting('capturing'), true);
+            window.addEventListener(type, noting('bubbling'));
+            window.addEventListener(type, () => order.push('once'), { once: true, capture: true });
+            document.addEventListener(type, noting('document'));
+        }
+        tab.hide();
+        tab.freeze();
+        tab.thaw();
+        tab.show();
+        assert.deepEqual(order, [
+            'capturing visibilitychange 1', 'once', 'document visibilitychange 2', 'bubbling visibilitychange 3',
+            'capturing freeze 1', 'once', 'document freeze 2', 'capturing resume 1', 'once', 'document resume 2',
+            'capturing visibilitychange 1', 'document visibilitychange 2', 'bubbling visibilitychange 3',
+        ]);
+        order.length = 0;
+        document.addEventListener('visibilitychange', (/** @type {any} */ event) => event.stopPropagation());
+        document.dispatchEvent(new window.Event('visibilitychange', { bubbles: true }));
+        window.addEventListener('visibilitychange', (/** @type {any} */ event) => event.stopImmediatePropagation(), true);
+        window.addEventListener('visibilitychange', () => assert.fail('it was stopped'), true);
+        document.dispatchEvent(new window.Event('visibilitychange', { bubbles: true }));
+        assert.deepEqual(order, ['capturing visibilitychange 1', 'document visibilitychange 2', 'capturing visibilitychange 1']);
         origin.close();
     });
 

@@ -131,15 +131,34 @@ void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
     for (const auto& session : sessions_) session->set_quota(bytes);
 }
 
+/// What is on its way would come back in one place and not in another.
 void EmulatedOrigin::wipe() {
     ++version_;
+    for (const auto& source : std::vector(scheduler_.sources())) {
+        const auto kind = source.kind;
+        if (kind == Source::Kind::outgoing || kind == Source::Kind::incoming) {
+            scheduler_.truncate(source, 0);
+        }
+    }
     local_.wipe();
     for (const auto& session : sessions_) session->wipe();
 }
 
+/// What is on its way arrives first: it would come back in one place and not in another.
 void EmulatedOrigin::overwrite(const std::string& key, std::optional<std::string> value) {
     ++version_;
+    begin_step();
+    for (const auto kind : {Source::Kind::outgoing, Source::Kind::incoming}) {
+        for (const auto& source : std::vector(scheduler_.sources())) {
+            while (source.kind == kind && scheduler_.has(source)) scheduler_.take(source).event();
+        }
+    }
     local_.overwrite(key, std::move(value));
+}
+
+void EmulatedOrigin::receive(ProcessId process, const StorageArea::Write& write) {
+    ++version_;
+    local_.receive(process, write);
 }
 
 void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
@@ -160,8 +179,7 @@ void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
                 [&] { return "its " + describe_change(write->change) + " goes out"; });
     for (const auto process : local_.processes()) {
         scheduler_.post({Source::Kind::incoming, process, 0}, [this, process, write] {
-            ++version_;
-            local_.receive(process, *write);
+            receive(process, *write);
             tell_contexts(0, process, *write);
         });
     }

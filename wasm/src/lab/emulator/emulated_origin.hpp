@@ -181,6 +181,7 @@ class EmulatedOrigin final : private LockListener {
 
     void pass_on(AreaId area, StorageArea::Write write);
     void send(const std::shared_ptr<StorageArea::Write>& write);
+    void receive(ProcessId process, const StorageArea::Write& write);
     void tell_contexts(AreaId area, ProcessId process, const StorageArea::Write& write);
     void to_manager(ContextId context, Action words);
     /// An event of the context's, which begins as one of `kind` with its number.

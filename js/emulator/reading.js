@@ -1,0 +1,218 @@
+/** What a script's text says before it runs: what it declares, whether it is a module, and what that exports. */
+
+import { endsOperand, tokensOf } from './lexer.js';
+
+/** @typedef {import('./lexer.js').Token} Token */
+
+/**
+ * @typedef {object} Reading
+ * @property {string} text to run: a module's without its exports
+ * @property {boolean} module
+ * @property {boolean} strict
+ * @property {string[]} names that it declares by var and function at its outermost level
+ * @property {string[]} lexical those it declares there by let, const and class
+ * @property {Set<string>} asked names that it applies typeof to, which may be nobody's
+ * @property {[string, string][]} exports what a module's are called, and which of its names each is
+ */
+
+/** What a module finds its default export's place and `import.meta` under: names that no script uses. */
+export const hidden = Object.freeze({ exported: '__tabacus_exported', meta: '__tabacus_meta' });
+
+/** Readings of the latest texts: tests run one text in many tabs. @type {Map<string, Reading>} */
+const known = new Map();
+const knownMax = 100;
+
+/** @param {string} source @param {(source: string) => boolean} isClassic can it be compiled as no module? @returns {Reading} */
+export function readingOf(source, isClassic) {
+    const found = known.get(source);
+    if (found) return found;
+    if (known.size >= knownMax) known.clear();
+    const reading = read(source, isClassic);
+    known.set(source, reading);
+    return reading;
+}
+
+/** Also of what stands in strings, for eval(). @param {string} source */
+export const askedIn = (source) => new Set([...source.matchAll(/\btypeof[\s(]+([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu)].map(([, name]) => /** @type {string} */ (name)));
+
+/** @param {string} source @param {(source: string) => boolean} isClassic @returns {Reading} */
+function read(source, isClassic) {
+    const tokens = tokensOf(source);
+    const outermost = (/** @type {Token} */ one, /** @type {string} */ text) => one.kind === 'name' && one.text === text && !one.member;
+    const exports = tokens.some((one) => outermost(one, 'export') && one.depth === 0);
+    const awaits = () => tokens.some((one) => outermost(one, 'await') && !one.inner) && !isClassic(source);
+    const asked = askedIn(source);
+    if (exports || metasOf(tokens).length > 0 || awaits()) {
+        return { ...moduleOf(source, tokens), module: true, strict: true, names: [], lexical: [], asked };
+    }
+    return { text: source, module: false, strict: isStrict(tokens), ...declaredIn(tokens), asked, exports: [] };
+}
+
+/** §11.2.1, a Directive Prologue. @param {readonly Token[]} tokens */
+function isStrict(tokens) {
+    for (let at = 0; tokens[at]?.kind === 'string'; at += tokens[at + 1]?.text === ';' ? 2 : 1) {
+        if (/^(['"])use strict\1$/.test(tokens[at]?.text ?? '')) return true;
+    }
+    return false;
+}
+
+/** @param {readonly Token[]} tokens */
+function declaredIn(tokens) {
+    /** @type {Set<string>} */
+    const names = new Set();
+    /** @type {Set<string>} */
+    const lexical = new Set();
+    const add = (/** @type {Set<string>} */ set, /** @type {readonly string[]} */ more) => more.forEach((name) => set.add(name));
+    for (const [at, { kind, text, inner, member, depth }] of tokens.entries()) {
+        if (kind !== 'name' || inner || member) continue;
+        if (text === 'var') add(names, bindings(tokens, at + 1));
+        else if (text === 'function') add(names, nameAt(tokens, tokens[at + 1]?.text === '*' ? at + 2 : at + 1));
+        else if (depth === 0 && text === 'class') add(lexical, beginsStatement(tokens, at) ? nameAt(tokens, at + 1) : []);
+        else if (depth === 0 && (text === 'let' || text === 'const')) add(lexical, bindings(tokens, at + 1));
+    }
+    return { names: [...names], lexical: [...lexical] };
+}
+
+/** @param {readonly Token[]} tokens @param {number} at */
+const nameAt = (tokens, at) => (tokens[at]?.kind === 'name' ? [/** @type {Token} */ (tokens[at]).text] : []);
+
+/** @param {readonly Token[]} tokens @param {number} at */
+function beginsStatement(tokens, at) {
+    const before = tokens[at - 1];
+    return !before || before.text === ';' || before.text === '}' || (endsOperand(before) && Boolean(tokens[at]?.newline));
+}
+
+/** The names of one declaration. @param {readonly Token[]} tokens @param {number} from after its keyword @returns {string[]} */
+function bindings(tokens, from) {
+    const names = [];
+    for (let at = from; ; ++at) {
+        const first = tokens[at];
+        if (first?.text === '{' || first?.text === '[') {
+            const end = closing(tokens, at);
+            names.push(...boundIn(tokens, at, end));
+            at = end;
+        } else if (first?.kind === 'name') names.push(first.text);
+        else return names;
+        at = endOfInitializer(tokens, at + 1, first.depth);
+        if (tokens[at]?.text !== ',') return names;
+    }
+}
+
+/** @param {readonly Token[]} tokens @param {number} open @returns {number} where what opens there closes */
+function closing(tokens, open) {
+    const depth = tokens[open]?.depth ?? 0;
+    const found = tokens.findIndex((one, at) => at > open && one.depth === depth);
+    return found < 0 ? tokens.length : found;
+}
+
+/** Names that a pattern binds; those in its defaults are none of them. @param {readonly Token[]} tokens @param {number} open @param {number} close */
+function boundIn(tokens, open, close) {
+    const names = [];
+    for (let at = open + 1; at < close; ++at) {
+        const { kind, text, depth } = /** @type {Token} */ (tokens[at]);
+        const after = tokens[at + 1]?.text;
+        // `a` of { a: b } and [a] of { [a]: b } are keys.
+        if (kind === 'name' && after !== ':') names.push(text);
+        else if (text === '[' && tokens[closing(tokens, at) + 1]?.text === ':') at = closing(tokens, at);
+        else if (text === '=') at = endOfInitializer(tokens, at, depth) - 1;
+    }
+    return names;
+}
+
+/**
+ * @param {readonly Token[]} tokens
+ * @param {number} from
+ * @param {number} depth
+ * @returns {number} where a comma, the end of the statement, or of what is around, follows (§12.10: also without a semicolon)
+ */
+function endOfInitializer(tokens, from, depth) {
+    for (let at = from; at < tokens.length; ++at) {
+        const token = /** @type {Token} */ (tokens[at]);
+        if (token.depth < depth || (token.depth === depth && (token.text === ',' || token.text === ';'))) return at;
+        if (token.depth > depth || !token.newline || !endsOperand(tokens[at - 1])) continue;
+        const continues = token.kind === 'name' ? token.text === 'in' || token.text === 'instanceof' : token.kind === 'punctuator' && !['{', '++', '--'].includes(token.text);
+        if (!continues && token.kind !== 'template') return at;
+    }
+    return tokens.length;
+}
+
+/** Where `import.meta` is. @param {readonly Token[]} tokens @returns {number[]} */
+const metasOf = (tokens) =>
+    tokens.flatMap(({ text, kind, member }, at) => (kind === 'name' && text === 'import' && !member && tokens[at + 1]?.text === '.' && tokens[at + 2]?.text === 'meta' ? [at] : []));
+
+/** A piece of a text that another stands for. @typedef {{ at: number, end: number, text: string }} Edit */
+
+/** A module's exports are names in it, which others read as they are at the time. @param {string} source @param {readonly Token[]} tokens */
+function moduleOf(source, tokens) {
+    /** @type {[string, string][]} */
+    const exports = [];
+    /** @type {Edit[]} */
+    const edits = metasOf(tokens).map((at) => ({ at: tokens[at]?.at ?? 0, end: tokens[at + 2]?.end ?? 0, text: hidden.meta }));
+    for (const [at, { kind, text, depth, member }] of tokens.entries()) {
+        if (kind === 'name' && text === 'export' && depth === 0 && !member) edits.push(...exportAt(tokens, at, exports));
+    }
+    edits.sort((one, other) => one.at - other.at);
+    let text = '';
+    let from = 0;
+    for (const edit of edits) {
+        // Lines stay where they are.
+        text += source.slice(from, edit.at) + edit.text + source.slice(edit.at, edit.end).replace(/[^\n]+/g, '');
+        from = edit.end;
+    }
+    return { text: text + source.slice(from), exports };
+}
+
+/** @param {readonly Token[]} tokens @param {number} at @param {[string, string][]} exports @returns {Edit[]} */
+function exportAt(tokens, at, exports) {
+    const first = /** @type {Token} */ (tokens[at]);
+    const second = tokens[at + 1];
+    const alone = [{ at: first.at, end: first.end, text: '' }];
+    if (second?.text === '{') return listAt(tokens, at, exports);
+    if (second?.text === 'default') return defaultAt(tokens, at, exports);
+    if (second?.text === '*') return []; // of another module: the engine says so
+    if (second?.text === 'const' || second?.text === 'let' || second?.text === 'var') {
+        exports.push(...bindings(tokens, at + 2).map((name) => /** @type {[string, string]} */ ([name, name])));
+    } else {
+        const name = declarationAt(tokens, at + 1)?.name;
+        if (name) exports.push([name, name]);
+    }
+    return alone;
+}
+
+/** export { a, b as c, d as "e" }; @param {readonly Token[]} tokens @param {number} at @param {[string, string][]} exports @returns {Edit[]} */
+function listAt(tokens, at, exports) {
+    const close = closing(tokens, at + 1);
+    if (tokens[close + 1]?.text === 'from' && tokens[close + 2]?.kind === 'string') return []; // as of `export *`
+    for (let i = at + 2; i < close; ++i) {
+        const local = /** @type {Token} */ (tokens[i]);
+        const called = tokens[i + 1]?.text === 'as' ? tokens[(i += 2)] : local;
+        exports.push([called?.kind === 'string' ? called.text.slice(1, -1) : (called?.text ?? ''), local.text]);
+        if (tokens[i + 1]?.text === ',') ++i;
+    }
+    return [{ at: tokens[at]?.at ?? 0, end: tokens[close]?.end ?? 0, text: ';' }];
+}
+
+/** @param {readonly Token[]} tokens @param {number} at @returns {{ name: string | undefined, body: number } | undefined} a function's or a class's */
+function declarationAt(tokens, at) {
+    const start = tokens[at]?.text === 'async' && tokens[at + 1]?.text === 'function' && !tokens[at + 1]?.newline ? at + 1 : at;
+    const { text = '', depth = 0 } = tokens[start] ?? {};
+    if (text !== 'function' && text !== 'class') return undefined;
+    const named = tokens[start + 1]?.text === '*' ? start + 2 : start + 1;
+    const name = tokens[named]?.kind === 'name' && tokens[named]?.text !== 'extends' ? tokens[named]?.text : undefined;
+    // A brace of this depth before it is the heritage's of a class: `class extends mixin({}) {}` has none.
+    return { name, body: tokens.findIndex((one, i) => i > start && one.text === '{' && one.kind === 'punctuator' && one.depth === depth) };
+}
+
+/** @param {readonly Token[]} tokens @param {number} at @param {[string, string][]} exports @returns {Edit[]} */
+function defaultAt(tokens, at, exports) {
+    const [first, word] = /** @type {[Token, Token]} */ ([tokens[at], tokens[at + 1]]);
+    const declaration = declarationAt(tokens, at + 2);
+    if (declaration?.name) {
+        exports.push(['default', declaration.name]);
+        return [{ at: first.at, end: word.end, text: '' }];
+    }
+    const edits = [{ at: first.at, end: word.end, text: `${hidden.exported}.default =` }];
+    const last = declaration && tokens[closing(tokens, declaration.body)];
+    // A declaration's end is one without a semicolon.
+    return last ? [...edits, { at: last.end, end: last.end, text: ';' }] : edits;
+}
