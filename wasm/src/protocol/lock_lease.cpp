@@ -22,8 +22,10 @@ std::string state_of(std::string_view identifier, std::int64_t beat) {
     return std::string(identifier) + "/" + std::to_string(beat);
 }
 
-/// The same for maxHold: a holder that grants goes on to other tokens.
-std::string hold_of(const LockRow& row) { return state_of(row.grant, -1 - row.last); }
+/// The same for maxHold, and for one request: a holder that lives, and has heard it, hands over.
+std::string hold_of(const LockRow& row, std::string_view request) {
+    return state_of(row.grant + "/" + std::string(request), row.last);
+}
 
 /// More than are gone while somebody waits.
 constexpr std::size_t gone_max = 1'024;
@@ -198,7 +200,6 @@ bool LeaseTurnstile::free(const std::optional<LockRow>& row, const Line& line) c
         context_.gone.contains(row->grant)) {
         return true;
     }
-    if (line.grant != row->grant && stale(hold_of(*row))) return true;
     const auto reads = [](const auto& entry) { return entry.kind == Entry::Kind::reads; };
     return line.grant == row->grant && std::ranges::any_of(line.entries, reads) &&
            std::ranges::all_of(line.entries, [&](const auto& entry) {
@@ -218,13 +219,14 @@ LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row,
     Seen seen;
     if (wish.steal) return seen;
     const bool reads = wish.mode == LockMode::shared;
-    if (!free(row, line) && !(reads && is_read(row, line))) {
+    const bool overdue = row && line.grant != row->grant && stale(hold_of(*row, id));
+    if (!free(row, line) && !overdue && !(reads && is_read(row, line))) {
         seen[state_of(row->grant, row->beat)] = bounded_lease(row->lease_ms);
         const auto declared = {row->max_hold_ms, wish.claim.max_hold_ms};
         for (const auto hold_ms : declared) {
             if (hold_ms <= 0) continue;
             const auto most_ms = static_cast<double>(hold_ms) + hold_grace_ms;
-            auto& hold = seen.try_emplace(hold_of(*row), most_ms).first->second;
+            auto& hold = seen.try_emplace(hold_of(*row, id), most_ms).first->second;
             hold = std::min(hold, most_ms);
         }
     }
