@@ -21,7 +21,7 @@ const space = /\s+/y;
 const kinds = /** @type {const} */ ({
     name: /#?[\p{ID_Start}$_][\p{ID_Continue}$\u200C\u200D]*/uy,
     number: /\.?\d[\w.]*(?:(?<=[eE])[+-]\d+)?/y,
-    string: /'[^'\\\n]*(?:\\[^][^'\\\n]*)*'|"[^"\\\n]*(?:\\[^][^"\\\n]*)*"/y,
+    string: /'[^'\\\n]*(?:\\(?:\r\n|[^])[^'\\\n]*)*'|"[^"\\\n]*(?:\\(?:\r\n|[^])[^"\\\n]*)*"/y,
     template: /[`}][^`\\$]*(?:(?:\\[^]|\$(?!\{))[^`\\$]*)*(?:`|\$\{)/y,
     regexp: /\/(?![*/])(?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[\p{ID_Continue}$]*/uy,
     punctuator: /=>|\.\.\.|\?\.(?!\d)|\+\+|--|(?:\*\*|<<|>>>?|&&|\|\||\?\?|[-+*/%&|^<>=!])={0,2}|[^]/y,
@@ -39,7 +39,7 @@ function afterTrivia(source, from) {
         const start = at;
         space.lastIndex = at;
         if (space.test(source)) at = space.lastIndex;
-        if (source.startsWith('//', at) || (at === 0 && source.startsWith('#!'))) at = endOfLine(source, at);
+        if (source.startsWith('//', at)) at = endOfLine(source, at);
         else if (source.startsWith('/*', at)) at = source.indexOf('*/', at + 2) < 0 ? source.length : source.indexOf('*/', at + 2) + 2;
         if (at === start) return at;
     }

@@ -129,7 +129,9 @@ function endOfInitializer(tokens, from, depth) {
     for (let at = from; at < tokens.length; ++at) {
         const token = /** @type {Token} */ (tokens[at]);
         if (token.depth < depth || (token.depth === depth && (token.text === ',' || token.text === ';'))) return at;
-        if (token.depth > depth || !token.newline || !endsOperand(tokens[at - 1])) continue;
+        const before = tokens[at - 1];
+        // What closes at its depth ends an expression, whatever it closes.
+        if (token.depth > depth || !token.newline || !(endsOperand(before) || before?.text === '}')) continue;
         const continues = token.kind === 'name' ? token.text === 'in' || token.text === 'instanceof' : token.kind === 'punctuator' && !['{', '++', '--'].includes(token.text);
         if (!continues && token.kind !== 'template') return at;
     }

@@ -140,10 +140,11 @@ function findIn({ get }, name, found) {
  * exports.
  *
  * @param {Context} context
- * @param {string} source
+ * @param {string} given
  * @returns {any}
  */
-export function runScript(context, source) {
+export function runScript(context, given) {
+    const source = given.replace(/^#!/, '//'); // §12.5, a Hashbang Comment: only the first of a text's
     const reading = readingOf(source, isClassic);
     const scopes = new Scopes(context, reading);
     if (reading.module) return runModule(context, reading, scopes);

@@ -116,6 +116,15 @@ describe('what a script declares', () => {
             assert.equal(await tab.run('sum + more + typeof two'), '7function');
         }));
 
+    it('by let and const, no semicolons, functions among them; a Hashbang Comment (§12.5) before them', () =>
+        withTab(async (tab) => {
+            await tab.run('#!/usr/bin/env node\nconst f = () => {}\nvar g = function () {}\ng(), bar = 5\nclass C {}\nlet h = { x: 1 }\n');
+            assert.equal(await tab.run('typeof f + typeof g + bar + typeof C + h.x'), 'functionfunction5function1');
+            assert.equal(tab.window.bar, 5);
+            const lines = Array.from({ length: 3_000 }, (_, i) => `const a${i} = () => { return ${i} }\nvar b${i} = function () {}`);
+            assert.equal(await tab.run(`${lines.join('\n')}\na7()`), 7);
+        }));
+
     it('a text of many comments is read in no time', () =>
         withTab(async (tab) => {
             const source = `/* a licence */\n${'var x = 1;\n/* one */\n/* two */\n'.repeat(2000)}x`;
@@ -132,6 +141,7 @@ describe('modules', () => {
         ['several in a line', 'const a=1;export default a;export const b=2,c=3;export{a as d};', { default: 1, b: 2, c: 3, d: 1 }],
         ['patterns', 'export const { a, b: [c = { x: 1 }], ...d } = { a: 1, b: [] }, [e, , f] = [5, 6, 7];', { a: 1, c: { x: 1 }, d: {}, e: 5, f: 7 }],
         ['no semicolons', 'export const a = 1\nexport let b = a\n  + 1\nexport var c = [a, b].map((n) => n)\nexport { a as z }', { a: 1, b: 2, c: [1, 2], z: 1 }],
+        ['functions without semicolons, a Hashbang Comment', '#!/x\nexport const f = () => { return 1 }\nvoid 0, Math\nexport const g = f()', { f: 'function', g: 1 }],
         ['a string for a name', "const a = 1; export { a as 'a b', a as default };", { 'a b': 1, default: 1 }],
         // eslint-disable-next-line no-template-curly-in-string
         ['in strings, comments, templates and regular expressions it is none', 'export const a = `\nexport const b = ${1}\n${`export`}`.length\n/*\nexport const c = 1;\n*/ // export\nconst d = /`;export e/\nconst o = { export: 1 }; o.export', { a: 26 }],

@@ -32,7 +32,9 @@ Task<void> EventualCounter::start() { static_cast<void>(co_await attempt(read())
 Task<std::int64_t> EventualCounter::store(std::int64_t n) {
     auto& total = n < 0 ? minus_ : plus_;
     const auto amount = n < 0 ? -n : n;
-    co_await adopt(total);
+    if (!co_await adopt(total)) {
+        co_await fail(ErrorCode::quota_exceeded, "there is no room to set aside what is no number");
+    }
     co_await checked_add(plus_.value - minus_.value, n);
     const auto before = total.value;
     total.value = std::min(before + amount, total_max);
@@ -57,17 +59,20 @@ Task<std::int64_t> EventualCounter::read() {
     co_return value();
 }
 
-/// What the store holds is a baseline when it is the first, or the larger.
-Task<void> EventualCounter::adopt(Total& total) {
+/// What the store holds is a baseline when it is the first, or the larger. False: what it holds is
+/// nothing of ours, cannot be moved, and is not to be written over.
+Task<bool> EventualCounter::adopt(Total& total) {
     const auto text = co_await world().storage().get(total.key);
     auto stored = text ? parse_total(*text) : 0;
+    bool free = true;
     if (!stored) {
-        co_await set_aside(total.key, total.key + "/aside", *text,
-                           "A total that is not a number is set aside.");
+        free = co_await set_aside(total.key, total.key + "/aside", *text,
+                                  "A total that is not a number is set aside.");
         stored = 0;
     }
     if (!total.started || *stored > total.value) total.baseline = total.value = *stored;
     total.started = true;
+    co_return free;
 }
 
 void EventualCounter::on_storage(const StorageChange& change) {

@@ -45,7 +45,7 @@ class EventualCounter : public StoredCounter {
 
   private:
     Task<void> start();
-    Task<void> adopt(Total& total);
+    Task<bool> adopt(Total& total);
     Task<void> write_back(Total& total);
     void on_storage(const StorageChange& change);
     void hear(Total& total, std::string_view news);

@@ -1,6 +1,7 @@
 #include "lock_lease.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "record.hpp"
@@ -22,18 +23,11 @@ std::string state_of(std::string_view identifier, std::int64_t beat) {
     return std::string(identifier) + "/" + std::to_string(beat);
 }
 
-/// The same for maxHold, and for one request: a holder that lives, and has heard it, hands over.
-std::string hold_of(const LockRow& row, std::string_view request) {
-    return state_of(row.grant + "/" + std::string(request), row.last);
-}
-
 /// More than are gone while somebody waits.
 constexpr std::size_t gone_max = 1'024;
 /// What is looked at of what pages have left word of.
-constexpr std::size_t words_max = 64;
+constexpr std::size_t words_max = 512;
 constexpr std::size_t sights_max = 64;
-/// Beyond maxHold: for the holder's own timer, and for the news of its end.
-constexpr double hold_grace_ms = 2 * slice_ms + 50;
 /// How many fields an entry of the line has, and where the first begins.
 constexpr std::size_t fields_of_entry = 5;
 constexpr std::size_t fields_before = 2;
@@ -105,12 +99,15 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     const auto id = identifier_of(context_.world.random().bits());
     if (!wish.steal && !wish.if_available) waiting_ = id;
     double pause_ms = look_first_ms;
+    if (!std::exchange(context_.swept, true)) co_await sweep_words();
     if (!std::exchange(listened_, true)) (void)co_await hear_words();
     while (true) {
         Seen seen;
         auto possession = co_await try_now(wish, id, seen);
         remember(seen);
-        if (possession && wish.mode == LockMode::exclusive) co_await forget_words();
+        if (possession && wish.mode == LockMode::exclusive) {
+            co_await remove_words(std::exchange(words_, {}));
+        }
         const bool news = !possession && co_await hear_words();
         if (news && !cancelled_) continue;
         if (possession || wish.if_available) {
@@ -133,21 +130,26 @@ void LeaseTurnstile::remember(const Seen& seen) {
         std::erase_if(sights_, [&](const auto& sight) { return !seen.contains(sight.first); });
     }
     for (const auto& [state, lease_ms] : seen) {
-        sights_.try_emplace(state, lease_ms + look_last_ms);  // the first slice has begun already
+        sights_.try_emplace(state,
+                            lease_ms + look_slice_ms());  // the first slice has begun already
     }
     if (!seen.empty() && !std::exchange(aging_, true)) context_.scope.spawn(age());
+}
+
+double LeaseTurnstile::look_slice_ms() const {
+    return context_.world.lifecycle().hidden() ? look_hidden_ms : look_last_ms;
 }
 
 /// By this tab's own timer, in slices: one that fires late counts no more.
 Task<void> LeaseTurnstile::age() {
     const auto young = [](const auto& sight) { return sight.second > 0; };
     while (!context_.closed && std::ranges::any_of(sights_, young)) {
-        const auto slice_ms = context_.world.lifecycle().hidden() ? look_hidden_ms : look_last_ms;
-        co_await context_.world.clock().sleep(slice_ms);
+        const auto passed_ms = look_slice_ms();
+        co_await context_.world.clock().sleep(passed_ms);
         bool ripe = false;
         for (auto& sight : sights_) {
-            ripe |= young(sight) && sight.second <= slice_ms;
-            sight.second -= slice_ms;
+            ripe |= young(sight) && sight.second <= passed_ms;
+            sight.second -= passed_ms;
         }
         if (ripe) bell_.complete({});
     }
@@ -219,16 +221,8 @@ LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row,
     Seen seen;
     if (wish.steal) return seen;
     const bool reads = wish.mode == LockMode::shared;
-    const bool overdue = row && line.grant != row->grant && stale(hold_of(*row, id));
-    if (!free(row, line) && !overdue && !(reads && is_read(row, line))) {
+    if (!free(row, line) && !(reads && is_read(row, line))) {
         seen[state_of(row->grant, row->beat)] = bounded_lease(row->lease_ms);
-        const auto declared = {row->max_hold_ms, wish.claim.max_hold_ms};
-        for (const auto hold_ms : declared) {
-            if (hold_ms <= 0) continue;
-            const auto most_ms = static_cast<double>(hold_ms) + hold_grace_ms;
-            auto& hold = seen.try_emplace(hold_of(*row, id), most_ms).first->second;
-            hold = std::min(hold, most_ms);
-        }
     }
     for (const auto& entry : line.entries) {
         if (entry.id == id) break;
@@ -386,7 +380,8 @@ void LockContext::note_gone(const std::vector<std::string>& ids) {
     }
 }
 
-/// What was left by pages that have gone away. True if there is news in it.
+/// What was left by pages that have gone away. True if there is news in it. Who begins an epoch
+/// removes it: whoever it spoke of is no more.
 Task<bool> LeaseTurnstile::hear_words() {
     const auto prefix = context_.names.lock_word(key_, "");
     auto keys = co_await attempt(context_.world.storage().keys(prefix));
@@ -402,17 +397,34 @@ Task<bool> LeaseTurnstile::hear_words() {
     co_return news;
 }
 
-/// Whoever they spoke of is no more: an epoch has begun.
-Task<void> LeaseTurnstile::forget_words() {
-    for (const auto& word : std::exchange(words_, {})) {
+Task<void> LeaseTurnstile::remove_words(std::vector<std::string> words) {
+    for (const auto& word : words) {
         (void)co_await attempt(context_.world.storage().remove(word));
     }
 }
 
+/// Of any lock: after the longest lease a word says nothing that is not known.
+Task<void> LeaseTurnstile::sweep_words() {
+    auto& storage = context_.world.storage();
+    const auto now_ms = context_.world.clock().now_ms();
+    auto keys = co_await attempt(storage.keys(context_.names.lock_words()));
+    if (!keys) co_return;
+    std::vector<std::string> old;
+    for (const auto& key : keys.value()) {
+        auto text = co_await attempt(storage.get(key));
+        const auto left_ms = text && text.value() ? parse_value(*text.value()) : std::nullopt;
+        const bool recent = left_ms && std::abs(now_ms - static_cast<double>(*left_ms)) <
+                                           static_cast<double>(lease_hidden_ms);
+        if (!recent) old.push_back(key);
+    }
+    co_await remove_words(std::move(old));
+}
+
 /// The page may not get to the row, and who comes after it has heard nothing.
 Task<void> LeaseTurnstile::leave_word(std::string id) {
-    (void)co_await attempt(
-        context_.world.storage().set(context_.names.lock_word(key_, id), record_version));
+    const auto now_ms = std::clamp(context_.world.clock().now_ms(), 0.0, 0x1p52);
+    (void)co_await attempt(context_.world.storage().set(
+        context_.names.lock_word(key_, id), format_decimal(static_cast<std::int64_t>(now_ms))));
 }
 
 void LeaseTurnstile::cancel() {

@@ -3,8 +3,7 @@
 // The lock's row says who holds it and counts the holder's renewals. Who sees the same holder and
 // count for the whole length of the lease, by its own timer and not by any clock, may take it over:
 // that begins a new epoch, so that a holder who was merely slow finds its writes refused. Leases of
-// hidden tabs are longer, because their timers run once a minute (DESIGN §1). So does who sees the
-// same holder under a `maxHold`, the row's or its own, for longer than that, whatever it renews.
+// hidden tabs are longer, because their timers run once a minute (DESIGN §1).
 //
 // Beside it a second row is the line: who waits, in the order of asking, and who shares. Readers of
 // several tabs hold one epoch together, which each of them renews and the last one ends. The line
@@ -85,7 +84,8 @@ class LeaseTurnstile final : public Turnstile {
     Task<void> age();
     void tell_gone(const std::string& id);
     Task<bool> hear_words();
-    Task<void> forget_words();
+    Task<void> remove_words(std::vector<std::string> words);
+    Task<void> sweep_words();
     Task<void> leave_word(std::string id);
     /// Until the bell rings, at most.
     Task<void> wait(double delay_ms);
@@ -94,6 +94,7 @@ class LeaseTurnstile final : public Turnstile {
     Task<void> give_back(std::shared_ptr<Possession> possession);
     Task<void> end_lease(std::shared_ptr<Possession> possession);
     [[nodiscard]] std::int64_t lease_ms() const;
+    [[nodiscard]] double look_slice_ms() const;
 
     LockContext& context_;
     std::string key_;

@@ -57,6 +57,7 @@ struct LockContext {
     std::set<std::string, std::less<>> gone = {};
     std::uint64_t last_id = 0;
     double last_stamp_ms = 0;
+    bool swept = false;  // of words that are too old (lock_lease.hpp)
     int rescues = 0;
     bool asleep = false;  // frozen, or between pagehide and pageshow
     bool closed = false;

@@ -39,9 +39,11 @@ class Names {
     [[nodiscard]] std::string lock(std::string_view key) const {
         return root_ + "lock/" + std::string(key);
     }
-    /// localStorage: that `id`, of a lease on the lock, is gone with its page (lock_lease.hpp).
+    [[nodiscard]] std::string lock_words() const { return concat({root_, "gone/"}); }
+    /// localStorage: that `id`, of a lease on the lock, is gone with its page, and when
+    /// (lock_lease.hpp).
     [[nodiscard]] std::string lock_word(std::string_view key, std::string_view id) const {
-        return concat({root_, "gone/", key, "/", id});
+        return concat({lock_words(), key, "/", id});
     }
     /// Held while waiting for that one: the queue.
     [[nodiscard]] std::string lock_gate(std::string_view key) const {

@@ -78,7 +78,7 @@ Task<void> StoredCounter::look() {
 Task<bool> StoredCounter::set_aside(std::string key, std::string to, std::string text,
                                     const char* message) {
     const auto moved = co_await attempt(move(key, std::move(to), std::move(text)));
-    if (moved || std::exchange(stays_, key) != key) warn_corrupt(key, message);
+    if (moved || stays_.insert(key).second) warn_corrupt(key, message);
     co_return static_cast<bool>(moved);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,7 +70,7 @@ class StoredCounter : public Counter {
     Task<void> move(std::string from, std::string to, std::string text);
 
     Place place_;
-    std::string stays_;  // what was last warned of without being moved
+    std::set<std::string> stays_;  // what was warned of without being moved
     std::int64_t last_seen_ = 0;
     Watchers watchers_;
     bool telling_ = false;
