@@ -50,7 +50,8 @@ Guarantee NaiveCounter::guarantee() const {
 Task<std::optional<std::int64_t>> NaiveCounter::parse_or_set_aside(
     std::optional<std::string> text) {
     if (!text) co_return 0;
-    if (const auto value = parse_value(*text)) co_return *value;
+    const auto value = parse_value(*text);
+    if (value) co_return value;
     const bool moved =
         co_await set_aside(key_, key_ + "/aside", *text,
                            "A value that is not a number is set aside; the count begins at zero.");
