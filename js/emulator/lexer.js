@@ -77,7 +77,7 @@ function beginsObject(before, around) {
     return !['=>', ';', '{', '}', ')'].includes(before.text);
 }
 
-/** What is not of the grammar is a punctuator: it never throws, and always ends. */
+/** What is not of the grammar is a punctuator, so that it always ends. */
 class Lexer {
     /** @type {Token[]} */
     tokens = [];

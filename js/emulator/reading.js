@@ -101,8 +101,9 @@ function bindings(tokens, from) {
 /** @param {readonly Token[]} tokens @param {number} open @returns {number} where what opens there closes */
 function closing(tokens, open) {
     const depth = tokens[open]?.depth ?? 0;
-    const found = tokens.findIndex((one, at) => at > open && one.depth === depth);
-    return found < 0 ? tokens.length : found;
+    let at = open + 1;
+    while (at < tokens.length && tokens[at]?.depth !== depth) ++at;
+    return at;
 }
 
 /** Names that a pattern binds; those in its defaults are none of them. @param {readonly Token[]} tokens @param {number} open @param {number} close */
@@ -110,10 +111,11 @@ function boundIn(tokens, open, close) {
     const names = [];
     for (let at = open + 1; at < close; ++at) {
         const { kind, text, depth } = /** @type {Token} */ (tokens[at]);
-        const after = tokens[at + 1]?.text;
+        const last = text === '[' ? closing(tokens, at) : at;
         // `a` of { a: b } and [a] of { [a]: b } are keys.
-        if (kind === 'name' && after !== ':') names.push(text);
-        else if (text === '[' && tokens[closing(tokens, at) + 1]?.text === ':') at = closing(tokens, at);
+        const isKey = tokens[last + 1]?.text === ':';
+        if (kind === 'name' && !isKey) names.push(text);
+        else if (text === '[' && isKey) at = last;
         else if (text === '=') at = endOfInitializer(tokens, at, depth) - 1;
     }
     return names;
@@ -202,7 +204,9 @@ function declarationAt(tokens, at) {
     const named = tokens[start + 1]?.text === '*' ? start + 2 : start + 1;
     const name = tokens[named]?.kind === 'name' && tokens[named]?.text !== 'extends' ? tokens[named]?.text : undefined;
     // A brace of this depth before it is the heritage's of a class: `class extends mixin({}) {}` has none.
-    return { name, body: tokens.findIndex((one, i) => i > start && one.text === '{' && one.kind === 'punctuator' && one.depth === depth) };
+    let body = start + 1;
+    while (body < tokens.length && !(tokens[body]?.text === '{' && tokens[body]?.depth === depth)) ++body;
+    return { name, body };
 }
 
 /** @param {readonly Token[]} tokens @param {number} at @param {[string, string][]} exports @returns {Edit[]} */
