@@ -5,9 +5,8 @@
  * instead; `--strict` fails when a target is missed. `npm run bench` builds first what this needs.
  */
 
-import { parseArgs } from 'node:util';
-
 import { inChromium, machine } from './lib/context.js';
+import { options } from './lib/options.js';
 import { judge } from './lib/rows.js';
 import { table } from './lib/table.js';
 import { add } from './rows/add.js';
@@ -22,17 +21,8 @@ import { payload } from './rows/payload.js';
 import { queue } from './rows/queue.js';
 import { throughput } from './rows/throughput.js';
 
-/** @type {Record<string, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
+/** @type {Record<import('./lib/options.js').Name, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
 const ROWS = { add, throughput, latency, contention, locks, limits, queue, payload, open, explore, emulator };
-
-const { values: options } = parseArgs({
-    options: {
-        only: { type: 'string', multiple: true, default: Object.keys(ROWS) },
-        // npm takes `npm run bench --json` for an option of its own.
-        json: { type: 'boolean', default: process.env.npm_config_json === 'true' },
-        strict: { type: 'boolean', default: false },
-    },
-});
 
 /** Progress belongs to people, and the standard output to the result. @param {string} line */
 const say = (line) => void process.stderr.write(`${line}\n`);
@@ -41,10 +31,8 @@ const say = (line) => void process.stderr.write(`${line}\n`);
 async function measure(context) {
     const judged = [];
     for (const name of options.only) {
-        const rows = ROWS[name];
-        if (!rows) throw new Error(`no row ${name}: choose of ${Object.keys(ROWS).join(', ')}`);
         say(`· ${name} …`);
-        judged.push(...(await rows(context)).map(judge));
+        judged.push(...(await ROWS[name](context)).map(judge));
     }
     return { machine: await machine(context.browser), rows: judged };
 }

@@ -1,6 +1,7 @@
 /** npm run bench [-- --json]: makes ready what is missing, builds, measures ours beside its peers. */
 
 import { join } from 'node:path';
+import '../bench/lib/options.js'; // ends a run with a bad option
 import { browsers } from './lib/browsers.js';
 import { build, WASM_PRESETS } from './lib/cmake.js';
 import { main } from './lib/failure.js';

@@ -7,7 +7,6 @@
  */
 
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { STRATEGIES } from '../js/tab/options.js';
 import { browsers } from './lib/browsers.js';
 import { build, WASM_PRESETS } from './lib/cmake.js';
@@ -15,22 +14,21 @@ import { svg } from './lib/compare-svg.js';
 import { markdown, table } from './lib/compare-table.js';
 import { Failure, main } from './lib/failure.js';
 import { nodeModules } from './lib/node-modules.js';
+import { optionsOf } from './lib/options.js';
 import { pack } from './lib/pack.js';
 import { toolchain } from './lib/toolchain.js';
 
 const TABS_MAX = 16;
 const SECONDS_MAX = 600;
 
-const { values: options } = parseArgs({
-    options: {
-        engine: { type: 'string', multiple: true, default: ['chromium'] },
-        tabs: { type: 'string', default: '3' },
-        seconds: { type: 'string', default: '3' },
-        strategies: { type: 'string', default: STRATEGIES.join(',') },
-        json: { type: 'boolean', default: false },
-        markdown: { type: 'boolean', default: false },
-        svg: { type: 'string' },
-    },
+const options = optionsOf({
+    engine: { type: 'string', multiple: true, default: ['chromium'] },
+    tabs: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    strategies: { type: 'string', default: STRATEGIES.join(',') },
+    json: { type: 'boolean', default: false },
+    markdown: { type: 'boolean', default: false },
+    svg: { type: 'string' },
 });
 
 /** @param {string} name @param {string} text @param {number} most */

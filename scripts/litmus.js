@@ -7,20 +7,18 @@
  * Chromium, whose storage the model describes.
  */
 
-import { parseArgs } from 'node:util';
 import { Failure, main } from './lib/failure.js';
 import { browsers } from './lib/browsers.js';
 import { nodeModules } from './lib/node-modules.js';
+import { optionsOf } from './lib/options.js';
 
-const { values: options } = parseArgs({
-    options: {
-        rounds: { type: 'string', default: '2000' },
-        seed: { type: 'string', default: '1' },
-        engine: { type: 'string', default: 'chromium' },
-        only: { type: 'string', multiple: true },
-        json: { type: 'boolean', default: false },
-        markdown: { type: 'boolean', default: false },
-    },
+const options = optionsOf({
+    rounds: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: '1' },
+    engine: { type: 'string', default: 'chromium' },
+    only: { type: 'string', multiple: true },
+    json: { type: 'boolean', default: false },
+    markdown: { type: 'boolean', default: false },
 });
 
 /** @param {string} name @param {string} text */

@@ -8,19 +8,17 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Failure, main } from './lib/failure.js';
 import { cellsOf, computeMatrix, contradictions } from './lib/matrix.js';
 import { markdown, summary } from './lib/matrix-table.js';
+import { optionsOf } from './lib/options.js';
 import { repository } from './lib/paths.js';
 
 await main(async () => {
-    const { values: options } = parseArgs({
-        options: {
-            deep: { type: 'boolean', default: false },
-            json: { type: 'boolean', default: false },
-            markdown: { type: 'boolean', default: false },
-        },
+    const options = optionsOf({
+        deep: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        markdown: { type: 'boolean', default: false },
     });
     const cells = await computeMatrix({ deep: options.deep });
     if (options.markdown) {

@@ -151,6 +151,12 @@ export class Tab extends EventTarget {
     #heard = new Set();
 
     /**
+     * Ids of stores whose coming was told.
+     * @type {Set<string>}
+     */
+    #lost = new Set();
+
+    /**
      * @param {import('../core/tab-core.js').Glue} glue
      * @param {import('../host/host.js').Host} host
      * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
@@ -576,8 +582,12 @@ export class Tab extends EventTarget {
 
     /** @param {import('../core/border.js').Notice} notice */
     #notice({ lost, code, message, previous, subject, healed }) {
-        if (lost) this.#tell('storelost', { generation: subject, previous, healed, reason: message });
-        else this.#tell('warning', { code, message, subject });
+        if (!lost) this.#tell('warning', { code, message, subject });
+        // Locks, queues and limits look each for themselves; of one loss the tab tells once.
+        else if (!this.#lost.has(subject)) {
+            if (subject) this.#lost.add(subject);
+            this.#tell('storelost', { generation: subject, previous, healed, reason: message });
+        }
     }
 
     /**

@@ -233,6 +233,19 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
         });
     }
 
+    for (const what of /** @type {const} */ (['transactional', 'stores', 'once', 'queue', 'sequence'])) {
+        it(`under three tabs that keep something in it (${what}): each is told`, async () => {
+            const namespace = browser.namespace();
+            const tabs = [];
+            for (let i = 0; i < 3; i++) tabs.push(await browser.openIn({ namespace }));
+            for (const tab of tabs) await call(tab, 'use', what);
+            assert.ok(tabs[0]);
+            await clear(tabs[0], 'all');
+            for (const tab of tabs) await call(tab, 'event', 'storelost');
+            await closeAll(tabs);
+        });
+    }
+
     it('the database alone, while no tab is open: healed from the mirror and reported', async () => {
         const namespace = browser.namespace();
         const first = await browser.openIn({ namespace });

@@ -89,6 +89,18 @@ test('the matrix comes a cell at a time', async () => {
     assert.deepEqual([strategies.length, models.length, faults.length], [10, 3, 10]);
 });
 
+test('the matrix: what happens without a fault happens with any, however small the bound', async () => {
+    let faultless;
+    let broken = 0;
+    for await (const cell of matrix({ work: 200, seeds: 2 })) {
+        if (cell.fault === 'none') faultless = cell;
+        if (faultless?.verdict !== 'broken' || !cell.explored) continue;
+        ++broken;
+        assert.equal(cell.verdict, 'broken', `${cell.strategy} ${cell.model} ${cell.fault}`);
+    }
+    assert.ok(broken > 0);
+});
+
 test('the command line proves, breaks, replays and draws', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tabacus-lab-'));
     try {

@@ -241,7 +241,7 @@ test('who subscribes hears of other tabs, whatever the store, and of what was th
 test('a database that was lost is told, where only the catalogue counts in it', async () => {
     const { origin, a, b } = await pair();
     await a.counter('c', { strategy: 'transactional' }).add(41);
-    await until(() => origin.area.has('tabacus/default/catalogue-generation'));
+    await until(() => origin.area.has('tabacus/default/database-generation'));
     await Promise.all([a.close(), b.close()]);
     await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
     const later = await open({ build, window: origin.window() });

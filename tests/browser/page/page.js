@@ -84,6 +84,15 @@ async function work({ name, options, seed, batches, adds, least = 1, most = 1 })
     }
 }
 
+/** What a tab can keep in the database beside the default counter's rows. */
+const uses = {
+    transactional: (/** @type {Tab} */ tab) => tab.counter('c', { strategy: 'transactional' }).add(1),
+    stores: (/** @type {Tab} */ tab) => tab.lock('l').run((held) => held.commit('s', (tx) => tx.put('s', 'key', 1))),
+    once: (/** @type {Tab} */ tab) => tab.once('o', () => 1),
+    queue: (/** @type {Tab} */ tab) => tab.queue('q').enqueue(1, { key: 'one' }),
+    sequence: (/** @type {Tab} */ tab) => tab.sequence('n').next(),
+};
+
 const commands = {
     /** @param {import('tabacus').OpenOptions} [options] */
     async open(options) {
@@ -128,6 +137,13 @@ const commands = {
             });
         });
     },
+
+    /**
+     * Keeps something of that kind in the database.
+     *
+     * @param {keyof typeof uses} what
+     */
+    use: async (what) => void (await uses[what](opened())),
 
     /**
      * Resolves with the events of that type when there is one.

@@ -7,6 +7,7 @@
 
 #include "browser/counter_core.hpp"
 #include "browser/world.hpp"
+#include "protocol/store_watch.hpp"
 #include "tabacus/counter_transfer.hpp"
 #include "tabacus/limits.hpp"
 
@@ -15,10 +16,17 @@ namespace tabacus::browser {
 class LimitsCore {
   public:
     explicit LimitsCore(const std::string& name_space)
-        : limits_(world_, name_space, notify), transfer_(world_, name_space) {}
+        : limits_(world_, name_space, notify),
+          transfer_(world_, name_space),
+          watch_(world_, Names(name_space), notify) {
+        watch_.start();
+    }
 
     Limits& limits() { return limits_; }
-    void close(PromiseId promise) { settle(scope_, limits_.close(), promise); }
+    void close(PromiseId promise) {
+        watch_.stop();
+        settle(scope_, limits_.close(), promise);
+    }
     /// Resolves with the first of them.
     void reserve(Sequence& sequence, double count, PromiseId promise);
     /// Resolves with 1 or 0.
@@ -40,6 +48,7 @@ class LimitsCore {
     BrowserWorld world_;
     Limits limits_;
     CounterTransfer transfer_;
+    StoreWatch watch_;
     std::map<int, AbortSignal> requests_;
     Scope scope_;
 };

@@ -8,6 +8,7 @@
 
 #include "browser/counter_core.hpp"
 #include "browser/world.hpp"
+#include "protocol/store_watch.hpp"
 #include "tabacus/leader.hpp"
 #include "tabacus/lock.hpp"
 #include "tabacus/once.hpp"
@@ -38,7 +39,10 @@ class LocksCore {
     void unwatch(int watch) { watches_.erase(watch); }
     /// exclusion, whether commits are fenced, the tab's identifier.
     void capabilities(PromiseId promise) const;
-    void close() { table_.close(); }
+    void close() {
+        watch_.stop();
+        table_.close();
+    }
 
     // Single flight. Resolves with an outcome ("s" or "f", text), or with the lock to run under
     // ("h", its number).
@@ -89,6 +93,7 @@ class LocksCore {
     Once once_{world_, table_};
     Semaphore semaphore_{world_, table_};
     Leader leader_;
+    StoreWatch watch_;
     int last_ = 0;
     std::map<int, Held> held_;
     std::map<int, std::shared_ptr<FencedTransaction>> transactions_;

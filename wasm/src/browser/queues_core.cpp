@@ -41,7 +41,10 @@ void add(std::string& texts, const JobInfo& job) {
 
 }  // namespace
 
-QueuesCore::QueuesCore(const std::string& name_space) : queues_(world_, name_space, notify) {}
+QueuesCore::QueuesCore(const std::string& name_space)
+    : queues_(world_, name_space, notify), watch_(world_, Names(name_space), notify) {
+    watch_.start();
+}
 
 int QueuesCore::open(const std::string& name, const QueueOptions& options) {
     const int number = static_cast<int>(opened_.size());

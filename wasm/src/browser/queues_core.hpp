@@ -7,6 +7,7 @@
 
 #include "browser/counter_core.hpp"
 #include "browser/world.hpp"
+#include "protocol/store_watch.hpp"
 #include "tabacus/queue.hpp"
 
 namespace tabacus::browser {
@@ -44,7 +45,10 @@ class QueuesCore {
     /// exclusion, whether there is a store, the tab's identifier.
     void capabilities(PromiseId promise) const;
     void online() { queues_.online(); }
-    void close() { queues_.close(); }
+    void close() {
+        watch_.stop();
+        queues_.close();
+    }
     BrowserWorld& world() { return world_; }
 
   private:
@@ -52,6 +56,7 @@ class QueuesCore {
 
     BrowserWorld world_;
     Queues queues_;
+    StoreWatch watch_;
     std::vector<Queue*> opened_;
     std::vector<JobSpec> next_;
     Scope scope_;

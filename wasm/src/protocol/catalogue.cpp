@@ -143,7 +143,6 @@ struct Catalogue::Parts {
         if (event == LifecycleEvent::page_show) {
             for (const auto& one : opened) one.counter->look_again();
             if (std::exchange(listened, false)) open_channel();
-            watch.look_again();
         }
     }
     void post(std::string_view key) const {
@@ -211,6 +210,7 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
 
 Task<void> Catalogue::close() {
     parts_->lifecycle = {};
+    parts_->watch.stop();
     std::optional<Error> failure;
     for (const auto& one : parts_->opened) {
         const auto flushed = co_await attempt(one.counter->flush());

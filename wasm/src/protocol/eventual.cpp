@@ -32,9 +32,7 @@ Task<void> EventualCounter::start() { static_cast<void>(co_await attempt(read())
 Task<std::int64_t> EventualCounter::store(std::int64_t n) {
     auto& total = n < 0 ? minus_ : plus_;
     const auto amount = n < 0 ? -n : n;
-    if (!co_await adopt(total)) {
-        co_await fail(ErrorCode::quota_exceeded, "there is no room to set aside what is no number");
-    }
+    if (auto foreign = co_await adopt(total)) co_await move_aside(total.key, std::move(*foreign));
     co_await checked_add(plus_.value - minus_.value, n);
     const auto before = total.value;
     total.value = std::min(before + amount, total_max);
@@ -53,26 +51,30 @@ Task<std::int64_t> EventualCounter::store(std::int64_t n) {
 }
 
 Task<std::int64_t> EventualCounter::read() {
-    co_await adopt(plus_);
-    co_await adopt(minus_);
+    for (auto* total : {&plus_, &minus_}) {
+        auto foreign = co_await adopt(*total);
+        // It counts nothing, wherever it is.
+        if (foreign) (void)co_await attempt(move_aside(total->key, std::move(*foreign)));
+    }
     see_both();
     co_return value();
 }
 
-/// What the store holds is a baseline when it is the first, or the larger. False: what it holds is
-/// nothing of ours, cannot be moved, and is not to be written over.
-Task<bool> EventualCounter::adopt(Total& total) {
-    const auto text = co_await world().storage().get(total.key);
-    auto stored = text ? parse_total(*text) : 0;
-    bool free = true;
-    if (!stored) {
-        free = co_await set_aside(total.key, total.key + "/aside", *text,
-                                  "A total that is not a number is set aside.");
-        stored = 0;
-    }
-    if (!total.started || *stored > total.value) total.baseline = total.value = *stored;
+/// What the store holds is a baseline when it is the first, or the larger. Returns what it holds,
+/// if that is nothing of ours.
+Task<std::optional<std::string>> EventualCounter::adopt(Total& total) {
+    auto text = co_await world().storage().get(total.key);
+    const auto stored = text ? parse_total(*text) : 0;
+    const auto known = stored.value_or(0);
+    if (!total.started || known > total.value) total.baseline = total.value = known;
     total.started = true;
-    co_return free;
+    if (stored) co_return std::nullopt;
+    co_return std::move(text);
+}
+
+Task<void> EventualCounter::move_aside(std::string key, std::string text) {
+    return set_aside(key, key + "/aside", std::move(text),
+                     "A total that is not a number is set aside.");
 }
 
 void EventualCounter::on_storage(const StorageChange& change) {

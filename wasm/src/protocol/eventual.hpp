@@ -45,7 +45,8 @@ class EventualCounter : public StoredCounter {
 
   private:
     Task<void> start();
-    Task<bool> adopt(Total& total);
+    Task<std::optional<std::string>> adopt(Total& total);
+    Task<void> move_aside(std::string key, std::string text);
     Task<void> write_back(Total& total);
     void on_storage(const StorageChange& change);
     void hear(Total& total, std::string_view news);

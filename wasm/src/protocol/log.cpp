@@ -76,8 +76,11 @@ Task<EntryLog> LogCounter::scan() {
 
 Task<void> LogCounter::set_entry_aside(std::string key, std::string text) {
     const auto aside = place().names.counter("log-aside", place().name);
-    co_await set_aside(key, aside + "/" + key.substr(prefix_.size()), text,
-                       "An entry that cannot be read is set aside; all others count.");
+    auto to = aside + "/" + key.substr(prefix_.size());
+    // Where it cannot be moved it stays, and counts nothing either.
+    (void)co_await attempt(
+        set_aside(std::move(key), std::move(to), std::move(text),
+                  "An entry that cannot be read is set aside; all others count."));
 }
 
 void LogCounter::on_storage(const StorageChange& change) {

@@ -19,19 +19,19 @@ NaiveCounter::NaiveCounter(Place place, std::string_view strategy)
 
 Task<std::int64_t> NaiveCounter::store(std::int64_t n) {
     const auto current = co_await parse_or_set_aside(co_await world().storage().get(key_));
-    if (!current) {
-        co_await fail(ErrorCode::quota_exceeded, "there is no room to set aside what is no number");
-    }
-    const auto next = co_await checked_add(*current, n);
+    const auto next = co_await checked_add(current, n);
     co_await world().storage().set(key_, format_value(next));
     see(next);
     co_return next;
 }
 
 Task<std::int64_t> NaiveCounter::read() {
-    const auto value = co_await parse_or_set_aside(co_await world().storage().get(key_));
-    see(value.value_or(0));
-    co_return value.value_or(0);
+    auto text = co_await world().storage().get(key_);
+    // What is no number counts as zero, wherever it is.
+    auto parsed = co_await attempt(parse_or_set_aside(std::move(text)));
+    const auto value = parsed ? parsed.value() : 0;
+    see(value);
+    co_return value;
 }
 
 Guarantee NaiveCounter::guarantee() const {
@@ -45,18 +45,14 @@ Guarantee NaiveCounter::guarantee() const {
             .losses = {.lost = {lost_with_storage, always, always}, .exceeded = {}}};
 }
 
-/// A foreign value is kept under a key of its own, and the count begins again at zero. Nothing: it
-/// could not be moved there, and is not to be written over.
-Task<std::optional<std::int64_t>> NaiveCounter::parse_or_set_aside(
-    std::optional<std::string> text) {
+/// A foreign value is kept under a key of its own, and the count begins again at zero. Fails where
+/// it cannot be moved there.
+Task<std::int64_t> NaiveCounter::parse_or_set_aside(std::optional<std::string> text) {
     if (!text) co_return 0;
-    const auto value = parse_value(*text);
-    if (value) co_return value;
-    const bool moved =
-        co_await set_aside(key_, key_ + "/aside", *text,
-                           "A value that is not a number is set aside; the count begins at zero.");
-    if (moved) co_return 0;
-    co_return std::nullopt;
+    if (const auto value = parse_value(*text)) co_return *value;
+    co_await set_aside(key_, key_ + "/aside", *text,
+                       "A value that is not a number is set aside; the count begins at zero.");
+    co_return 0;
 }
 
 }  // namespace tabacus

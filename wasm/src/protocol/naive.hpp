@@ -26,7 +26,7 @@ class NaiveCounter : public StoredCounter {
     [[nodiscard]] const std::string& key() const { return key_; }
 
   private:
-    Task<std::optional<std::int64_t>> parse_or_set_aside(std::optional<std::string> text);
+    Task<std::int64_t> parse_or_set_aside(std::optional<std::string> text);
 
     std::string key_;
     Subscription changes_;

@@ -78,9 +78,9 @@ class Names {
     }
     /// localStorage: the generation of the database as last seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
-    /// The same, as the catalogue knows it.
-    [[nodiscard]] std::string catalogue_generation() const {
-        return concat({root_, "catalogue-generation"});
+    /// The same, as everything but the default counter knows it (store_watch.hpp).
+    [[nodiscard]] std::string database_generation() const {
+        return concat({root_, "database-generation"});
     }
     /// localStorage: the mirror of a row of the database.
     [[nodiscard]] std::string mirror(std::string_view row_key) const {

@@ -8,24 +8,48 @@
 namespace tabacus {
 namespace {
 
-constexpr std::string_view meta_key = "catalogue";
+constexpr std::string_view meta_key = "database";
+
+// While a browser clears an origin's data, whoever opens a database may be refused for a while.
+constexpr double first_pause_ms = 1'000;
+constexpr double pause_factor = 4;
+constexpr double last_pause_ms = 64'000;
 
 }  // namespace
 
 void StoreWatch::start() {
-    if (std::exchange(started_, true)) return;
+    if (!world_.database().available() || std::exchange(started_, true)) return;
     events_ = world_.database().on_event([this](const DatabaseEvent&) { look_again(); });
+    lifecycle_ = world_.lifecycle().on_event([this](LifecycleEvent event) {
+        const bool back = event == LifecycleEvent::page_show || event == LifecycleEvent::resumed;
+        if (back) look_again();
+    });
     look_again();
+}
+
+void StoreWatch::stop() {
+    stopped_ = true;
+    events_ = {};
+    lifecycle_ = {};
 }
 
 void StoreWatch::look_again() {
     stale_ = true;
-    if (started_ && !std::exchange(looking_, true)) scope_.spawn(look());
+    if (!std::exchange(looking_, true)) scope_.spawn(look());
 }
 
-/// A store that fails now is met again by add() and read(), which tell.
 Task<void> StoreWatch::look() {
-    while (std::exchange(stale_, false)) static_cast<void>(co_await attempt(compare()));
+    // Who starts it may be in the making, and not to be reached yet.
+    co_await world_.clock().end_of_turn();
+    auto pause_ms = first_pause_ms;
+    while (!stopped_ && std::exchange(stale_, false)) {
+        if (co_await attempt(compare())) continue;
+        // After the last of them add(), read() and their like meet the failure, and tell.
+        if (stopped_ || pause_ms > last_pause_ms) break;
+        co_await world_.clock().sleep(pause_ms);
+        pause_ms *= pause_factor;
+        stale_ = true;
+    }
     looking_ = false;
 }
 
@@ -41,18 +65,17 @@ Task<void> StoreWatch::compare() {
 
     const bool remembers = world_.storage().available();
     if (known_.empty() && remembers) {
-        known_ = (co_await world_.storage().get(names_.catalogue_generation())).value_or("");
+        known_ = (co_await world_.storage().get(names_.database_generation())).value_or("");
     }
     const auto previous = std::exchange(known_, found);
     if (previous == found) co_return;
     if (remembers) {
         static_cast<void>(
-            co_await attempt(world_.storage().set(names_.catalogue_generation(), found)));
+            co_await attempt(world_.storage().set(names_.database_generation(), found)));
     }
     if (previous.empty()) co_return;
     on_notice_({Notice::Kind::store_lost, "generation-changed",
-                "The database vanished; what it held of the catalogue's counters is gone.", found,
-                previous, 0});
+                "The database vanished; what was in it is gone.", found, previous, 0});
 }
 
 }  // namespace tabacus

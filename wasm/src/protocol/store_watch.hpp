@@ -1,9 +1,12 @@
-// StoreWatch: notices that the database in which the catalogue counts is another one than before.
+// StoreWatch: notices that the database of a namespace is another one than before.
 //
-// A browser may throw a database away, and a user may; counters in the one that takes its place
-// begin at zero. The default counter finds out by itself, and heals (replica_heal.cpp); the
-// catalogue cannot heal, since nothing of it is mirrored, and must not be silent: an id in the
-// database, remembered in localStorage and by every tab, says which database this is.
+// A browser may throw a database away, and a user may; what is in the one that takes its place
+// begins at nothing. The default counter finds out by itself, and heals (replica_heal.cpp); of
+// everything else nothing can be brought back, and it must not be silent: an id in the database,
+// remembered in localStorage and by every tab, says which database this is.
+//
+// It promises, to every tab that uses the database when it vanishes, one store_lost, whether or not
+// the tab asks for anything afterwards.
 #pragma once
 
 #include <string>
@@ -15,27 +18,31 @@ namespace tabacus {
 
 class StoreWatch {
   public:
-    /// All must outlive it.
-    StoreWatch(World& world, const Names& names, const NoticeHandler& on_notice)
-        : world_(world), names_(names), on_notice_(on_notice) {}
+    /// `world` must outlive it.
+    StoreWatch(World& world, Names names, NoticeHandler on_notice)
+        : world_(world), names_(std::move(names)), on_notice_(std::move(on_notice)) {}
 
-    /// Looks, and again whenever the connection was lost or the database made.
+    /// Looks, and again whenever the connection was lost, the database made, or the page away.
+    /// Nothing where there is no database.
     void start();
-    /// Looks again, where it was started: the page was away.
-    void look_again();
+    /// Looks no more: the tab is closed.
+    void stop();
 
   private:
+    void look_again();
     Task<void> look();
     Task<void> compare();
 
     World& world_;
-    const Names& names_;
-    const NoticeHandler& on_notice_;
+    Names names_;
+    NoticeHandler on_notice_;
     bool started_ = false;
+    bool stopped_ = false;
     bool looking_ = false;
     bool stale_ = false;
     std::string known_;
     Subscription events_;
+    Subscription lifecycle_;
     Scope scope_;  // last: what runs in it uses all of the above
 };
 

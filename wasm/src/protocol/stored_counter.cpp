@@ -75,11 +75,11 @@ Task<void> StoredCounter::look() {
     looking_ = false;
 }
 
-Task<bool> StoredCounter::set_aside(std::string key, std::string to, std::string text,
+Task<void> StoredCounter::set_aside(std::string key, std::string to, std::string text,
                                     const char* message) {
     const auto moved = co_await attempt(move(key, std::move(to), std::move(text)));
     if (moved || stays_.insert(key).second) warn_corrupt(key, message);
-    co_return static_cast<bool>(moved);
+    if (!moved) co_await fail(moved.error());
 }
 
 Task<void> StoredCounter::move(std::string from, std::string to, std::string text) {

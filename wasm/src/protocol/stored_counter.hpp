@@ -56,8 +56,8 @@ class StoredCounter : public Counter {
             {Notice::Kind::warning, "corrupt-record", message, std::string(subject), "", 0});
     }
     /// Moves what cannot be read in localStorage out of the way of the next who counts, and warns.
-    /// False: there is no room, and it stays where it is.
-    Task<bool> set_aside(std::string key, std::string to, std::string text, const char* message);
+    /// Fails as Storage::set() does; then it stays where it is, and is not to be written over.
+    Task<void> set_aside(std::string key, std::string to, std::string text, const char* message);
 
   private:
     struct Waiter {

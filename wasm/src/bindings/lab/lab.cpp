@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lab/explore/report_text.hpp"
@@ -23,6 +24,18 @@ std::string& request() {
 std::string& answer() {
     static std::string text;
     return text;
+}
+
+/// The report of the last cell without faults, on which the others of its row build.
+std::optional<CellReport>& faultless() {
+    static std::optional<CellReport> report;
+    return report;
+}
+const CellReport* faultless_of(const MatrixCell& cell) {
+    const auto& last = faultless();
+    const bool same =
+        last && last->cell.strategy == cell.strategy && last->cell.model == cell.model;
+    return same && cell.fault != FaultClass::none ? &*last : nullptr;
 }
 
 /// Nothing, and what was wrong as the answer, when `make` throws.
@@ -81,18 +94,25 @@ EMSCRIPTEN_KEEPALIVE void lab_hash(std::uint32_t count) {
 EMSCRIPTEN_KEEPALIVE std::uint32_t lab_cells() {
     return static_cast<std::uint32_t>(matrix_cells().size());
 }
+// In the order of the numbers: the cells of a row build on its first.
 EMSCRIPTEN_KEEPALIVE CellExploration* lab_cell_new(std::uint32_t index, double work, double seeds) {
     return made([&] {
         const auto steps = static_cast<std::uint64_t>(work);
+        const auto cell = matrix_cells().at(index);
         return std::make_unique<CellExploration>(
-            matrix_cells().at(index), MatrixBound{.work = steps,
-                                                  .work_declared = steps,
-                                                  .work_unbounded = steps,
-                                                  .seeds = static_cast<std::uint64_t>(seeds)});
+            cell,
+            MatrixBound{.work = steps,
+                        .work_declared = steps,
+                        .work_unbounded = steps,
+                        .seeds = static_cast<std::uint64_t>(seeds)},
+            faultless_of(cell));
     });
 }
 EMSCRIPTEN_KEEPALIVE bool lab_cell(CellExploration* cell, std::uint32_t schedules) {
-    return cell->explore(schedules);
+    if (cell->explore(schedules)) return true;
+    const auto& report = cell->report();
+    if (report.cell.fault == FaultClass::none) faultless() = report;
+    return false;
 }
 EMSCRIPTEN_KEEPALIVE void lab_cell_report(const CellExploration* cell) {
     answer() = json_of(cell->report());

@@ -49,17 +49,20 @@ std::uint64_t run_steps_max(std::uint64_t calm_steps) {
 
 constexpr const char* restless = "it does not come to rest";
 
+std::uint64_t run_steps_max(const Program& program) {
+    return run_steps_max(calm_length(program, calm_steps_max));
+}
+
 /// A run again, whatever its length says of it.
-Outcome judged(const Program& program, const Schedule& schedule) {
-    const auto calm_steps = calm_length(program, calm_steps_max);
-    auto outcome = replay(program, schedule, run_steps_max(calm_steps));
+Outcome judged(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
+    auto outcome = replay(program, schedule, steps_max);
     if (outcome.cut) outcome.complaint = restless;
     return outcome;
 }
 
 void describe_failure(ExploreReport& report, const CountingSetup& setup, const Program& program,
-                      const Schedule& schedule) {
-    auto trace = tell(program, schedule, run_steps_max(calm_length(program, calm_steps_max)));
+                      const Schedule& schedule, std::uint64_t steps_max) {
+    auto trace = tell(program, schedule, steps_max);
     trace.complaint = report.complaint;
     report.seed = format_seed({setup, schedule});
     report.trace = trace_text(trace);
@@ -227,10 +230,11 @@ struct Exploration::State {
         const auto least = program_of(setup, request.make, nullptr);
         auto shrunk = failure;
         // A search with fewer faults numbers its choices as one with more does: faults come last.
-        const auto again = judged(least, failure.schedule);
+        const auto steps_max = run_steps_max(least);
+        const auto again = judged(least, failure.schedule, steps_max);
         if (!again.complaint.empty() && !again.cut) shrunk = shrink(least, again);
         report.complaint = shrunk.complaint;
-        describe_failure(report, setup, least, shrunk.schedule);
+        describe_failure(report, setup, least, shrunk.schedule, steps_max);
         end(Verdict::broken, "");
     }
 
@@ -279,13 +283,14 @@ std::optional<ExploreReport> replay_seed(std::string_view text) {
     ExploreReport report;
     report.setup = seed->setup;
     const auto program = program_of(seed->setup, nullptr, &report.faults);
-    const auto outcome = judged(program, seed->schedule);
+    const auto steps_max = run_steps_max(program);
+    const auto outcome = judged(program, seed->schedule, steps_max);
     report.verdict = outcome.complaint.empty() ? Verdict::proved : Verdict::broken;
     report.complaint = outcome.complaint;
     report.schedules = 1;
     report.steps = outcome.steps;
-    describe_failure(report, seed->setup, program_of(seed->setup, nullptr, nullptr),
-                     seed->schedule);
+    describe_failure(report, seed->setup, program_of(seed->setup, nullptr, nullptr), seed->schedule,
+                     steps_max);
     return report;
 }
 

@@ -156,6 +156,17 @@ struct CellExploration::State {
         }
     }
 
+    /// What happens without a fault happens with any, also where a bound did not come across it
+    /// again.
+    void inherit() {
+        if (faultless == nullptr || !report.explored) return;
+        for (const auto& part : faultless->parts) {
+            if (part.finding != Finding::nothing && !report.found(part.finding)) {
+                report.parts.push_back(part);
+            }
+        }
+    }
+
     /// Of the same tabs and adds. Who was not seen to lose was not seen to exceed.
     [[nodiscard]] std::optional<ExploredLevel> level_without_faults(
         const Counting& counting) const {
@@ -190,7 +201,9 @@ bool CellExploration::explore(std::uint64_t schedules) {
     const auto finding = finding_of(report);
     state_->report.parts.push_back({state_->setups[state_->next++], std::move(report), finding});
     state_->begin();
-    return state_->exploration != nullptr;
+    if (state_->exploration) return true;
+    state_->inherit();
+    return false;
 }
 
 const CellReport& CellExploration::report() const { return state_->report; }

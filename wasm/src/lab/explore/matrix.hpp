@@ -85,7 +85,7 @@ struct CellReport {
 class CellExploration {
   public:
     /// What `faultless`, the report of the same strategy and model without faults, has exhausted
-    /// is not explored again.
+    /// is not explored again, and what it found is found here too. It must outlive this.
     CellExploration(const MatrixCell& cell, MatrixBound bound,
                     const CellReport* faultless = nullptr);
     ~CellExploration();

@@ -1,0 +1,43 @@
+/** A database that vanishes: every tab that used it is told, once, whatever it kept there. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open } from 'tabacus';
+import { LockOrigin } from './fake-locks.js';
+import { details, FakeOrigin, settled, until } from './fake-origin.js';
+
+/** @typedef {import('tabacus').Tab} Tab */
+
+const build = 'single';
+
+/** @type {Record<string, (tab: Tab) => Promise<unknown>>} */
+const uses = {
+    'a transactional counter': (tab) => tab.counter('c', { strategy: 'transactional' }).add(1),
+    'a counter of deltas': (tab) => tab.counter('d', { strategy: 'deltas' }).add(1),
+    "a lock's stores": (tab) => tab.lock('l').run((held) => held.commit(['s'], (tx) => tx.put('s', 'key', 1))),
+    once: (tab) => tab.once('o', () => 1),
+    'a queue': (tab) => tab.queue('q').enqueue(1, { key: 'one' }),
+    'a sequence': (tab) => tab.sequence('n').next(),
+};
+
+for (const [what, use] of Object.entries(uses)) {
+    test(`${what}: every tab is told of a database that vanished`, async () => {
+        const origin = new FakeOrigin();
+        const locks = new LockOrigin();
+        const window = (/** @type {number} */ i) => origin.window({ navigator: { locks: locks.manager(`client ${i}`) } });
+        const tabs = await Promise.all([0, 1, 2].map((i) => open({ build, window: window(i) })));
+        const told = tabs.map((tab) => details(tab, 'storelost'));
+        for (const tab of tabs) await use(tab);
+        await until(() => origin.area.has('tabacus/default/database-generation'));
+        // As clearing a site's data does, and nobody asks for anything afterwards.
+        origin.area.clear();
+        await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
+        await until(() => told.every((losses) => losses.length > 0));
+        await Promise.all(tabs.map((tab) => tab.close()));
+        for (const losses of told) {
+            const generations = losses.map(({ generation }) => generation);
+            assert.equal(new Set(generations).size, generations.length, 'one loss is told once');
+            assert.ok(losses.every(({ previous }) => previous));
+        }
+    });
+}
