@@ -1,4 +1,4 @@
-import { attempt, storeFailure } from './failure.js';
+import { attempt, isOpaque, storeFailure } from './failure.js';
 import { createStores, fits } from './schema.js';
 import { TransactionHost } from './transaction.js';
 
@@ -54,7 +54,7 @@ export class DatabaseHost {
      * @param {import('./host.js').Report} report
      */
     constructor(platform, namespace, clock, values, report) {
-        this.#factory = attempt(() => platform.indexedDB);
+        this.#factory = isOpaque(platform) ? undefined : attempt(() => platform.indexedDB);
         this.#keyRange = attempt(() => platform.IDBKeyRange);
         this.#name = `tabacus/${encodeURIComponent(namespace)}`;
         this.#clock = clock;

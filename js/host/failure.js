@@ -44,6 +44,14 @@ export function attempt(read) {
 }
 
 /**
+ * Whether the page's origin is opaque (HTML §7.1.1): it has the objects of stores and locks, which refuse
+ * every call. A file's may be written "null" too, and has them.
+ *
+ * @param {import('./host.js').Platform} platform
+ */
+export const isOpaque = ({ origin, location }) => origin === 'null' && location?.protocol !== 'file:';
+
+/**
  * The failure that an exception of a store stands for.
  *
  * @param {unknown} error

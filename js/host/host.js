@@ -35,6 +35,8 @@ import { Values } from './values.js';
  * @property {(type: string, listener: (event: any) => void) => void} [removeEventListener]
  * @property {(error: unknown) => void} [reportError]
  * @property {boolean} [crossOriginIsolated]
+ * @property {string} [origin]
+ * @property {{ readonly protocol: string }} [location]
  */
 
 /** @typedef {import('../core/border.js').Report} Report */

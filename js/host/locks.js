@@ -1,4 +1,4 @@
-import { attempt } from './failure.js';
+import { attempt, isOpaque } from './failure.js';
 
 /** On a LockManager that is no browser's: a registered symbol, so that two copies of the package know each other. */
 export const polyfilled = Symbol.for('tabacus.locks');
@@ -21,7 +21,7 @@ export class LocksHost {
      * @param {import('./host.js').Report} report
      */
     constructor(platform, report) {
-        const manager = attempt(() => platform.navigator?.locks);
+        const manager = isOpaque(platform) ? undefined : attempt(() => platform.navigator?.locks);
         // Our own (js/polyfill.js) are built on what they would then be built on.
         this.#manager = manager && polyfilled in manager ? undefined : manager;
         this.#report = report;

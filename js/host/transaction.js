@@ -61,6 +61,8 @@ export class TransactionHost {
     }
 
     /**
+     * Rows whose key the core could not name, and so not remove either, stay where they are.
+     *
      * @param {number} operation
      * @param {string} store
      * @param {string} prefix
@@ -73,7 +75,9 @@ export class TransactionHost {
         this.#read(operation, store, (objects) => {
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);
-            return [values, () => keys.result.flatMap((key, i) => [String(key), this.#told(store, values.result[i])])];
+            const row = (/** @type {IDBValidKey} */ key, /** @type {number} */ i) =>
+                named(key) ? [key, this.#told(store, values.result[i])] : [];
+            return [values, () => keys.result.flatMap(row)];
         });
     }
 
@@ -85,8 +89,20 @@ export class TransactionHost {
     holder(operation, store, key) {
         this.#read(operation, store, (objects) => {
             const request = objects.index(subject).getKey(key);
-            return [request, () => [text(request.result)]];
+            return [request, () => [this.#holder(objects, request.result)]];
         });
+    }
+
+    /**
+     * @param {IDBObjectStore} claims
+     * @param {IDBValidKey | undefined} key
+     * @returns {string | null}
+     */
+    #holder(claims, key) {
+        if (key === undefined || named(key)) return key ?? null;
+        // A stranger's, which the core could not release: for ever in the way of all who claim the subject.
+        this.#write(() => claims.delete(key));
+        return '?';
     }
 
     /**
@@ -233,6 +249,14 @@ export class TransactionHost {
             : ['store-failed', 'the connection was closed'];
     }
 }
+
+/**
+ * Whether the core, which knows keys in UTF-8, can name it.
+ *
+ * @param {IDBValidKey} key
+ * @returns {key is string}
+ */
+const named = (key) => typeof key === 'string' && key.isWellFormed();
 
 /** @param {unknown} value a row's value, or null for what is no string */
 const text = (value) => (typeof value === 'string' ? value : null);

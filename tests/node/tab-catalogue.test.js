@@ -238,6 +238,27 @@ test('who subscribes hears of other tabs, whatever the store, and of what was th
     }
 });
 
+test('batched: who subscribes hears of a batch once it is written', async () => {
+    const { a, b } = await pair();
+    const options = /** @type {const} */ ({ strategy: 'batched', interval: 5 });
+    /** @type {number[]} */
+    const heard = [];
+    a.counter('c', options).subscribe((/** @type {number} */ value) => heard.push(value));
+    await until(() => heard.at(-1) === 0);
+    for (let n = 1; n <= 3; n++) {
+        await b.counter('c', options).add(1);
+        await until(() => heard.at(-1) === n);
+    }
+    await Promise.all([a.close(), b.close()]);
+});
+
+test('a key of localStorage that is no well-formed string holds up no log', async () => {
+    const { origin, a, b } = await pair();
+    origin.area.set('tabacus/default/log/c/entry/\ud800', 'x');
+    assert.equal(await a.counter('c', { strategy: 'log' }).add(1), 1);
+    await Promise.all([a.close(), b.close()]);
+});
+
 test('a database that was lost is told, where only the catalogue counts in it', async () => {
     const { origin, a, b } = await pair();
     await a.counter('c', { strategy: 'transactional' }).add(41);

@@ -161,6 +161,31 @@ test('stores of our names in another shape give way, and keep their records', as
     database.close();
 });
 
+test('keys that the core could not name are left alone, and hold up nobody', async () => {
+    const origin = new FakeOrigin();
+    const { host, settling, begin } = await hostIn(origin);
+    const { transaction } = begin();
+    transaction.put('rows', 'a/1', '1');
+    await settling((id) => transaction.commit(id));
+    await origin.records('n', 'rows', (rows) => rows.put('2', 'a/\ud800'));
+    const { transaction: reading } = begin(false);
+    assert.deepEqual((await settling((id) => reading.list(id, 'rows', 'a/'))).texts, ['a/1', '1']);
+    origin.area.set('tabacus/a', '1');
+    origin.area.set('tabacus/\ud800', '2');
+    assert.deepEqual(host.storage.keys('tabacus/'), ['tabacus/a']);
+    host.dispose();
+});
+
+test('an opaque origin has neither locks nor a database, whatever objects it has; a file has both', async () => {
+    const origin = new FakeOrigin();
+    const frame = await hostIn(origin, { origin: 'null', location: { protocol: 'https:' } });
+    assert.deepEqual([frame.host.locks.available, frame.host.database.available], [false, false]);
+    const file = await hostIn(origin, { origin: 'null', location: { protocol: 'file:' } });
+    assert.deepEqual([file.host.locks.available, file.host.database.available], [true, true]);
+    frame.host.dispose();
+    file.host.dispose();
+});
+
 test('what is no string on a channel is an empty message', async () => {
     const origin = new FakeOrigin();
     const { host, reports } = await hostIn(origin);

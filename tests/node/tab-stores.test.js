@@ -100,6 +100,27 @@ test('records that cannot be read are set aside with one warning each; all other
     await tab.close();
 });
 
+test('a claim under a key that nobody can have keeps no slot', async () => {
+    for (const key of [5, [1], '\ud800x']) {
+        const origin = new FakeOrigin();
+        const first = await open({ build, window: origin.window() });
+        first.counter('c').add(1);
+        await first.close();
+        await origin.records('default', 'claims', (claims) => claims.clear());
+        await origin.records('default', 'claims', (claims) => claims.put({ subject: 'slot/0' }, key));
+        const tab = await open({ build, window: origin.window() });
+        const warnings = details(tab, 'warning');
+        tab.counter('c').add(1);
+        await tab.counter('c').flush();
+        await until(() => warnings.length > 0);
+        await tab.close();
+        const later = await open({ build, window: origin.window() });
+        assert.equal(await later.counter('c').read(), 2);
+        await later.close();
+        assert.deepEqual(warnings.map(({ code, subject }) => [code, subject]), [['corrupt-record', 'claims ?']]);
+    }
+});
+
 test('a tab makes way for an upgrade, and for a deletion, and goes on counting', async () => {
     const origin = new FakeOrigin();
     const tab = await open({ build, window: origin.window() });

@@ -77,6 +77,7 @@ Task<void> BatchedCounter::write() {
     ++writing_;
     const auto appended = co_await attempt(rows_.append(n));
     settle(append, static_cast<bool>(appended));
+    if (appended) tell_others();
     std::optional<Error> failure;
     if (!appended) {
         const Error error = appended.error();

@@ -32,6 +32,7 @@ class BatchedCounter final : public StoredCounter {
   protected:
     /// Ends once the increment is gathered; flush() once it is committed.
     Task<std::int64_t> store(std::int64_t n) override;
+    [[nodiscard]] bool in_store_once_added() const override { return false; }
 
   private:
     struct Written {

@@ -17,7 +17,7 @@ Task<std::int64_t> StoredCounter::add(std::int64_t n) {
     auto stored = co_await attempt(store(n));
     ended(number);
     if (!stored) co_await fail(stored.error());
-    if (place_.tell_others) place_.tell_others();
+    if (in_store_once_added()) tell_others();
     co_return stored.value();
 }
 

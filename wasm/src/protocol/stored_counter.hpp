@@ -46,6 +46,11 @@ class StoredCounter : public Counter {
 
   protected:
     virtual Task<std::int64_t> store(std::int64_t n) = 0;
+    /// False: store() only gathers, and others are told of what is written later.
+    [[nodiscard]] virtual bool in_store_once_added() const { return true; }
+    void tell_others() const {
+        if (place_.tell_others) place_.tell_others();
+    }
 
     [[nodiscard]] World& world() const { return place_.world; }
     [[nodiscard]] const Place& place() const { return place_; }
