@@ -167,16 +167,17 @@ export class Locks {
      * @template T
      * @param {string} key
      * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
+     * @param {number} called_ms before this module was loaded: what finished since will do
      * @param {unknown} given
      * @returns {Promise<T>}
      */
-    async once(key, make, given) {
+    async once(key, make, called_ms, given) {
         const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
         this.#assertOpen();
         this.#assertStore('outcomes');
         const [kind, text] = await this.#wait(
             signal,
-            (request, id) => this.#border.invoke('_once_enter', [coreName(key)], timeout, maxHold, ttl, request, id),
+            (request, id) => this.#border.invoke('_once_enter', [coreName(key)], timeout, maxHold, ttl, called_ms, request, id),
             (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));

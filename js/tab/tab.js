@@ -332,7 +332,8 @@ export class Tab extends EventTarget {
         checkName(key, 'key');
         checkFunction('make', make);
         const asked = asPassed(options);
-        return (await this.#loadLocks()).once(key, make, asked);
+        const called_ms = this.#host.clock.now();
+        return (await this.#loadLocks()).once(key, make, called_ms, asked);
     }
 
     /**

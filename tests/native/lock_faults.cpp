@@ -662,4 +662,37 @@ TEST_CASE("locks: lockAll takes all or none, in one order, and never deadlocks")
     }
 }
 
+TEST_CASE("locks: lockAll that loses one while it waits for the next ends, and has none") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const auto taker = scene.open();
+        const auto other = scene.open();
+        const auto waited_for = other.page->hold({}, "b");
+        scene.until([&] { return waited_for->granted; });
+        std::optional<ErrorCode> error;
+        run_in(
+            taker.page->scope(),
+            [](LockPage& page) -> Task<void> {
+                co_await page.table().acquire_all({"a", "b"}, {});
+            }(*taker.page),
+            [] {}, [&](const Failure& failure) { error = error_of(failure).code(); });
+        scene.until([&] { return scene.origin.locks().snapshot().pending.size() == 1; });
+        LockPage::RequestPtr thief;
+        if (seed % 2 == 0) {
+            thief = other.page->hold({.steal = true}, "a");
+        } else {
+            scene.origin.freeze(*taker.tab);
+            scene.origin.thaw(*taker.tab);
+        }
+        scene.until([&] { return error.has_value(); });
+        CHECK(error == ErrorCode::lock_lost);
+        CHECK_FALSE(waited_for->ended);
+        if (thief) thief->let_go.complete({});
+        waited_for->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.nothing_left());
+    }
+}
+
 }  // namespace tabacus::test

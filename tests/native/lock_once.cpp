@@ -37,7 +37,7 @@ class Client {
 
   private:
     Task<int> refresh() {
-        auto turn = co_await once_.enter("token", {}, 0);
+        auto turn = co_await once_.enter("token", {}, {});
         if (turn.outcome) co_return std::stoi(turn.outcome->text);
         co_await page_.world().clock().sleep(1);
         const int token = provider_.refresh(provider_.newest);
@@ -106,6 +106,39 @@ TEST_CASE("once: when the runner is killed another runs, and nobody waits for ev
         scene.origin.run();
         CHECK(scene.nothing_left());
     }
+}
+
+TEST_CASE("once: who called before a run ended takes its outcome, however late it enters") {
+    LockScene scene(1);
+    auto& first = *scene.open().page;
+    auto& late = *scene.open().page;
+    const auto called_ms = first.world().clock().now_ms();
+    bool settled = false;
+    run_in(
+        first.scope(),
+        [](LockPage& page) -> Task<void> {
+            Once once(page.world(), page.table());
+            auto turn = co_await once.enter("k", {}, {});
+            co_await page.world().clock().sleep(5);
+            co_await once.settle("k", std::move(turn.held), {false, "refused"});
+        }(first),
+        [&] { settled = true; }, [](const Failure&) {});
+    scene.until([&] { return settled; });
+    std::vector<std::string> outcomes;
+    const auto enter = [&](double called) {
+        run_in(
+            late.scope(),
+            [](LockPage& page, double since, std::vector<std::string>& all) -> Task<void> {
+                Once once(page.world(), page.table());
+                const auto turn = co_await once.enter("k", {}, {.ttl_ms = 0, .called_ms = since});
+                all.push_back(turn.outcome ? turn.outcome->text : "runs");
+            }(late, called, outcomes),
+            [] {}, [](const Failure&) {});
+        scene.origin.run();
+    };
+    enter(called_ms);
+    enter(late.world().clock().now_ms());
+    CHECK(outcomes == std::vector<std::string>{"refused", "runs"});
 }
 
 }  // namespace tabacus::test

@@ -142,4 +142,16 @@ TEST_CASE("lock semaphore: who is killed, times out or aborts leaves its place a
     }
 }
 
+TEST_CASE("lock semaphore: who would not wait gets a permit that is free, whoever asks beside") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        SemaphoreScene all(seed);
+        auto& [judge, scene, tabs, clients] = all;
+        for (int i = 0; i < permits; ++i) clients[0]->use(i, {.if_available = true});
+        scene.origin.run();
+        CHECK(judge.granted == permits);
+        CHECK(judge.refused == 0);
+    }
+}
+
 }  // namespace tabacus::test

@@ -3,13 +3,13 @@
 //
 // It promises:
 //  - Between the call and the return of enter(), if it returns an outcome, a run finished: no
-//  caller
-//    gets what was finished before it called, unless it allowed an age (`ttl_ms`).
+//    caller gets what was finished before it called, unless it allowed an age (`ttl_ms`).
 //  - At most one runs at a time, of those that can still settle: an outcome is kept only under the
 //    fence of the lock that its runner holds.
 //  - If the runner dies, hangs beyond max_hold_ms or loses the lock, another of the callers runs.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -29,14 +29,21 @@ struct OnceTurn {
     Held held;
 };
 
+/// Which finished run will do. Since the Unix epoch, on the wall clock.
+struct OnceAge {
+    double ttl_ms = 0;  // a success not older than that
+    /// Any outcome of a run that finished later: the call was made then, though whoever made it may
+    /// have had to load what enters it. Nothing: it is made by entering.
+    double called_ms = std::numeric_limits<double>::infinity();
+};
+
 class Once {
   public:
     /// `world` and `table` must outlive it.
     Once(World& world, LockTable& table) : world_(world), table_(table) {}
 
-    /// As LockTable::acquire() of an exclusive lock. `ttl_ms`: a success not older than that will
-    /// do.
-    Task<OnceTurn> enter(std::string key, LockOptions options, double ttl_ms);
+    /// As LockTable::acquire() of an exclusive lock.
+    Task<OnceTurn> enter(std::string key, LockOptions options, OnceAge age);
     /// Keeps the outcome for those who wait, and releases. Fails as Held::begin() and commit() do.
     Task<void> settle(std::string key, Held held, OnceOutcome outcome);
 
@@ -47,12 +54,12 @@ class Once {
         bool succeeded = false;
     };
     static std::optional<Finished> parse(std::string_view text);
-    /// What is recorded; its outcome too, if it is a success not older than `ttl_ms`.
+    /// What is recorded; its outcome too, if it will do.
     struct Seen {
         std::optional<Finished> finished;
         std::optional<OnceOutcome> outcome;
     };
-    Task<Seen> look(std::string key, double ttl_ms);
+    Task<Seen> look(std::string key, OnceAge age);
 
     World& world_;
     LockTable& table_;

@@ -4,8 +4,8 @@
 //  - At most `permits` hold one, of those that agree on the number and have not been told that they
 //    lost it.
 //  - First come, first served over all tabs: only who has the gate waits for the permits, for all
-//  of
-//    them at once, and takes the first that comes free.
+//    of them at once, and takes the first that comes free. Who would not wait takes one that nobody
+//    waits for.
 //  - What a permit's holder writes through Held::begin() is written only while it is that permit's
 //    newest. Who dies, freezes or exceeds max_hold_ms gives it back as a lock.
 //
@@ -27,8 +27,7 @@ class Semaphore {
     Semaphore(World& world, LockTable& table) : world_(world), table_(table) {}
 
     /// As LockTable::acquire() of an exclusive lock. `permits`: an agreement of all who use it,
-    /// from
-    /// 1. Its token rises with every grant of the same permit.
+    /// from 1. Its token rises with every grant of the same permit.
     Task<Held> acquire(std::string name, int permits, LockOptions options);
 
   private:

@@ -90,13 +90,13 @@ int LocksCore::keep(Held held) {
     return number;
 }
 
-void LocksCore::enter(const std::string& key, LockOptions options, double ttl_ms, int request,
+void LocksCore::enter(const std::string& key, LockOptions options, OnceAge age, int request,
                       PromiseId promise) {
     const AbortSignal signal;
     requests_[request] = signal;
     options.signal = signal;
     run_in(
-        scope_, once_.enter(key, std::move(options), ttl_ms),
+        scope_, once_.enter(key, std::move(options), age),
         [this, request, promise](OnceTurn turn) {
             requests_.erase(request);
             std::string texts;

@@ -46,7 +46,7 @@ class LocksCore {
 
     // Single flight. Resolves with an outcome ("s" or "f", text), or with the lock to run under
     // ("h", its number).
-    void enter(const std::string& key, LockOptions options, double ttl_ms, int request,
+    void enter(const std::string& key, LockOptions options, OnceAge age, int request,
                PromiseId promise);
     void settle_once(const std::string& key, int held, bool succeeded, const std::string& text,
                      PromiseId promise);

@@ -31,23 +31,26 @@ std::optional<Once::Finished> Once::parse(std::string_view text) {
     return Finished{*flight, static_cast<double>(*finished), succeeded};
 }
 
-Task<Once::Seen> Once::look(std::string key, double ttl_ms) {
+Task<Once::Seen> Once::look(std::string key, OnceAge age) {
     constexpr std::array scope{Store::locks, Store::data};
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
     Seen seen;
     const auto note = co_await transaction->get(Store::locks, note_key(escaped(lock_name(key))));
     if (note) seen.finished = parse(note->value);
-    if (!seen.finished || !seen.finished->succeeded) co_return seen;
-    const auto age_ms = world_.clock().now_ms() - seen.finished->finished_ms;
-    if (age_ms < 0 || age_ms >= ttl_ms) co_return seen;
+    if (!seen.finished) co_return seen;
+    const auto [flight, finished_ms, succeeded] = *seen.finished;
+    const auto age_ms = world_.clock().now_ms() - finished_ms;
+    const bool young = succeeded && age_ms < age.ttl_ms;
+    const bool later = finished_ms > age.called_ms;
+    if (age_ms < 0 || (!young && !later)) co_return seen;
     auto value = co_await transaction->get(Store::data, escaped(store) + "/" + key);
-    if (value) seen.outcome = OnceOutcome{true, std::move(value->value)};
+    if (value) seen.outcome = OnceOutcome{succeeded, std::move(value->value)};
     co_return seen;
 }
 
-Task<OnceTurn> Once::enter(std::string key, LockOptions options, double ttl_ms) {
-    auto before = co_await look(key, ttl_ms);
+Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
+    auto before = co_await look(key, age);
     if (before.outcome) co_return OnceTurn{std::move(before.outcome), Held()};
     auto held = co_await table_.acquire(lock_name(key), std::move(options));
     {

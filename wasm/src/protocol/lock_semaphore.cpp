@@ -37,14 +37,14 @@ void Semaphore::spend(LockOptions& options, double began_ms) const {
 Task<Held> Semaphore::acquire(std::string name, int permits, LockOptions options) {
     options.mode = LockMode::exclusive;
     options.steal = false;
+    // A permit that nobody waits for: who waits for one has asked for them all.
+    if (options.if_available) {
+        co_return co_await take_available(name, permits, std::move(options));
+    }
     const auto began_ms = world_.clock().now_ms();
     auto at_the_gate = options;
     at_the_gate.max_hold_ms = std::nullopt;
     const auto gate = co_await table_.acquire(gate_name(name), std::move(at_the_gate));
-    if (!gate) co_return Held();
-    if (options.if_available) {
-        co_return co_await take_available(name, permits, std::move(options));
-    }
     spend(options, began_ms);
     co_return co_await race(name, permits, std::move(options));
 }

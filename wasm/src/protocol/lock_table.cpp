@@ -122,28 +122,40 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
                                                LockOptions options) {
     // One order for everybody: no two that take several this way can wait for each other.
     const std::set<std::string> ordered(names.begin(), names.end());
+    if (ordered.size() < names.size()) {
+        co_await fail(ErrorCode::invalid_argument, "a lock is named twice");
+    }
     const auto began_ms = parts_->context.world.clock().now_ms();
-    const auto limit_ms = options.timeout_ms;
+    // All or nothing: who loses one of them waits no more for the next.
+    const AbortSignal stop;
+    if (options.signal) {
+        if (options.signal->aborted()) stop.abort();
+        options.signal->on_abort([stop] { stop.abort(); });
+    }
     std::map<std::string, Held> held;
+    const auto lost = [&held] {
+        return std::any_of(held.begin(), held.end(),
+                           [](const auto& one) { return !one.second.held(); });
+    };
+    const Error broken(ErrorCode::lock_lost, "one of the locks was lost before all were granted");
     for (const auto& name : ordered) {
         auto own = options;
-        if (limit_ms) {
+        own.signal = stop;
+        if (const auto limit_ms = options.timeout_ms) {
             const auto spent_ms = parts_->context.world.clock().now_ms() - began_ms;
             own.timeout_ms = std::clamp(*limit_ms - spent_ms, 0.0, *limit_ms);
         }
         if (!held.empty()) own.within = held.rbegin()->second.grant();
-        auto one = co_await acquire(name, std::move(own));
-        if (!one) co_return std::vector<Held>();
-        held.emplace(name, std::move(one));
+        auto one = co_await attempt(acquire(name, std::move(own)));
+        if (lost()) co_await fail(broken);
+        if (!one) co_await fail(one.error());
+        if (!one.value()) co_return std::vector<Held>();
+        one.value().on_lost([stop](std::string_view) { stop.abort(); });
+        held.emplace(name, std::move(one.value()));
     }
     std::vector<Held> all;
-    for (const auto& name : names) {
-        if (!held[name]) {
-            co_await fail(
-                Error(ErrorCode::invalid_argument, "the lock '" + name + "' is named twice"));
-        }
-        all.push_back(std::move(held[name]));
-    }
+    all.reserve(names.size());
+    for (const auto& name : names) all.push_back(std::move(held[name]));
     co_return all;
 }
 

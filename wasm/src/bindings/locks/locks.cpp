@@ -66,11 +66,12 @@ EMSCRIPTEN_KEEPALIVE void semaphore_acquire(LocksCore* core, int permits, unsign
 
 // The text in the room: the key.
 EMSCRIPTEN_KEEPALIVE void once_enter(LocksCore* core, double timeout_ms, double max_hold_ms,
-                                     double ttl_ms, int request, PromiseId promise) {
+                                     double ttl_ms, double called_ms, int request,
+                                     PromiseId promise) {
     LockOptions options;
     options.timeout_ms = said(timeout_ms);
     options.max_hold_ms = said(max_hold_ms);
-    core->enter(text(0), std::move(options), ttl_ms, request, promise);
+    core->enter(text(0), std::move(options), {ttl_ms, called_ms}, request, promise);
 }
 
 // The texts in the room: the key, the outcome.
