@@ -1,6 +1,7 @@
 /** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals, in Chromium's words. */
 
 import { requireArguments } from '../emulator/idl.js';
+import { isSignal } from '../shared/check.js';
 
 /** @typedef {{ mode: 'exclusive' | 'shared', ifAvailable: boolean, steal: boolean, signal: AbortSignal | undefined }} RequestOptions */
 
@@ -43,7 +44,7 @@ function optionsFrom(given) {
     const ifAvailable = Boolean(given.ifAvailable);
     const mode = modeFrom(given.mode);
     const { signal } = given;
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    if (signal !== undefined && !isSignal(signal)) {
         throw new TypeError(failed('member signal is not of type AbortSignal'));
     }
     return { ifAvailable, mode, signal, steal: Boolean(given.steal) };

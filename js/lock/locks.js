@@ -154,7 +154,7 @@ export class Locks {
         const { timeout, maxHold, label } = options;
         /** @param {string | number} number @param {number} index */
         const hold = (number, index) =>
-            this.#hold(Number(number), { name: /** @type {string} */ (names[index]), mode: options.mode, label });
+            this.#hold(Number(number), /** @type {string} */ (names[index]), label);
         return this.#wait(
             options.signal,
             (request, id) =>
@@ -181,7 +181,7 @@ export class Locks {
             (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
-        const held = this.#hold(Number(text), { name: key, mode: 'exclusive', label: '' });
+        const held = this.#hold(Number(text), key, '');
         /** @type {{ succeeded: boolean, said: any }} */
         let outcome;
         try {
@@ -222,11 +222,14 @@ export class Locks {
 
     /**
      * @param {number} id
-     * @param {{ name: string, mode: 'exclusive' | 'shared', label: string }} what
+     * @param {string} name
+     * @param {string} label
      */
-    #hold(id, what) {
+    #hold(id, name, label) {
         const token = this.#border.number('_lock_token', id);
-        const held = new Held(this, id, { ...what, token: Number.isNaN(token) ? null : token });
+        // Also one that was entered again as shared is what it is held as.
+        const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
+        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token });
         this.#held.set(id, held);
         return held;
     }

@@ -73,11 +73,26 @@ export function checkTimeout(timeout) {
 }
 
 /**
+ * Of this realm or of another, as an iframe's: its brand is what counts (Web IDL §3.7.6).
+ *
+ * @param {unknown} value
+ * @returns {value is AbortSignal}
+ */
+export function isSignal(value) {
+    if (value instanceof AbortSignal) return true;
+    try {
+        return Reflect.get(AbortSignal.prototype, 'aborted', value) !== undefined;
+    } catch {
+        return false;
+    }
+}
+
+/**
  * @param {unknown} signal
  * @returns {AbortSignal | undefined}
  */
 export function checkSignal(signal) {
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    if (signal !== undefined && !isSignal(signal)) {
         throw invalid('signal', signal, 'an AbortSignal');
     }
     return signal;

@@ -134,6 +134,9 @@ export class Tab extends EventTarget {
     /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
     #queuesByName = new Map();
 
+    /** One for each name: its first calls wait for their module together, in their order. @type {Map<string, Leader>} */
+    #leaders = new Map();
+
     /** @type {Map<string, Sequence | Budget | RateLimit>} */
     #limitsByName = new Map();
 
@@ -264,7 +267,9 @@ export class Tab extends EventTarget {
      * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
      */
     leader(name) {
-        return new Leader(checkName(name), this.#lock(`leader/${name}`), () => this.#loadLocks());
+        let leader = this.#leaders.get(checkName(name));
+        if (!leader) this.#leaders.set(name, (leader = new Leader(name, this.#lock(`leader/${name}`), () => this.#loadLocks())));
+        return leader;
     }
 
     /**
@@ -341,10 +346,29 @@ export class Tab extends EventTarget {
      * each other.
      *
      * @template T
+     * @overload
      * @param {string[]} names different ones
      * @param {(held: import('../lock/held.js').Held[]) => T | Promise<T>} use in the order of `names`
-     * @param {import('../lock/options.js').LockOptions} [options]
+     * @param {import('../lock/options.js').LockOptions & { ifAvailable?: false }} [options]
+     * @returns {Promise<T>} what `use` returns. Rejects as Lock.run(), also with `lock-lost` when one is lost
+     *   before all were granted
+     */
+    /**
+     * The same, with `ifAvailable`.
+     *
+     * @template T
+     * @overload
+     * @param {string[]} names different ones
+     * @param {(held: import('../lock/held.js').Held[] | null) => T | Promise<T>} use given null when they were
+     *   asked for in vain
+     * @param {import('../lock/options.js').LockOptions} options
      * @returns {Promise<T>}
+     */
+    /**
+     * @param {string[]} names
+     * @param {(held: any) => any} use
+     * @param {import('../lock/options.js').LockOptions} [options]
+     * @returns {Promise<any>}
      */
     async lockAll(names, use, options) {
         if (!Array.isArray(names) || names.length === 0 || new Set(names).size < names.length) {

@@ -68,6 +68,7 @@ test('a call is answered by the leader, whichever tab that is, in the order of t
     const calls = [1, 2, 3, 4].map((n) => b.leader('l').call(n));
     assert.deepEqual(await Promise.all(calls), [1, 2, 3, 4].map((request) => ({ request, term: answer.term })));
     assert.deepEqual(seen, ['early', 1, 2, 3, 4]);
+    assert.equal(b.leader('l'), b.leader('l'), 'whose calls wait for one another');
     assert.equal((await a.leader('l').call('own')).request, 'own');
     assert.equal((await c.leader('l').call(undefined)).request, undefined);
     await assert.rejects(c.leader('l').call('bad'), (error) => error instanceof RangeError && error.message === 'refused');

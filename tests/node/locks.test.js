@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadlockError, open, TabacusError } from 'tabacus';
 import { LockManager } from 'tabacus/compat/locks';
+import { isSignal } from '../../js/shared/check.js';
 import { details, FakeOrigin, until } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 
@@ -57,6 +58,24 @@ test('tabs increment a value under the lock, exactly, with tokens that rise', as
     assert.deepEqual(tokens, [...new Set(tokens)].sort((a, b) => a - b));
     await close();
     await until(() => locks.held.length === 0 && locks.queue.length === 0);
+});
+
+test('however many locks there are, they leave one key in localStorage', async () => {
+    const { origin, tabs: [a, b], close } = await tabs(2);
+    for (let i = 0; i < 10; i++) {
+        for (const tab of [a, b]) await tab.lock(`l${i}`).run((held) => held.commit('s', (tx) => tx.put('s', 'n', i)));
+        await a.once(`o${i}`, () => i);
+    }
+    const token = await a.lock('l0').run((held) => held.token);
+    const kept = [...origin.area].filter(([key]) => key.includes('lock'));
+    assert.deepEqual(kept.map(([key]) => key), ['tabacus/default/lock-tokens']);
+    assert.ok(Number(kept[0]?.[1]) >= Number(token));
+    await close();
+});
+
+test('a signal of another realm is one, and what only looks like one is not', () => {
+    assert.equal(isSignal(Object.setPrototypeOf(new AbortController().signal, {})), true);
+    for (const bad of [{ aborted: true }, () => {}, 7, null]) assert.equal(isSignal(bad), false);
 });
 
 test('run gives the value or the error of its function, and releases after either', async () => {
@@ -202,6 +221,9 @@ test('re-entry is through the held lock, and a cycle over tabs ends in one Deadl
         const inner = await a.lock('l').acquire({ within: outer });
         assert.equal(inner?.token, outer.token);
         inner?.release();
+        const shared = await a.lock('l').acquire({ within: outer, mode: 'shared' });
+        assert.deepEqual([shared.mode, shared.token], ['exclusive', outer.token], 'as what it is held as');
+        shared.release();
         assert.equal(outer.held, true);
     });
     const x = await a.lock('x').acquire();

@@ -56,7 +56,7 @@ Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
     if (wanted && !wanted()) co_await fail(ErrorCode::lock_lost, "the lock was lost meanwhile");
     auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
     co_await transaction->commit();
-    co_await mirror(key, tokens.last);
+    co_await mirror(tokens.last);
     co_return tokens;
 }
 
@@ -69,7 +69,7 @@ Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::strin
 Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
                                      std::shared_ptr<const bool> granted) {
     auto tokens = co_await reserve_once(key, std::move(claim), std::move(granted));
-    co_await mirror(key, tokens.last);
+    co_await mirror(tokens.last);
     co_return tokens;
 }
 
@@ -109,7 +109,7 @@ Task<std::int64_t> LockEpochs::newest(const std::string& key, const std::optiona
     if (row) {
         base = std::max(base, row->last);
     } else {
-        base = std::max(base, co_await floor(key));
+        base = std::max(base, co_await floor());
     }
     if (base > token_max - count) co_await fail(exhausted());
     co_return base;
@@ -161,7 +161,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
         co_await transaction->commit();
     }
     tokens.last = seen_[key] = last;
-    co_await mirror(key, last);
+    co_await mirror(last);
 }
 
 Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
@@ -241,22 +241,26 @@ Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const
     co_return row;
 }
 
-Task<std::int64_t> LockEpochs::floor(const std::string& key) {
+Task<std::int64_t> LockEpochs::floor() {
     constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
-    auto base =
+    const auto base =
         static_cast<std::int64_t>(std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max));
-    if (world_.storage().available()) {
-        // A mirror is a hint: none will do.
-        auto text = co_await attempt(world_.storage().get(names_.lock(key)));
-        const auto mirrored = text && text.value() ? parse_value(*text.value()) : std::nullopt;
-        if (mirrored) base = std::max(base, *mirrored);
-    }
-    co_return base;
+    co_return std::max(base, co_await mirrored());
 }
 
-Task<void> LockEpochs::mirror(const std::string& key, std::int64_t last) {
-    if (!world_.storage().available()) co_return;
-    (void)co_await attempt(world_.storage().set(names_.lock(key), std::to_string(last)));
+/// A mirror is a hint: none will do.
+Task<std::int64_t> LockEpochs::mirrored() {
+    if (!world_.storage().available()) co_return 0;
+    auto text = co_await attempt(world_.storage().get(names_.lock_tokens()));
+    const auto last = text && text.value() ? parse_value(*text.value()) : std::nullopt;
+    co_return last.value_or(0);
+}
+
+/// One for all locks: a key for each would fill localStorage, which is small, and the
+/// application's.
+Task<void> LockEpochs::mirror(std::int64_t last) {
+    if (!world_.storage().available() || co_await mirrored() >= last) co_return;
+    (void)co_await attempt(world_.storage().set(names_.lock_tokens(), std::to_string(last)));
 }
 
 }  // namespace tabacus

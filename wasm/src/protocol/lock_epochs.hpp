@@ -12,9 +12,10 @@
 // therefore a thief raises the epoch before it is let in.
 //
 // A database can vanish (DESIGN §1). The row is then begun anew above the mirror in localStorage,
-// above what this tab has seen, and above the microseconds since 1970: tokens are reserved more
-// slowly than that grows, so that they rise even where everything was cleared. Only a vanished
-// database, a stale or cleared mirror and a clock set back, all together, could repeat one.
+// the largest token of all locks, above what this tab has seen, and above the microseconds since
+// 1970: tokens are reserved more slowly than that grows, so that they rise even where everything
+// was cleared. Only a vanished database, a stale or cleared mirror and a clock set back, all
+// together, could repeat one.
 #pragma once
 
 #include <cstdint>
@@ -105,8 +106,9 @@ class LockEpochs {
     Task<std::int64_t> newest(const std::string& key, const std::optional<LockRow>& row,
                               std::int64_t count);
     [[nodiscard]] LockRow row_of(const LockTokens& tokens) const;
-    Task<std::int64_t> floor(const std::string& key);
-    Task<void> mirror(const std::string& key, std::int64_t last);
+    Task<std::int64_t> floor();
+    Task<std::int64_t> mirrored();
+    Task<void> mirror(std::int64_t last);
 
     World& world_;
     const Names& names_;

@@ -39,6 +39,8 @@ class Names {
     [[nodiscard]] std::string lock(std::string_view key) const {
         return root_ + "lock/" + std::string(key);
     }
+    /// localStorage: the largest token of all locks, as last seen.
+    [[nodiscard]] std::string lock_tokens() const { return concat({root_, "lock-tokens"}); }
     [[nodiscard]] std::string lock_words() const { return concat({root_, "gone/"}); }
     /// localStorage: that `id`, of a lease on the lock, is gone with its page, and when
     /// (lock_lease.hpp).
