@@ -267,7 +267,6 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
 
 void LockQueue::fall_asleep(std::string_view reason) {
     turnstile_->cancel();
-    if (mourner_) mourner_->abort();
     const auto stolen = stolen_;
     for (const auto& possession : stolen) lose(possession, reason);
     if (possession_) lose(std::shared_ptr(possession_), reason);

@@ -268,7 +268,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
     [[nodiscard]] bool keeps_alone() const;
     Task<void> mourn();
-    Task<bool> look_for_the_dead();
+    Task<void> look_for_the_dead();
 
     LockContext& context_;
     std::string key_;
@@ -306,10 +306,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
-    Watchers hearers_;                    // of what the living tell
-    bool mourning_ = false;               // somebody watches for the death of holders
-    bool held_seen_ = false;              // by another tab, as was last seen or heard
-    std::optional<AbortSignal> mourner_;  // while it waits behind the holder
+    Watchers hearers_;        // of what the living tell
+    bool mourning_ = false;   // somebody watches for the death of holders
+    bool held_seen_ = false;  // by another tab, as was last seen or heard
 };
 
 }  // namespace tabacus
