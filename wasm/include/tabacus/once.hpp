@@ -53,6 +53,9 @@ class Once {
         std::optional<OnceOutcome> outcome;
     };
     Task<Seen> look(std::string key, double ttl_ms);
+    /// The outcome of a run that finished after `before`.
+    static Task<std::optional<OnceOutcome>> since(Held& held, const std::string& key,
+                                                  const std::optional<Finished>& before);
 
     World& world_;
     LockTable& table_;

@@ -132,6 +132,10 @@ void LockQueue::answer(const LockMessage& message) {
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
+    return read_again(context_.world, [this] { return ask(); });
+}
+
+Task<std::vector<LockRequestInfo>> LockQueue::ask() {
     const auto known = [this] { return possession_ || taking_ || !stolen_.empty(); };
     const bool known_before = known();
     const auto seen = co_await clients_of(context_, key_);

@@ -274,6 +274,7 @@ void LockQueue::fall_asleep(std::string_view reason) {
 
 void LockQueue::wake_up() {
     if (front()) wake_driver();
+    changed();  // what was told meanwhile was not heard
 }
 
 void LockQueue::close() {

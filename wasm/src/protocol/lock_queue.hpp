@@ -264,6 +264,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void on_victim(const LockMessage& message);
 
     // Who holds and who waits (lock_query.cpp).
+    Task<std::vector<LockRequestInfo>> ask();
     void answer(const LockMessage& message);
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
     [[nodiscard]] bool keeps_alone() const;
