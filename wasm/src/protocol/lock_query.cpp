@@ -73,16 +73,22 @@ Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, 
 
 }  // namespace
 
+/// Of all that this tab has of the lock.
+std::vector<std::shared_ptr<Grant>> LockQueue::holders() const {
+    std::vector<std::shared_ptr<Grant>> all;
+    if (possession_) all = possession_->active;
+    for (const auto& possession : stolen_) {
+        all.insert(all.end(), possession->active.begin(), possession->active.end());
+    }
+    return all;
+}
+
 std::vector<LockRequestInfo> LockQueue::own_requests() const {
     std::vector<LockRequestInfo> infos;
     const auto& tab = context_.epochs.tab();
-    const auto add_held = [&](const Possession& possession) {
-        for (const auto& grant : possession.active) {
-            infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
-        }
-    };
-    if (possession_) add_held(*possession_);
-    for (const auto& possession : stolen_) add_held(*possession);
+    for (const auto& grant : holders()) {
+        infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
+    }
     for (const auto& waiter : waiting_) {
         if (waiter->ended) continue;
         infos.push_back(

@@ -266,6 +266,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     // Who holds and who waits (lock_query.cpp).
     Task<std::vector<LockRequestInfo>> ask();
     void answer(const LockMessage& message);
+    [[nodiscard]] std::vector<std::shared_ptr<Grant>> holders() const;
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
     [[nodiscard]] bool keeps_alone() const;
     Task<void> mourn();
