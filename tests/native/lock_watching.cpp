@@ -91,6 +91,26 @@ TEST_CASE("lock: who watches is told of a death soon, and of what happened while
     }
 }
 
+TEST_CASE("lock: who watches is told of who begins to wait, in another tab and in its own") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 3; ++i) scene.open();
+        int changes = 0;
+        const auto watching = scene.members[1].page->table().on_change("l", [&] { ++changes; });
+        const auto holder = scene.members[seed % 4 / 2].page->hold();
+        scene.until([&] { return holder->granted; });
+        wait_ms(scene, *scene.members[0].page, look_ms);
+        changes = 0;
+        const auto waiter = scene.members[seed % 2 == 0 ? 1 : 2].page->hold();
+        wait_ms(scene, *scene.members[0].page, 100);
+        CHECK(changes == 1);
+        holder->let_go.complete({});
+        scene.until([&] { return waiter->granted; });
+        waiter->let_go.complete({});
+    }
+}
+
 TEST_CASE("lock: who asks about it is answered, also if its page stops meanwhile") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -99,6 +99,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
+        if (!waiter->ended) tell_of_waiter();
     }
     co_await waiter->decided.async();
     if (waiter->failure) co_await fail(*waiter->failure);

@@ -238,6 +238,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void ring();
     Task<void> rung();
     void changed();
+    void tell_of_waiter();
 
     // Eviction of hung holders (lock_rescue.cpp).
     struct Sight {

@@ -405,6 +405,11 @@ void LockQueue::changed() {
     hearers_.call();
 }
 
+/// Who watches is told of a request that has to wait: of one that need not, when it is granted.
+void LockQueue::tell_of_waiter() {
+    if (held_seen_ || (possession_ && !possession_->active.empty())) watchers_.call();
+}
+
 void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {
         case LockMessage::Kind::want:
@@ -414,6 +419,7 @@ void LockQueue::on_message(const LockMessage& message) {
             }
             if (possession_ || taking_) note_rival(message);
             ring();
+            tell_of_waiter();
             break;
         case LockMessage::Kind::busy:
             // Of an earlier want it says nothing any more.
