@@ -153,9 +153,8 @@ void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
 }
 
 Task<void> LockQueue::expire(WaiterPtr waiter) {
-    const auto self = weak_from_this();
-    co_await context_.world.clock().sleep(*waiter->options.timeout_ms);
-    if (self.expired()) co_return;
+    const auto over = [self = weak_from_this(), waiter] { return self.expired() || waiter->ended; };
+    if (!co_await outlasts(context_.world, *waiter->options.timeout_ms, over)) co_return;
     refuse(waiter, Error(ErrorCode::timed_out, "the lock was not granted in time"));
 }
 

@@ -42,6 +42,9 @@ inline std::string data_key(std::string_view store, std::string_view key) {
 /// was held up for longer finds its timers due before the messages that came meanwhile; those are
 /// heard between the first timer and the last.
 Task<void> patience(World& world, double delay_ms);
+/// Whether `delay_ms` pass before it is `over()`. By timers that double: most things are over soon,
+/// and a timer cannot be taken back.
+Task<bool> outlasts(World& world, double delay_ms, std::function<bool()> over);
 
 /// What the queues of a table share.
 struct LockContext {
