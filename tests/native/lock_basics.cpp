@@ -328,4 +328,21 @@ TEST_CASE("lock: waitForUnlock and watchers hear of a release and of a holder's 
     }
 }
 
+TEST_CASE("lock: a request that ended leaves no timer that runs until its time limits") {
+    constexpr double limit_ms = 60'000;
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        const auto began_ms = scene.origin.clock().now_ms();
+        for (int i = 0; i < 10; ++i) {
+            scene.members[scene.random.below(2)].page->count(
+                {.timeout_ms = limit_ms, .max_hold_ms = limit_ms}, 1, 1);
+        }
+        scene.origin.run();
+        CHECK(scene.judge.order.size() == 10);
+        CHECK(scene.origin.clock().now_ms() - began_ms < limit_ms / 10);
+    }
+}
+
 }  // namespace tabacus::test

@@ -556,10 +556,11 @@ struct Nested {
 };
 
 /// Takes `names` one within the other, holds all for a moment.
-Task<void> nest(LockPage& page, std::vector<std::string> names, std::shared_ptr<Nested> nested) {
+Task<void> nest(LockPage& page, std::vector<std::string> names, std::shared_ptr<Nested> nested,
+                bool steal) {
     std::vector<Held> held;
     for (const auto& name : names) {
-        LockOptions options{.label = "takes " + names.front()};
+        LockOptions options{.steal = steal && held.empty(), .label = "takes " + names.front()};
         if (!held.empty()) options.within = held.back().grant();
         auto taken = co_await attempt(page.table().acquire(name, std::move(options)));
         if (!taken) {
@@ -575,9 +576,9 @@ Task<void> nest(LockPage& page, std::vector<std::string> names, std::shared_ptr<
 }
 
 std::shared_ptr<Nested> start_nested(const LockScene::Member& member,
-                                     std::vector<std::string> names) {
+                                     std::vector<std::string> names, bool steal = false) {
     auto nested = std::make_shared<Nested>();
-    member.page->scope().spawn(nest(*member.page, std::move(names), nested));
+    member.page->scope().spawn(nest(*member.page, std::move(names), nested, steal));
     return nested;
 }
 
@@ -608,6 +609,23 @@ TEST_CASE("locks: a cycle over tabs ends in a DeadlockError for exactly one of t
         CHECK(scene.nothing_left());
     }
     CHECK(cycles[1] > static_cast<int>(seeds) / 4);
+}
+
+TEST_CASE("locks: a cycle through a lock that was stolen is one, too") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        const std::vector all{start_nested(scene.members[0], {"a", "b"}, true),
+                              start_nested(scene.members[1], {"b", "a"}, seed % 2 == 0)};
+        scene.origin.run();
+        REQUIRE((all[0]->ended && all[1]->ended));
+        CHECK(all[0]->error.has_value() != all[1]->error.has_value());
+        for (const auto& nested : all) {
+            if (nested->error) CHECK(*nested->error == ErrorCode::deadlock);
+        }
+        CHECK(scene.nothing_left());
+    }
 }
 
 TEST_CASE("locks: where there is no cycle nobody is told of one") {

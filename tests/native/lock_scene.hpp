@@ -271,6 +271,16 @@ class LockScene {
     std::vector<Member> members;
 };
 
+/// Time passes, and whatever happens meanwhile, by the clock of a tab that lives.
+inline void wait_ms(LockScene& scene, LockPage& page, double delay_ms) {
+    const auto over = std::make_shared<bool>(false);
+    page.scope().spawn([](LabTab& tab, double time_ms, std::shared_ptr<bool> done) -> Task<void> {
+        co_await tab.clock().sleep(time_ms);
+        *done = true;
+    }(page.world(), delay_ms, over));
+    scene.until([&] { return *over; });
+}
+
 inline StorageModel model_of_seed(std::uint64_t seed) {
     return static_cast<StorageModel>(seed % 3);
 }

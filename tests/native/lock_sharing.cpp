@@ -14,18 +14,6 @@ LockOptions shared(bool if_available = false) {
     return {.mode = LockMode::shared, .if_available = if_available};
 }
 
-void wait_ms(LockScene& scene, LabTab& tab, double delay_ms) {
-    const auto end_ms = tab.clock().now_ms() + delay_ms;
-    const auto sleeper = std::make_shared<bool>(false);
-    scene.members[0].page->scope().spawn(
-        [](LabTab& of, double time_ms, std::shared_ptr<bool> done) -> Task<void> {
-            co_await of.clock().sleep(time_ms);
-            *done = true;
-        }(tab, delay_ms, sleeper));
-    scene.until([&] { return *sleeper; });
-    REQUIRE(tab.clock().now_ms() >= end_ms);
-}
-
 }  // namespace
 
 TEST_CASE("lock: a shared request is granted beside its tab's shared holder, however old that is") {
@@ -41,7 +29,7 @@ TEST_CASE("lock: a shared request is granted beside its tab's shared holder, how
             held.push_back(scene.members[1].page->hold(shared()));
             scene.until([&] { return held.back()->granted; });
         }
-        wait_ms(scene, *mine.tab, 200);
+        wait_ms(scene, *mine.page, 200);
         held.push_back(mine.page->hold(shared()));
         scene.until([&] { return held.back()->ended || held.back()->granted; });
         REQUIRE(held.back()->granted);
@@ -63,9 +51,9 @@ TEST_CASE("lock: a shared request waits behind another tab's exclusive one, unti
         const AbortSignal signal;
         const auto writer = scene.members[1].page->hold({.signal = signal});
         scene.until([&] { return !scene.origin.locks().snapshot().pending.empty(); });
-        wait_ms(scene, *mine.tab, 100);
+        wait_ms(scene, *mine.page, 100);
         const auto second = mine.page->hold(shared());
-        wait_ms(scene, *mine.tab, 300);
+        wait_ms(scene, *mine.page, 300);
         REQUIRE(!second->granted);
         signal.abort();
         scene.until([&] { return second->granted; });
@@ -113,7 +101,7 @@ TEST_CASE("lease: every tab names all that is held and waits anywhere") {
         const std::vector holders{all[0].page->hold({}, "a"), all[1].page->hold(shared(), "b")};
         scene.until([&] { return holders[0]->granted && holders[1]->granted; });
         const std::vector waiting{all[1].page->hold({}, "a"), all[2].page->hold(shared(), "a")};
-        wait_ms(scene, *all[0].tab, 1);
+        wait_ms(scene, *all[0].page, 1);
         for (const auto& member : all) {
             bool told = false;
             run_in(

@@ -90,14 +90,14 @@ void LockQueue::on_probe(const LockMessage& message) {
     const auto& path = message.detail;
     if (path.size() < 1 + fields_of_wait || (path.size() - 1) % fields_of_wait != 0) return;
     if (path.size() > path_max * fields_of_wait) return;
-    if (!possession_) return;
-    const auto holders = possession_->active;
+    const auto held = holders();
+    if (held.empty()) return;
     const auto queues = context_.queues;
     for (const auto& [key, queue] : queues) {
         const auto requests = queue->waiting_;
         for (const auto& waiter : requests) {
             if (waiter->ended || !waiter->options.within) continue;
-            const bool holds = std::any_of(holders.begin(), holders.end(), [&](const auto& grant) {
+            const bool holds = std::any_of(held.begin(), held.end(), [&](const auto& grant) {
                 return is_within(grant.get(), waiter->options.within);
             });
             if (holds) queue->follow(waiter, path);

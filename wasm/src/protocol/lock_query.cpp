@@ -18,12 +18,13 @@ constexpr std::string_view kept = "k";
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
 constexpr double held_again_ms = 20;
-/// How soon the death of a shared holder, or of one just heard of, is noticed by who only watches.
+/// How soon the death of a holder whom nobody succeeds is noticed by who only watches.
 constexpr double mourn_again_ms = 1'000;
 
 /// Who has to do with a lock or its gate, by the browser's word.
 struct LockClients {
     std::vector<std::string> ids;
+    bool held = false;
     bool held_exclusively = false;
 };
 
@@ -35,7 +36,9 @@ Task<LockClients> clients_of(LockContext& context, const std::string& key) {
         const bool gate = lock.name == context.names.lock_gate(key);
         if (!gate && lock.name != context.names.lock(key)) return;
         clients.ids.push_back(lock.client_id);
-        if (held && !gate && lock.mode == LockMode::exclusive) clients.held_exclusively = true;
+        if (gate || !held) return;
+        clients.held = true;
+        if (lock.mode == LockMode::exclusive) clients.held_exclusively = true;
     };
     for (const auto& lock : snapshot.held) note(lock, true);
     for (const auto& lock : snapshot.pending) note(lock, false);
@@ -70,16 +73,22 @@ Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, 
 
 }  // namespace
 
+/// Of all that this tab has of the lock.
+std::vector<std::shared_ptr<Grant>> LockQueue::holders() const {
+    std::vector<std::shared_ptr<Grant>> all;
+    if (possession_) all = possession_->active;
+    for (const auto& possession : stolen_) {
+        all.insert(all.end(), possession->active.begin(), possession->active.end());
+    }
+    return all;
+}
+
 std::vector<LockRequestInfo> LockQueue::own_requests() const {
     std::vector<LockRequestInfo> infos;
     const auto& tab = context_.epochs.tab();
-    const auto add_held = [&](const Possession& possession) {
-        for (const auto& grant : possession.active) {
-            infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
-        }
-    };
-    if (possession_) add_held(*possession_);
-    for (const auto& possession : stolen_) add_held(*possession);
+    for (const auto& grant : holders()) {
+        infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
+    }
     for (const auto& waiter : waiting_) {
         if (waiter->ended) continue;
         infos.push_back(
@@ -129,9 +138,16 @@ void LockQueue::answer(const LockMessage& message) {
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
-    const auto known = [this] { return possession_ || taking_ || !stolen_.empty() || mourner_; };
+    return read_again(context_.world, [this] { return ask(); });
+}
+
+Task<std::vector<LockRequestInfo>> LockQueue::ask() {
+    const auto known = [this] { return possession_ || taking_ || !stolen_.empty(); };
     const bool known_before = known();
-    auto [clients, held_exclusively] = co_await clients_of(context_, key_);
+    const auto seen = co_await clients_of(context_, key_);
+    const auto& clients = seen.ids;
+    bool held_exclusively = seen.held_exclusively;
+    if (seen.held && !possession_) held_seen_ = true;
     auto infos = own_requests();
     // One of the clients, if the snapshot was taken while this tab had to do with the lock.
     const std::size_t own = known_before && known() ? 1 : 0;
@@ -182,48 +198,26 @@ Subscription LockQueue::on_change(std::function<void()> callback) {
     return subscription;
 }
 
-/// The living tell what they do. A holder that dies says nothing, so that while somebody watches, a
-/// shared request waits behind an exclusive holder, and is let go as soon as it is granted. It
-/// stands at no gate and holds up nobody but for an instant. A shared holder's death is seen by
-/// looking.
+/// The living tell what they do; a holder that dies says nothing, so that who watches looks. It
+/// does not wait for the lock itself: if it were busy when its turn came, it would keep everybody
+/// out.
 Task<void> LockQueue::mourn() {
     if (!context_.world.locks().available()) co_return;
     const auto self = weak_from_this();
     mourning_ = true;
     while (!self.expired() && !watchers_.empty() && !context_.closed) {
-        auto outlived = co_await attempt(look_for_the_dead());
-        if (outlived && outlived.value()) continue;
+        (void)co_await attempt(look_for_the_dead());
         co_await context_.world.clock().sleep(mourn_again_ms);
     }
     mourning_ = false;
 }
 
-/// True when a holder was waited for, and is gone.
-Task<bool> LockQueue::look_for_the_dead() {
-    if (context_.asleep) co_return false;
-    auto& locks = context_.world.locks();
-    bool held = false;
-    bool shared = false;
-    const auto snapshot = co_await locks.query();
-    for (const auto& lock : snapshot.held) {
-        if (lock.name != context_.names.lock(key_)) continue;
-        held = true;
-        shared = lock.mode == LockMode::shared;
-    }
-    if (held && !shared && !possession_) {
-        {
-            const auto& signal = mourner_.emplace();
-            const auto outlived = co_await attempt(locks.request(
-                {.name = context_.names.lock(key_), .mode = LockMode::shared, .signal = signal}));
-            mourner_.reset();
-            if (!outlived) co_return false;  // the page goes to sleep
-        }
-        changed();
-        co_return true;
-    }
-    if (held_seen_ && !held) changed();
-    held_seen_ = held && !possession_;
-    co_return false;
+Task<void> LockQueue::look_for_the_dead() {
+    if (context_.asleep) co_return;
+    const auto clients = co_await clients_of(context_, key_);
+    const bool died = held_seen_ && !clients.held;
+    held_seen_ = clients.held && !possession_;
+    if (died) changed();
 }
 
 Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,

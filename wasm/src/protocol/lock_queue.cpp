@@ -99,6 +99,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
+        if (!waiter->ended) tell_of_waiter();
     }
     co_await waiter->decided.async();
     if (waiter->failure) co_await fail(*waiter->failure);
@@ -152,9 +153,8 @@ void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
 }
 
 Task<void> LockQueue::expire(WaiterPtr waiter) {
-    const auto self = weak_from_this();
-    co_await context_.world.clock().sleep(*waiter->options.timeout_ms);
-    if (self.expired()) co_return;
+    const auto over = [self = weak_from_this(), waiter] { return self.expired() || waiter->ended; };
+    if (!co_await outlasts(context_.world, *waiter->options.timeout_ms, over)) co_return;
     refuse(waiter, Error(ErrorCode::timed_out, "the lock was not granted in time"));
 }
 
@@ -267,7 +267,6 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
 
 void LockQueue::fall_asleep(std::string_view reason) {
     turnstile_->cancel();
-    if (mourner_) mourner_->abort();
     const auto stolen = stolen_;
     for (const auto& possession : stolen) lose(possession, reason);
     if (possession_) lose(std::shared_ptr(possession_), reason);
@@ -275,6 +274,7 @@ void LockQueue::fall_asleep(std::string_view reason) {
 
 void LockQueue::wake_up() {
     if (front()) wake_driver();
+    changed();  // what was told meanwhile was not heard
 }
 
 void LockQueue::close() {

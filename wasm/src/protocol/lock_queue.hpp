@@ -42,6 +42,9 @@ inline std::string data_key(std::string_view store, std::string_view key) {
 /// was held up for longer finds its timers due before the messages that came meanwhile; those are
 /// heard between the first timer and the last.
 Task<void> patience(World& world, double delay_ms);
+/// Whether `delay_ms` pass before it is `over()`. By timers that double: most things are over soon,
+/// and a timer cannot be taken back.
+Task<bool> outlasts(World& world, double delay_ms, std::function<bool()> over);
 
 /// What the queues of a table share.
 struct LockContext {
@@ -238,6 +241,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void ring();
     Task<void> rung();
     void changed();
+    void tell_of_waiter();
 
     // Eviction of hung holders (lock_rescue.cpp).
     struct Sight {
@@ -264,11 +268,13 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void on_victim(const LockMessage& message);
 
     // Who holds and who waits (lock_query.cpp).
+    Task<std::vector<LockRequestInfo>> ask();
     void answer(const LockMessage& message);
+    [[nodiscard]] std::vector<std::shared_ptr<Grant>> holders() const;
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
     [[nodiscard]] bool keeps_alone() const;
     Task<void> mourn();
-    Task<bool> look_for_the_dead();
+    Task<void> look_for_the_dead();
 
     LockContext& context_;
     std::string key_;
@@ -306,10 +312,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
-    Watchers hearers_;                    // of what the living tell
-    bool mourning_ = false;               // somebody watches for the death of holders
-    bool held_seen_ = false;              // by another tab, as was last seen or heard
-    std::optional<AbortSignal> mourner_;  // while it waits behind the holder
+    Watchers hearers_;        // of what the living tell
+    bool mourning_ = false;   // somebody watches for the death of holders
+    bool held_seen_ = false;  // by another tab, as was last seen or heard
 };
 
 }  // namespace tabacus

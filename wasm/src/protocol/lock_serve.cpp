@@ -25,6 +25,18 @@ Task<void> patience(World& world, double delay_ms) {
     for (int i = 0; i < timers; ++i) co_await world.clock().sleep(delay_ms / timers);
 }
 
+Task<bool> outlasts(World& world, double delay_ms, std::function<bool()> over) {
+    auto& clock = world.clock();
+    const auto end_ms = clock.monotonic_ms() + delay_ms;
+    double left_ms = delay_ms;
+    for (double step_ms = slice_ms;; step_ms *= 2) {
+        co_await clock.sleep(std::min(left_ms, step_ms));
+        if (over()) co_return false;
+        if (left_ms <= step_ms) co_return true;
+        left_ms = end_ms - clock.monotonic_ms();
+    }
+}
+
 void LockQueue::wake_driver() {
     if (driving_) {
         ring();
@@ -323,11 +335,13 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
 
 /// The holder's own clock ends its hold; only one that is frozen or hung must be evicted.
 Task<void> LockQueue::limit(std::weak_ptr<Grant> grant, double max_hold_ms) {
-    const auto self = weak_from_this();
-    co_await context_.world.clock().sleep(max_hold_ms);
-    const auto alive = self.lock();
+    const auto over = [self = weak_from_this(), grant] {
+        const auto granted = grant.lock();
+        return self.expired() || !granted || !granted->held;
+    };
+    if (!co_await outlasts(context_.world, max_hold_ms, over)) co_return;
+    const auto alive = shared_from_this();
     const auto granted = grant.lock();
-    if (!alive || !granted || !granted->held) co_return;
     context_.on_notice({Notice::Kind::warning, "max-hold",
                         "A lock was held for longer than maxHold, and its holder lost it.", name_,
                         granted->label, 0});
@@ -405,6 +419,11 @@ void LockQueue::changed() {
     hearers_.call();
 }
 
+/// Who watches is told of a request that has to wait: of one that need not, when it is granted.
+void LockQueue::tell_of_waiter() {
+    if (held_seen_ || (possession_ && !possession_->active.empty())) watchers_.call();
+}
+
 void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {
         case LockMessage::Kind::want:
@@ -414,6 +433,7 @@ void LockQueue::on_message(const LockMessage& message) {
             }
             if (possession_ || taking_) note_rival(message);
             ring();
+            tell_of_waiter();
             break;
         case LockMessage::Kind::busy:
             // Of an earlier want it says nothing any more.

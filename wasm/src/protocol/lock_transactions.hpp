@@ -101,4 +101,19 @@ class AbortableTransactions {
     std::shared_ptr<Open> open_;
 };
 
+/// What fails for a passing reason, such as a dropped connection or a page that stopped amid it, is
+/// read again; by a page that stopped, when it goes on and its timers with it.
+template <typename Read>
+auto read_again(World& world, Read read) -> decltype(read()) {
+    constexpr int attempts_max = 4;
+    constexpr double pause_ms = 20;
+    for (int tried = 1;; ++tried) {
+        auto outcome = co_await attempt(read());
+        if (outcome) co_return std::move(outcome.value());
+        const Error error = outcome.error();
+        if (error.code() != ErrorCode::store_failed || tried == attempts_max) co_await fail(error);
+        co_await world.clock().sleep(pause_ms);
+    }
+}
+
 }  // namespace tabacus
