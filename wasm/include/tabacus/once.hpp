@@ -60,9 +60,7 @@ class Once {
         std::optional<OnceOutcome> outcome;
     };
     Task<Seen> look(std::string key, OnceAge age);
-    /// The outcome of a run that finished after `before`.
-    static Task<std::optional<OnceOutcome>> since(Held& held, const std::string& key,
-                                                  const std::optional<Finished>& before);
+    Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age);
 
     World& world_;
     LockTable& table_;

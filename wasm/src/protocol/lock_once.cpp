@@ -51,24 +51,26 @@ Task<Once::Seen> Once::look(std::string key, OnceAge age) {
 }
 
 Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
-    auto before = co_await read_again(world_, [&] { return look(key, age); });
-    if (before.outcome) co_return OnceTurn{std::move(before.outcome), Held()};
-    auto held = co_await table_.acquire(lock_name(key), std::move(options));
-    auto outcome = co_await read_again(world_, [&] { return since(held, key, before.finished); });
-    if (outcome) co_return OnceTurn{std::move(outcome), Held()};
-    co_return OnceTurn{std::nullopt, std::move(held)};
+    return read_again(world_, [=, this] { return enter_once(key, options, age); });
 }
 
-/// Under the fence: a later run cannot have settled unseen.
-Task<std::optional<OnceOutcome>> Once::since(Held& held, const std::string& key,
-                                             const std::optional<Finished>& before) {
-    auto transaction = co_await held.begin();
-    const auto note = co_await transaction.note();
-    const auto finished = note ? parse(*note) : std::nullopt;
-    if (!finished || (before && finished->flight == before->flight)) co_return std::nullopt;
-    auto text = co_await transaction.get(std::string(store), key);
-    if (!text) co_return std::nullopt;
-    co_return OnceOutcome{finished->succeeded, std::move(*text)};
+Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age) {
+    auto before = co_await look(key, age);
+    if (before.outcome) co_return OnceTurn{std::move(before.outcome), Held()};
+    auto held = co_await table_.acquire(lock_name(key), std::move(options));
+    {
+        // Under the fence: a later run cannot have settled unseen.
+        auto transaction = co_await held.begin();
+        const auto note = co_await transaction.note();
+        const auto finished = note ? parse(*note) : std::nullopt;
+        if (finished && (!before.finished || finished->flight != before.finished->flight)) {
+            auto text = co_await transaction.get(std::string(store), key);
+            if (text) {
+                co_return OnceTurn{OnceOutcome{finished->succeeded, std::move(*text)}, Held()};
+            }
+        }
+    }
+    co_return OnceTurn{std::nullopt, std::move(held)};
 }
 
 Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome) {

@@ -153,8 +153,10 @@ void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
 }
 
 Task<void> LockQueue::expire(WaiterPtr waiter) {
-    const auto over = [self = weak_from_this(), waiter] { return self.expired() || waiter->ended; };
-    if (!co_await outlasts(context_.world, *waiter->options.timeout_ms, over)) co_return;
+    const auto self = weak_from_this();
+    const std::shared_ptr<const bool> ended(waiter, &waiter->ended);
+    const auto passed = co_await outlasts(context_.world, *waiter->options.timeout_ms, ended, true);
+    if (!passed || self.expired()) co_return;
     refuse(waiter, Error(ErrorCode::timed_out, "the lock was not granted in time"));
 }
 

@@ -42,9 +42,9 @@ inline std::string data_key(std::string_view store, std::string_view key) {
 /// was held up for longer finds its timers due before the messages that came meanwhile; those are
 /// heard between the first timer and the last.
 Task<void> patience(World& world, double delay_ms);
-/// Whether `delay_ms` pass before it is `over()`. By timers that double: most things are over soon,
-/// and a timer cannot be taken back.
-Task<bool> outlasts(World& world, double delay_ms, std::function<bool()> over);
+/// Whether `delay_ms` pass before `flag` becomes `over`. By timers that double: most things are
+/// over soon, and a timer cannot be taken back.
+Task<bool> outlasts(World& world, double delay_ms, std::shared_ptr<const bool> flag, bool over);
 
 /// What the queues of a table share.
 struct LockContext {
@@ -237,7 +237,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void possess(const std::shared_ptr<Possession>& possession);
     void let_go(const std::shared_ptr<Possession>& possession);
     Task<void> keep(std::shared_ptr<Possession> possession);
-    Task<void> limit(std::weak_ptr<Grant> grant, double max_hold_ms);
+    Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);
     void ring();
     Task<void> rung();
     void changed();

@@ -25,13 +25,13 @@ Task<void> patience(World& world, double delay_ms) {
     for (int i = 0; i < timers; ++i) co_await world.clock().sleep(delay_ms / timers);
 }
 
-Task<bool> outlasts(World& world, double delay_ms, std::function<bool()> over) {
+Task<bool> outlasts(World& world, double delay_ms, std::shared_ptr<const bool> flag, bool over) {
     auto& clock = world.clock();
     const auto end_ms = clock.monotonic_ms() + delay_ms;
     double left_ms = delay_ms;
     for (double step_ms = slice_ms;; step_ms *= 2) {
         co_await clock.sleep(std::min(left_ms, step_ms));
-        if (over()) co_return false;
+        if (*flag == over) co_return false;
         if (left_ms <= step_ms) co_return true;
         left_ms = end_ms - clock.monotonic_ms();
     }
@@ -334,14 +334,12 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
 }
 
 /// The holder's own clock ends its hold; only one that is frozen or hung must be evicted.
-Task<void> LockQueue::limit(std::weak_ptr<Grant> grant, double max_hold_ms) {
-    const auto over = [self = weak_from_this(), grant] {
-        const auto granted = grant.lock();
-        return self.expired() || !granted || !granted->held;
-    };
-    if (!co_await outlasts(context_.world, max_hold_ms, over)) co_return;
-    const auto alive = shared_from_this();
-    const auto granted = grant.lock();
+Task<void> LockQueue::limit(std::shared_ptr<Grant> granted, double max_hold_ms) {
+    const auto self = weak_from_this();
+    const std::shared_ptr<const bool> held(granted, &granted->held);
+    if (!co_await outlasts(context_.world, max_hold_ms, held, false)) co_return;
+    const auto alive = self.lock();
+    if (!alive) co_return;
     context_.on_notice({Notice::Kind::warning, "max-hold",
                         "A lock was held for longer than maxHold, and its holder lost it.", name_,
                         granted->label, 0});
