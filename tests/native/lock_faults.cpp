@@ -222,7 +222,8 @@ TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late wri
                                [](const auto& request) { return request->ended; });
         });
         if (timely) CHECK(scene.origin.clock().now_ms() - began_ms < bound_ms);
-        CHECK(scene.origin.locks().steals() <= 2);
+        // The lock and the gate; and again for whom the schedule held up as long.
+        CHECK(scene.origin.locks().steals() <= (timely ? 2 : 8));
         scene.origin.wake(*hung.tab);
         scene.origin.run();
         CHECK(slow->ended);
