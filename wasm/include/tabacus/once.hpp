@@ -59,14 +59,10 @@ class Once {
         std::optional<Finished> finished;
         std::optional<OnceOutcome> outcome;
     };
-<<<<<<< HEAD
     Task<Seen> look(std::string key, OnceAge age);
-=======
-    Task<Seen> look(std::string key, double ttl_ms);
     /// The outcome of a run that finished after `before`.
     static Task<std::optional<OnceOutcome>> since(Held& held, const std::string& key,
                                                   const std::optional<Finished>& before);
->>>>>>> lk
 
     World& world_;
     LockTable& table_;
