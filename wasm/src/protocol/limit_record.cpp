@@ -48,7 +48,7 @@ std::string format_holding(const HoldingRow& row) {
 
 std::optional<HoldingRow> parse_holding(std::string_view text) {
     const auto fields = fields_of(text, rate_fields_max);
-    if (fields.size() != 5 || fields[0] != record_version) return std::nullopt;
+    if (fields.size() != 4 || fields[0] != record_version) return std::nullopt;
     if (fields[1] != "o" && fields[1] != "g") return std::nullopt;
     const auto amount = parse_limit(fields[2]);
     const auto serial = parse_limit(fields[3]);
@@ -98,7 +98,7 @@ std::string format_limit_message(const LimitMessage& message) {
 std::optional<LimitMessage> parse_limit_message(std::string_view text) {
     constexpr std::string_view kinds = "crq";
     const auto fields = fields_of(text, rate_fields_max);
-    if (fields.size() != 4 || fields[0] != record_version || fields[1].size() != 1)
+    if (fields.size() != 5 || fields[0] != record_version || fields[1].size() != 1)
         return std::nullopt;
     if (kinds.find(fields[1][0]) == std::string_view::npos) return std::nullopt;
     const auto detail = parse_limit(fields[3]);
