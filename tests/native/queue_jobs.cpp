@@ -2,6 +2,7 @@
 // tabs.
 #include <catch2/catch_test_macros.hpp>
 
+#include "protocol/concat.hpp"
 #include "queue_scene.hpp"
 
 namespace tabacus::test {
@@ -281,6 +282,40 @@ TEST_CASE("queue: after a failure it pauses until it is asked again") {
     scene.until([&] { return scene.judge.order.size() == 3; });
     scene.steps(500);
     CHECK(scene.judge.order == Names{"a", "a", "b"});
+}
+
+TEST_CASE(
+    "queue: for what follows a job nobody waits; and what nobody waits for is in nobody's way") {
+    for (std::uint64_t seed = 0; seed < queue_seeds / 2; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.longest_ms = 0, .effects = 9});
+        auto& asks = *scene.open().page;
+        scene.work.effects = 0;
+        auto& works = *scene.open().page;
+        asks.work();
+        asks.enqueue("a");
+        scene.until([&] { return scene.effects().size() == 1 && scene.all_settled(); });
+        works.queue().handle({std::string(effect_kind)});
+        scene.until([&] { return scene.effects().empty(); });
+        const auto outcomes = [&] {
+            std::vector<std::string> found;
+            for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
+                if (key.starts_with("q/o/")) found.push_back(key);
+            }
+            return found;
+        };
+        CHECK(outcomes().empty());
+        const auto before = concat({"q/o/", asks.events.front().tab, "/-"});
+        for (int number = 0; number < 600; ++number) {
+            scene.origin.database().overwrite(Store::jobs, before + std::to_string(number),
+                                              lab::StoredValue{"1;1;s;0;", false});
+        }
+        asks.queue().stop();
+        works.work();
+        asks.enqueue("b");
+        scene.until([&] { return scene.judge.outcomes.size() == 2; });
+        CHECK(outcomes().empty());
+    }
 }
 
 TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {

@@ -240,6 +240,7 @@ class Queue {
     void doubt(const Changes& changes);
     Task<std::vector<std::string>> undoubted(Transaction& transaction, std::string born);
     Task<void> collect();
+    static Task<JobOutcome> take_outcome(Transaction& transaction, Row row);
     Task<bool> collect_some();
     void watch();
     Task<void> patrol();

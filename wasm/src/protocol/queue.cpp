@@ -238,39 +238,51 @@ Task<void> Queue::collect() {
     collecting_ = false;
 }
 
+/// What the row says, whose value leaves with it.
+Task<JobOutcome> Queue::take_outcome(Transaction& transaction, Row row) {
+    auto parsed = parse_outcome_row(row.value);
+    if (!parsed) co_return missing("the outcome of the job cannot be read");
+    if (parsed->value.by_value) {
+        const auto key = concat({"tabacus%2Fqueue/", row.key});
+        auto value = co_await transaction.get(Store::data, key);
+        if (value && !value->foreign) parsed->value.text = std::move(value->value);
+        transaction.remove(Store::data, key);
+    }
+    co_return JobOutcome{parsed->kind, std::move(parsed->value), {}};
+}
+
 Task<bool> Queue::collect_some() {
     const std::vector scope{Store::jobs, Store::data};
     const auto transaction =
         co_await parts_.transactions.begin(scope, Access::write, Durability::relaxed);
     const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
-    const auto rows = co_await transaction->list(Store::jobs, prefix, collected_max);
+    // While answers to who enqueued are on their way, what nobody expects may be theirs: it stays,
+    // and is in nobody's way.
+    const auto rows = co_await transaction->list(Store::jobs, prefix,
+                                                 flushing_ ? Transaction::rows_max : collected_max);
     std::vector<std::pair<std::string, JobOutcome>> outcomes;
+    std::size_t removed = 0;
     for (const auto& row : rows) {
+        if (removed == collected_max) break;
         const auto id = row.key.substr(prefix.size());
-        // The answer to who enqueued it is still on its way.
-        if (!expected_->ids.contains(id)) continue;
-        transaction->remove(Store::jobs, row.key);
-        auto parsed = parse_outcome_row(row.value);
-        if (!parsed) {
-            outcomes.emplace_back(id, missing("the outcome of the job cannot be read"));
+        if (expected_->ids.contains(id)) {
+            outcomes.emplace_back(id, co_await take_outcome(*transaction, row));
+        } else if (flushing_) {
             continue;
+        } else {
+            transaction->remove(Store::data, concat({"tabacus%2Fqueue/", row.key}));
         }
-        if (parsed->value.by_value) {
-            const auto key = concat({"tabacus%2Fqueue/", row.key});
-            auto value = co_await transaction->get(Store::data, key);
-            if (value && !value->foreign) parsed->value.text = std::move(value->value);
-            transaction->remove(Store::data, key);
-        }
-        outcomes.emplace_back(id, JobOutcome{parsed->kind, std::move(parsed->value), {}});
+        transaction->remove(Store::jobs, row.key);
+        ++removed;
     }
-    if (outcomes.empty()) co_return false;
-    const auto removed = co_await attempt(transaction->commit());
+    if (removed == 0) co_return false;
+    const auto committed = co_await attempt(transaction->commit());
     // They may be gone, and what was read holds in any case.
-    if (!removed && removed.error().code() != ErrorCode::unknown_commit) {
-        co_await fail(removed.error());
+    if (!committed && committed.error().code() != ErrorCode::unknown_commit) {
+        co_await fail(committed.error());
     }
     for (const auto& [id, outcome] : outcomes) deliver(id, outcome);
-    co_return rows.size() == collected_max;
+    co_return removed == collected_max;
 }
 
 /// While anything is waited for: looks now and then, since messages may be lost.

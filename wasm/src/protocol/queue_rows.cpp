@@ -311,7 +311,7 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
     job.at_most_once = spec.at_most_once;
     job.enqueued_ms = now_ms();
     job.payload = spec.payload;
-    job.tabs.push_back(context.tab);
+    if (request.awaited) job.tabs.push_back(context.tab);
     if (spec.delay_ms > 0) {
         job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
         job.due_ms = job.enqueued_ms + job.delay_ms;
@@ -352,7 +352,7 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
     if (!found || found->key != request.spec.key) co_return false;
     auto job = *found;
     const bool waits = std::find(job.tabs.begin(), job.tabs.end(), context.tab) != job.tabs.end();
-    if (!waits && job.tabs.size() < tabs_max) job.tabs.push_back(context.tab);
+    if (request.awaited && !waits && job.tabs.size() < tabs_max) job.tabs.push_back(context.tab);
     if (!claimed) {
         claimed.emplace();
         const auto slots = co_await read_slots();

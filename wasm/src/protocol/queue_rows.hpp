@@ -34,6 +34,7 @@ struct QueueChanges {
 /// A job to enqueue, and what came of it.
 struct QueueRequest {
     JobSpec spec;
+    bool awaited = true;  // its outcome, by this tab
     JobReceipt receipt;
     std::optional<Error> refusal;
 };

@@ -335,6 +335,7 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Tu
         std::vector<QueueRequest*> requests;
         for (std::size_t i = 0; i < next.size(); ++i) {
             next[i].spec = outcome.next[i];
+            next[i].awaited = false;
             requests.push_back(&next[i]);
         }
         co_await rows.enqueue(std::move(requests));
