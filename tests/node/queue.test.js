@@ -189,6 +189,27 @@ test('before the first state is told, the store has said whether it is paused; o
     await close();
 });
 
+test('who is being frozen begins no transaction when it hears that its job is done, but when it is back', async () => {
+    const { origin, windows: [window], tabs: [a, b], close } = await tabs(2);
+    /** @type {(value: string) => void} */
+    let go = () => {};
+    b.queue('q').handle(() => new Promise((resolve) => (go = resolve)));
+    const { result } = await a.queue('q').enqueue('job');
+    await until(() => go.length === 1);
+    const collecting = () =>
+        origin.transactions.filter(({ mode, objectStoreNames: names }) => mode === 'readwrite' && names.length === 2 && names.contains('data')).length;
+    const before = collecting();
+    window?.document.dispatchEvent(new Event('freeze'));
+    go('done');
+    await until(() => a.queue('q').size === 0);
+    for (let n = 0; n < 20; n++) assert.deepEqual(await b.queue('q').jobs(), []);
+    assert.equal(collecting(), before);
+    window?.document.dispatchEvent(new Event('resume'));
+    assert.equal(await result, 'done');
+    assert.equal(collecting(), before + 1);
+    await close();
+});
+
 test('pause, resume, cancel and clear hold in all tabs', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     /** @type {any[]} */

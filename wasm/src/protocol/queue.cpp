@@ -53,6 +53,7 @@ void Queues::Parts::open_channel() {
 void Queues::Parts::on_lifecycle(LifecycleEvent event) {
     if (closed) return;
     if (event == LifecycleEvent::frozen || event == LifecycleEvent::page_hide) {
+        asleep = true;
         transactions.abort_all();
     }
     if (event == LifecycleEvent::page_hide) {
@@ -60,6 +61,7 @@ void Queues::Parts::on_lifecycle(LifecycleEvent event) {
         world.database().close();
     }
     if (event == LifecycleEvent::page_show || event == LifecycleEvent::resumed) {
+        asleep = false;
         if (!channel) open_channel();
         for (const auto& [key, queue] : queues) queue->wake_up();
     }
@@ -230,7 +232,7 @@ Task<std::vector<std::string>> Queue::undoubted(Transaction& transaction, std::s
 Task<void> Queue::collect() {
     collect_again_ = true;
     if (std::exchange(collecting_, true)) co_return;
-    while (std::exchange(collect_again_, false)) {
+    while (!parts_.asleep && std::exchange(collect_again_, false)) {
         auto more = co_await attempt(collect_some());
         // What fails is tried again by patrol().
         if (more && more.value()) collect_again_ = true;
@@ -296,6 +298,7 @@ Task<void> Queue::patrol() {
         if (!asking && !handling_) break;
         co_await parts_.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
         if (closed_) break;
+        if (parts_.asleep) continue;
         // What fails is looked at again.
         (void)co_await attempt(look());
     }
