@@ -57,6 +57,25 @@ void finish(QueueScene& scene) {
     CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
 }
 
+/// So many jobs with keys, accepted in their order by a tab that does not work yet.
+QueuePage& with_jobs(QueueScene& scene, int count) {
+    auto& page = *scene.open().page;
+    for (int number = 0; number < count; ++number) {
+        page.enqueue({.payload = {name(number), false}, .key = name(number)});
+    }
+    const auto accepted = static_cast<std::size_t>(count);
+    scene.until([&] { return scene.judge.accepted.size() == accepted; });
+    return page;
+}
+
+std::size_t bytes_kept(QueueScene& scene) {
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
+        bytes += key.size() + value.text.size();
+    }
+    return bytes;
+}
+
 }  // namespace
 
 TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told") {
@@ -315,6 +334,48 @@ TEST_CASE(
         asks.enqueue("b");
         scene.until([&] { return scene.judge.outcomes.size() == 2; });
         CHECK(outcomes().empty());
+    }
+}
+
+TEST_CASE("queue: on a full disk what does not fit fails, and what was done beside it is done") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 9);
+        page.on_done = [](const JobInfo& job, JobOutcome& outcome) {
+            if (job.payload.text != "job2") return;
+            outcome.next.push_back(
+                {.payload = {std::string(100'000, 'x'), false}, .kind = std::string(effect_kind)});
+        };
+        scene.origin.database().set_quota(bytes_kept(scene) + 5'000);
+        page.work();
+        scene.until([&] { return scene.all_settled() && scene.judge.outcomes.size() == 8; });
+        CHECK(scene.dead() == std::map<std::string, int>{{"job2", 1}});
+        for (const auto& [payload, count] : scene.judge.begun) CHECK(count == 1);
+    }
+}
+
+TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes when it fits") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 9);
+        page.on_done = [](const JobInfo& job, JobOutcome& outcome) {
+            if (job.payload.text != "job3") return;
+            outcome.kind = JobOutcome::Kind::failed;
+            outcome.value.text = std::string(100'000, 'x');
+        };
+        scene.origin.database().set_quota(bytes_kept(scene) + 5'000);
+        page.work();
+        scene.until([&] { return scene.judge.begun["job3"] == 3; });
+        CHECK(scene.judge.outcomes.size() == 4);  // what was claimed with it
+        CHECK(scene.judge.outcomes.contains("job4"));
+        scene.origin.database().set_quota(std::nullopt);
+        scene.until([&] { return scene.all_settled() && scene.judge.outcomes.size() == 8; });
+        CHECK(scene.dead() == std::map<std::string, int>{{"job3", 1}});
+        CHECK(scene.judge.begun["job4"] == 1);
     }
 }
 

@@ -114,6 +114,7 @@ class QueuePage {
     std::vector<QueueEvent> events;
     std::map<std::string, std::string> names;  // payloads by ids
     std::function<void(const std::string& id, const JobOutcome& outcome)> on_settled;
+    std::function<void(const JobInfo& job, JobOutcome& outcome)> on_done;  // it may add to it
 
   private:
     Task<void> ask(JobSpec spec, std::shared_ptr<Asked> asked) {
@@ -154,6 +155,7 @@ class QueuePage {
                 outcome.next.push_back({.payload = job.payload, .kind = std::string(effect_kind)});
             }
         }
+        if (on_done) on_done(job, outcome);
         queue_.finish(run, std::move(outcome));
     }
     void end(int run) {

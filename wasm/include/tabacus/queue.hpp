@@ -267,6 +267,8 @@ class Queue {
     Task<void> settle_and_claim(Claim& claim, bool claiming);
     struct Turn;
     Task<bool> overcome(Claim& claim, Turn& turn, Error error, int& tried);
+    static bool narrow(Claim& claim);
+    static void settle_next(Claim& claim);
     Task<bool> was_committed(Claim& claim, std::string turn);
     Task<std::optional<SlotRow>> read_slot(Claim& claim);
     Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);

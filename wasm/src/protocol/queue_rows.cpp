@@ -230,13 +230,14 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
     }
 }
 
-void QueueRows::give_back(Job job) {
-    ++job.lost_workers;
+void QueueRows::give_back(Job job, bool sparing) {
+    sparing = sparing && !job.at_most_once;
+    job.lost_workers += sparing ? 0 : 1;
     if (job.at_most_once || job.lost_workers >= lost_workers_max) {
         bury(std::move(job), lost_error());
         return;
     }
-    put(job);
+    if (!sparing) put(job);
     changes.add(QueueEvent::Kind::returned, {job.id});
 }
 

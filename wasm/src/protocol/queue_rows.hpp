@@ -86,8 +86,8 @@ struct QueueRows {
     void bury(Job job, std::string_view error);
     /// An attempt failed: again, later, or never.
     void failed(Job job, const JobOutcome& outcome);
-    /// Its worker was lost.
-    void give_back(Job job);
+    /// Its worker was lost. `sparing`: that is not counted, where the row can stay as it is.
+    void give_back(Job job, bool sparing);
     void cancel(const Job& job);
 
     /// Those whose time has come may run. Returns when the next one's comes.

@@ -99,6 +99,9 @@ struct Queue::Claim {
     std::vector<SlotRow::Entry> recorded;  // what the slot's row has
     std::optional<Job> current;            // begun, and not ended
     std::vector<Finished> finished;        // and not settled
+    std::vector<Finished> unsettled;       // after those, one by one: the disk is full
+    std::size_t unfit = 0;                 // of them, the last: not even alone they fit
+    bool sparing = false;                  // what is given back is not written anew
     std::vector<Job> ahead_jobs;           // claimed, and not begun
     std::shared_ptr<std::weak_ptr<Run>> run = std::make_shared<std::weak_ptr<Run>>();
 };

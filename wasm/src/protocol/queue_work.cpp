@@ -32,6 +32,14 @@ JobOutcome unkept(ErrorCode code, std::string_view message) {
     return {JobOutcome::Kind::failed, {std::move(text), false}, {}};
 }
 
+/// How much its settlement writes, about.
+std::size_t written_by(const Job& job, const JobOutcome& outcome) {
+    const bool done = outcome.kind == JobOutcome::Kind::done;
+    auto size = outcome.value.text.size() + (done ? 0 : job.payload.text.size());
+    for (const auto& spec : outcome.next) size += spec.payload.text.size() + 1;
+    return size;
+}
+
 SlotRow::Entry entry_of(const Job& job) { return {job.place(), job.id}; }
 
 /// What is claimed alone: what may have ended its worker; what must not be begun twice; and values,
@@ -170,9 +178,12 @@ Task<void> Queue::serve(Claim& claim) {
 }
 
 Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
+    std::move(claim.unsettled.begin(), claim.unsettled.end(), std::back_inserter(claim.finished));
+    claim.unsettled.clear();
     for (int tried = 1;; ++tried) {
         Turn turn(identifier_of(parts_.world.random().bits()));
-        auto taken = co_await attempt(take_turn(claim, claiming, turn));
+        const bool last = claim.unsettled.empty();
+        auto taken = co_await attempt(take_turn(claim, claiming && last, turn));
         if (!taken && !co_await overcome(claim, turn, taken.error(), tried)) continue;
         claim.fresh = false;
         claim.finished.clear();
@@ -180,7 +191,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         claim.ahead_jobs = std::move(turn.claimed);
         claim.strict = claim.again = turn.strict;
         claim.other_kinds = turn.other_kinds;
-        if (!claim.current) {
+        if (!claim.current && last) {
             claim.edits = turn.edits;
             claim.gapless = turn.gapless;
         }
@@ -194,8 +205,40 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         }
         tell(turn.changes);
         claim.stirs = stirs_;
-        co_return;
+        if (last) co_return;
+        claim.unfit = 0;  // that one has made room, perhaps
+        settle_next(claim);
+        tried = 0;
     }
+}
+
+void Queue::settle_next(Claim& claim) {
+    claim.finished.push_back(std::move(claim.unsettled.front()));
+    claim.unsettled.erase(claim.unsettled.begin());
+}
+
+/// The disk is full: what fits is settled one by one, and first what writes least. False: nothing
+/// of it fits.
+bool Queue::narrow(Claim& claim) {
+    auto& finished = claim.finished;
+    if (finished.empty()) return claim.fresh && !std::exchange(claim.sparing, true);
+    if (finished.size() > 1) {
+        std::stable_sort(finished.begin(), finished.end(), [](const auto& a, const auto& b) {
+            return written_by(a.job, a.outcome) < written_by(b.job, b.outcome);
+        });
+        claim.unsettled = std::exchange(finished, {});
+        claim.unfit = 0;
+    } else if (finished.front().outcome.kind == JobOutcome::Kind::done) {
+        // What it gives and what follows it do not fit: that is how it failed.
+        finished.front().outcome = unkept(ErrorCode::quota_exceeded, full_disk);
+        return true;
+    } else {
+        claim.unsettled.push_back(std::move(finished.front()));
+        finished.clear();
+        if (++claim.unfit == claim.unsettled.size()) return false;
+    }
+    settle_next(claim);
+    return true;
 }
 
 /// After a turn that failed: true if it was committed all the same, false if it shall be tried
@@ -207,13 +250,8 @@ Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
         --tried;
         co_return false;
     }
-    if (error.code() == ErrorCode::quota_exceeded && !claim.finished.empty() &&
-        tried < queue_attempts_max) {
-        // What it gives and what follows it do not fit: that is how it failed.
-        for (auto& finished : claim.finished) {
-            if (finished.outcome.kind != JobOutcome::Kind::done) continue;
-            finished.outcome = unkept(error.code(), full_disk);
-        }
+    if (error.code() == ErrorCode::quota_exceeded && narrow(claim)) {
+        --tried;
         co_return false;
     }
     const bool unknown = error.code() == ErrorCode::unknown_commit;
@@ -258,6 +296,7 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     const auto refusal = co_await settle(rows, claim, turn);
     if (refusal) co_await fail(*refusal);
     if (claim.current) turn.entries.push_back(entry_of(*claim.current));
+    for (const auto& later : claim.unsettled) turn.entries.push_back(entry_of(later.job));
     turn.paused = rows.head.paused != QueueHead::Paused::no;
     if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
     note_returned(claim, turn);
@@ -282,7 +321,7 @@ Task<void> Queue::recover(QueueRows& rows, const Claim& claim) {
     for (const auto& entry : slot->entries) {
         auto job = co_await rows.read_job(entry.place, entry.id);
         rows.touched = true;  // the slot's row shall be written
-        if (job) rows.give_back(std::move(*job));
+        if (job) rows.give_back(std::move(*job), claim.sparing);
     }
 }
 
