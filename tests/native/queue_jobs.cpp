@@ -57,6 +57,11 @@ void finish(QueueScene& scene) {
     CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
 }
 
+std::ptrdiff_t place_of(const QueueScene& scene, const std::string& payload) {
+    const auto& order = scene.judge.order;
+    return std::find(order.begin(), order.end(), payload) - order.begin();
+}
+
 /// So many jobs with keys, accepted in their order by a tab that does not work yet.
 QueuePage& with_jobs(QueueScene& scene, int count) {
     auto& page = *scene.open().page;
@@ -376,6 +381,48 @@ TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes
         scene.until([&] { return scene.all_settled() && scene.judge.outcomes.size() == 8; });
         CHECK(scene.dead() == std::map<std::string, int>{{"job3", 1}});
         CHECK(scene.judge.begun["job4"] == 1);
+    }
+}
+
+TEST_CASE("queue: what follows a job comes before what is claimed ahead, where that is its place") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        const bool lifo = seed % 3 == 1;
+        QueueScene scene(seed, {.lifo = lifo}, {.longest_ms = 0, .effects = 0},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 50);
+        page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
+            if (job.payload.text != "job25") return;
+            JobSpec next{.payload = {"next", false}};
+            if (seed % 3 == 0) next.priority = 1;
+            if (seed % 3 == 2) next.key = "job40";
+            outcome.next.push_back(next);
+        };
+        page.work();
+        scene.until([&] { return scene.all_settled(); });
+        CHECK(place_of(scene, "next") == place_of(scene, "job25") + 1);
+        CHECK(scene.judge.begun.contains("job40") == (seed % 3 != 2));
+    }
+}
+
+TEST_CASE("queue: jobs that leave no turn for timers are not claimed longer ahead than others") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.effects = 0, .blocking = true},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 100);
+        page.on_done = [&](const JobInfo& job, JobOutcome&) {
+            if (std::stoi(job.payload.text.substr(3)) >= 50) scene.origin.clock().jump(4);
+        };
+        page.work();
+        scene.until([&] { return scene.all_settled(); });
+        bool slow = false;
+        for (const auto& event : page.events) {
+            if (event.kind != QueueEvent::Kind::done) continue;
+            if (slow) CHECK(event.fields.size() <= 3);
+            slow = slow || std::stoi(page.names[event.fields.back()].substr(3)) >= 50;
+        }
+        CHECK(slow);
     }
 }
 

@@ -57,6 +57,7 @@ class QueuePage {
         std::uint64_t slow_one_in = 1;  // the others end at once
         int failures = 0;               // of each job, before it is done
         int effects = 1;                // that each enqueues
+        bool blocking = false;          // each ends before anything else happens in its tab
     };
     QueuePage(LabTab& world, QueueJudge& judge, QueueOptions options, Work work)
         : world_(world),
@@ -133,6 +134,7 @@ class QueuePage {
     void begin(int run, const JobInfo& job) {
         note();
         judge_.begin(this, run, job);
+        if (work_.blocking) return end_job(run, job);
         scope_.spawn(do_job(run, job));
     }
     Task<void> do_job(int run, JobInfo job) {
@@ -144,6 +146,9 @@ class QueuePage {
         } else {
             co_await world_.clock().end_of_turn();
         }
+        end_job(run, job);
+    }
+    void end_job(int run, const JobInfo& job) {
         end(run);
         JobOutcome outcome;
         if (job.attempts < work_.failures) {

@@ -42,6 +42,14 @@ std::size_t written_by(const Job& job, const JobOutcome& outcome) {
 
 SlotRow::Entry entry_of(const Job& job) { return {job.place(), job.id}; }
 
+/// Whether what follows a job comes, or may come, before `ahead`. One that has a key may be there
+/// already, and then moves to the front.
+bool overtakes(const JobSpec& next, const Job& ahead, bool lifo) {
+    if (!next.key.empty()) return true;
+    if (next.delay_ms > 0) return false;
+    return lifo ? next.priority >= ahead.priority : next.priority > ahead.priority;
+}
+
 /// What is claimed alone: what may have ended its worker; what must not be begun twice; and values,
 /// which somebody must take.
 bool alone(const Job& job) {
@@ -503,10 +511,16 @@ Task<void> Queue::run_all(Claim& claim) {
     const auto began_ms = parts_.world.clock().now_ms();
     const auto late = std::make_shared<bool>(false);
     if (jobs.size() > 1) parts_.scope.spawn(be_late(late));
+    const auto quick = [&] {
+        const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
+        return !*late && spent_ms >= 0 && spent_ms < ahead_ms;
+    };
     bool alone = false;  // nothing else of the slot is claimed or unsettled
+    bool overtaken = false;
     std::size_t begun = 0;
     for (const auto& job : jobs) {
-        if (begun > 0 && (*late || alone || claim.stirs != stirs_)) break;
+        // Jobs that do not wait for anything leave no turn for timers.
+        if (begun > 0 && (!quick() || alone || overtaken || claim.stirs != stirs_)) break;
         if (!working() || !handles(job.kind) || !claim.held.held()) break;
         ++begun;
         claim.current = job;
@@ -526,11 +540,16 @@ Task<void> Queue::run_all(Claim& claim) {
         const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
         claim.finished.push_back({job, std::move(run->outcome)});
         if (failed && options_.pause_on_failure) break;  // nothing else begins
+        const auto& next = claim.finished.back().outcome.next;
+        overtaken =
+            begun < jobs.size() &&
+            std::any_of(
+                next.begin(), next.end(),
+                [&](const auto& spec) { return overtakes(spec, jobs[begun], options_.lifo); });
     }
-    const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
-    const bool quick = !*late && spent_ms >= 0 && spent_ms < ahead_ms;
-    claim.ahead = quick ? std::min(claim.ahead * ahead_growth, ahead_max)
-                        : std::max(begun, std::size_t{2}) - 1;
+    claim.ahead = overtaken ? begun
+                  : quick() ? std::min(claim.ahead * ahead_growth, ahead_max)
+                            : std::max(begun, std::size_t{2}) - 1;
 }
 
 }  // namespace tabacus
