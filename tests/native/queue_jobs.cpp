@@ -426,6 +426,21 @@ TEST_CASE("queue: jobs that leave no turn for timers are not claimed longer ahea
     }
 }
 
+TEST_CASE("queue: however many delayed jobs nobody does, they hold up no other") {
+    QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0}, std::make_unique<PatientChooser>(1));
+    const auto member = scene.open();
+    for (int number = 0; number < 200; ++number) {
+        member.page->enqueue(
+            {.payload = {name(number), false}, .kind = std::string(effect_kind), .delay_ms = 1});
+    }
+    member.page->enqueue({.payload = {"mine", false}, .delay_ms = 2});
+    scene.until([&] { return scene.judge.accepted.size() == 201; });
+    const auto began_ms = member.tab->clock().now_ms();
+    member.page->work();
+    scene.until([&] { return scene.judge.outcomes.contains("mine"); });
+    CHECK(member.tab->clock().now_ms() < began_ms + 500);
+}
+
 TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {
     QueueScene scene(1);
     const auto member = scene.open();

@@ -263,6 +263,8 @@ Task<std::optional<double>> QueueRows::promote() {
         ++head.edits;  // it may come between jobs that are claimed
         move(*job, ready);
     }
+    // There may be more: at once, but not in this transaction.
+    if (rows.size() == promoted_max) co_return static_cast<double>(now);
     co_return std::nullopt;
 }
 
