@@ -441,6 +441,57 @@ TEST_CASE("queue: however many delayed jobs nobody does, they hold up no other")
     CHECK(member.tab->clock().now_ms() < began_ms + 500);
 }
 
+TEST_CASE("queue: a job that is claimed ahead takes what is newer, and moves to the front") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.longest_ms = 0.5}, std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 30);
+        std::shared_ptr<QueuePage::Asked> again;
+        page.on_done = [&](const JobInfo& job, JobOutcome&) {
+            if (job.payload.text != "job7") return;
+            again = page.enqueue({.payload = {"newer", false}, .key = "job18"});
+        };
+        page.work();
+        scene.until([&] { return scene.all_settled(); });
+        CHECK(again->joined);
+        CHECK_FALSE(scene.judge.begun.contains("job18"));
+        CHECK(place_of(scene, "newer") < place_of(scene, "job17"));
+        CHECK(scene.effects().size() == 30);
+    }
+}
+
+TEST_CASE("queue: of a job that is asked for again while others do it, one payload counts") {
+    int newer = 0;
+    for (std::uint64_t seed = 0; seed < queue_seeds * 4; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.concurrency = 1 + static_cast<int>(seed % 2)}, {.longest_ms = 1});
+        auto& page = with_jobs(scene, 24);
+        auto& other = *scene.open().page;
+        page.work();
+        if (seed % 3 == 0) other.work();
+        for (int number = 0; number < 24; number += 3) {
+            scene.steps(scene.random.below(30));
+            other.enqueue({.payload = {name(number) + "+", false}, .key = name(number)});
+        }
+        scene.until([&] { return scene.judge.accepted.size() == 32 && scene.all_settled(); });
+        const auto effects = scene.effects();
+        for (int number = 0; number < 24; ++number) {
+            CAPTURE(number);
+            const auto count = [&](const std::string& payload) {
+                const auto found = effects.find(payload);
+                return found == effects.end() ? 0 : found->second;
+            };
+            // One that comes when the job is done is another.
+            CHECK(count(name(number)) <= 1);
+            CHECK(count(name(number) + "+") <= 1);
+            CHECK(count(name(number)) + count(name(number) + "+") >= 1);
+            newer += count(name(number)) == 0 ? 1 : 0;
+        }
+        CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
+    }
+    CHECK(newer > 0);
+}
+
 TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {
     QueueScene scene(1);
     const auto member = scene.open();

@@ -347,7 +347,8 @@ bool QueueRows::admit_kind(const std::string& kind) {
     return true;
 }
 
-/// One that runs stays as it is; one that waits moves to the front and takes what is newer.
+/// One that runs stays as it is; one that waits moves to the front and takes what is newer. If it
+/// is claimed ahead, and its worker begins it before it has heard, nothing of that run counts.
 Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
                            std::map<std::string, std::string>& places) {
     const auto row = co_await transaction.get(Store::jobs, key(place));
@@ -360,11 +361,14 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
         claimed.emplace();
         const auto slots = co_await read_slots();
         for (const auto& slot : slots) {
-            for (const auto& entry : slot.entries) claimed->insert(entry.id);
+            for (const auto& entry : slot.entries) {
+                claimed->emplace(entry.id, &entry == slot.entries.data());
+            }
         }
     }
-    if (claimed->contains(job.id)) {
-        ++head.edits;
+    const auto claim = claimed->find(job.id);
+    if (claim != claimed->end()) ++head.edits;
+    if (claim != claimed->end() && claim->second) {
         put(job);
     } else {
         const auto& spec = request.spec;

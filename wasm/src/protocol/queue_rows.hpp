@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,7 +50,8 @@ struct QueueRows {
     QueueChanges& changes;
     // NOLINTBEGIN(readability-redundant-member-init)
     QueueHead head = {};
-    std::optional<std::set<std::string>> claimed = {};  // ids, once somebody has asked
+    /// By id, once somebody has asked: whether it runs, as its slot's first does.
+    std::optional<std::map<std::string, bool>> claimed = {};
     // NOLINTEND(readability-redundant-member-init)
     bool touched = false;  // the head, or what it counts
     bool removed = false;  // the rows of jobs that end are removed already
