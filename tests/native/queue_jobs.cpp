@@ -492,6 +492,25 @@ TEST_CASE("queue: of a job that is asked for again while others do it, one paylo
     CHECK(newer > 0);
 }
 
+TEST_CASE("queue: as many kinds are let in as there is room for, whatever was there before") {
+    QueueScene scene(1);
+    auto& page = *scene.open().page;
+    const auto enqueue = [&](const std::string& kind) {
+        const auto asked = page.enqueue({.payload = {kind, false}, .key = kind, .kind = kind});
+        scene.until([&] { return asked->ended; });
+        return asked->error;
+    };
+    for (std::size_t number = 0; number < kinds_max; ++number) {
+        CHECK_FALSE(enqueue("kind" + std::to_string(number)));
+    }
+    CHECK(enqueue("more") == ErrorCode::unavailable);
+    std::set<std::string> cancelled;
+    page.cancel("kind7", cancelled);
+    scene.until([&] { return !cancelled.empty(); });
+    CHECK_FALSE(enqueue("more"));
+    CHECK(enqueue("and more") == ErrorCode::unavailable);
+}
+
 TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {
     QueueScene scene(1);
     const auto member = scene.open();

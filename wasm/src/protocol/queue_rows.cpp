@@ -66,20 +66,25 @@ Task<void> QueueRows::make_head(const Row* unreadable) {
     head.born = identifier_of(context.world.random().bits());
     // Above those of a database that is lost, which were written more slowly than that.
     head.version = std::min(now_ms(), value_max / 4000) * 1000;
+    head = co_await counted(std::move(head));
+}
+
+Task<QueueHead> QueueRows::counted(QueueHead of) {
     for (const std::string_view part : {"r/", "w/"}) {
         const auto rows = co_await transaction.list(Store::jobs, key(part));
         for (const auto& row : rows) {
             const auto job = parse_job(row.value);
             if (!job) continue;
-            ++head.count;
-            head.delayed += job->due_ms > 0 ? 1 : 0;
-            head.front = std::min(head.front, job->rank);
-            head.back = std::max(head.back, job->rank + 1);
-            if (std::find(head.kinds.begin(), head.kinds.end(), job->kind) == head.kinds.end()) {
-                head.kinds.push_back(job->kind);
+            ++of.count;
+            of.delayed += job->due_ms > 0 ? 1 : 0;
+            of.front = std::min(of.front, job->rank);
+            of.back = std::max(of.back, job->rank + 1);
+            if (std::find(of.kinds.begin(), of.kinds.end(), job->kind) == of.kinds.end()) {
+                of.kinds.push_back(job->kind);
             }
         }
     }
+    co_return of;
 }
 
 void QueueRows::write_head() {
@@ -292,6 +297,10 @@ Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
         auto row = co_await std::move(read);
         if (row) places[name] = std::move(row->value);
     }
+    const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
+        return !knows_kind(request->spec.kind);
+    });
+    co_await recount_kinds(static_cast<std::size_t>(more));
     for (auto* request : requests) co_await enqueue_one(*request, places);
 }
 
@@ -340,11 +349,21 @@ std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
     return std::nullopt;
 }
 
+bool QueueRows::knows_kind(const std::string& kind) const {
+    return std::find(head.kinds.begin(), head.kinds.end(), kind) != head.kinds.end();
+}
+
 bool QueueRows::admit_kind(const std::string& kind) {
-    if (std::find(head.kinds.begin(), head.kinds.end(), kind) != head.kinds.end()) return true;
+    if (knows_kind(kind)) return true;
     if (head.kinds.size() == kinds_max) return false;
     head.kinds.push_back(kind);
     return true;
+}
+
+Task<void> QueueRows::recount_kinds(std::size_t more) {
+    if (more == 0 || head.kinds.size() + more <= kinds_max) co_return;
+    auto there = co_await counted({});
+    head.kinds = std::move(there.kinds);
 }
 
 /// One that runs stays as it is; one that waits moves to the front and takes what is newer. If it

@@ -74,8 +74,11 @@ struct QueueRows {
     Task<void> enqueue(std::vector<QueueRequest*> requests);
     /// Why no further job of this kind is let in, if so.
     std::optional<Error> refusal_of(const std::string& kind);
+    [[nodiscard]] bool knows_kind(const std::string& kind) const;
     /// False: there are too many kinds.
     bool admit_kind(const std::string& kind);
+    /// Before so many jobs of other kinds are let in, where there is no room: some may have left.
+    Task<void> recount_kinds(std::size_t more);
     void put(const Job& job);
     void remove_row(const Job& job);
     /// From one place to another.
@@ -96,6 +99,8 @@ struct QueueRows {
 
   private:
     Task<void> make_head(const Row* unreadable);
+    /// With the jobs that there are.
+    Task<QueueHead> counted(QueueHead of);
     Task<void> enqueue_one(QueueRequest& request, std::map<std::string, std::string>& places);
     Task<bool> join(QueueRequest& request, const std::string& place,
                     std::map<std::string, std::string>& places);
