@@ -430,7 +430,13 @@ test('without Web Locks a lease does; without IndexedDB there is no queue', asyn
     assert.equal(runs, 3);
     await close();
     const bare = await tabs(1, { indexedDB: undefined });
+    const warnings = details(bare.tabs[0], 'warning');
+    bare.tabs[0].queue('q').handle(() => {})();
+    bare.tabs[0].queue('q').subscribe(() => {})();
     await assert.rejects(bare.tabs[0].queue('q').enqueue(1), failsWith('unavailable'));
+    await until(() => warnings.length === 2);
+    assert.deepEqual(warnings.map(({ code, subject }) => [code, subject]), [['unavailable', 'q'], ['unavailable', 'q']]);
+    assert.deepEqual(bare.windows[0]?.errors, []);
     await bare.close();
 });
 
