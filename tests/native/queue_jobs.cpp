@@ -511,6 +511,36 @@ TEST_CASE("queue: as many kinds are let in as there is room for, whatever was th
     CHECK(enqueue("and more") == ErrorCode::unavailable);
 }
 
+TEST_CASE("queue: who waits until it is idle has been told what became of its jobs") {
+    for (std::uint64_t seed = 0; seed < queue_seeds * 2; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.effects = 0});
+        auto& page = with_jobs(scene, 5);
+        std::optional<std::size_t> told;
+        page.when_idle([&] { told = scene.judge.outcomes.size(); });
+        scene.open().page->work();
+        scene.until([&] { return told.has_value(); });
+        CHECK(told == 5);
+    }
+}
+
+TEST_CASE("queue: it is not idle in a tab that still runs what was cancelled") {
+    QueueScene scene(1, {}, {}, std::make_unique<PatientChooser>(1));
+    auto& page = *scene.open().page;
+    page.enqueue({.payload = {"slow", false}, .key = "slow"});
+    page.work();
+    scene.until([&] { return scene.judge.begun.contains("slow"); });
+    bool ended = false;
+    bool idle = false;
+    page.on_done = [&](const JobInfo&, JobOutcome&) { ended = true; };
+    std::set<std::string> cancelled;
+    page.cancel("slow", cancelled);
+    scene.until([&] { return !cancelled.empty(); });
+    page.when_idle([&] { idle = true; });
+    scene.until([&] { return idle; });
+    CHECK(ended);
+}
+
 TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {
     QueueScene scene(1);
     const auto member = scene.open();

@@ -107,6 +107,13 @@ class QueuePage {
                 if (found && found.value()) done.insert(which);
             }(queue_, key, cancelled));
     }
+    /// Calls `then` when the queue is idle.
+    void when_idle(std::function<void()> then) {
+        scope_.spawn([](Queue& queue, std::function<void()> call) -> Task<void> {
+            co_await queue.idle();
+            call();
+        }(queue_, std::move(then)));
+    }
     Queue& queue() { return queue_; }
     void close() { queues_.close(); }
     Scope& scope() { return scope_; }

@@ -247,6 +247,7 @@ class Queue {
     Task<void> look();
     void lose_foreign(const std::string& born);
     void note(std::int64_t version, std::int64_t count);
+    void be_idle();
     void tell(Changes& changes);
 
     // Control (queue_control.cpp).

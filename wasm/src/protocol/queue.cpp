@@ -236,6 +236,7 @@ Task<void> Queue::collect() {
         auto more = co_await attempt(collect_some());
         // What fails is tried again by patrol().
         if (more && more.value()) collect_again_ = true;
+        if (more && !collect_again_) be_idle();
     }
     collecting_ = false;
 }
@@ -355,7 +356,14 @@ void Queue::note(std::int64_t version, std::int64_t count) {
     if (version < version_) return;
     version_ = version;
     count_ = count;
-    if (count > 0) return;
+    if (count > 0 || idle_.empty()) return;
+    if (expected_->ids.empty()) return be_idle();
+    parts_.scope.spawn(collect());
+}
+
+/// Who waits for that has been told what became of its jobs, and runs none that was cancelled.
+void Queue::be_idle() {
+    if (count_ > 0 || !runs_.empty()) return;
     for (const auto& waiting : std::exchange(idle_, {})) waiting.complete({});
 }
 

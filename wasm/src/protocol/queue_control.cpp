@@ -261,11 +261,11 @@ Task<std::int64_t> Queue::read_count() {
 }
 
 Task<void> Queue::idle() {
-    const auto count = co_await read_count();
-    if (count == 0) co_return;
+    co_await read_count();
     const Completer<Unit> done;
     idle_.push_back(done);
     watch();
+    note(version_, count_);
     co_await done.async();
 }
 

@@ -470,7 +470,10 @@ std::shared_ptr<Queue::Run> Queue::begin(const Job& job) {
     return run;
 }
 
-void Queue::end(const std::shared_ptr<Run>& run) { std::erase(runs_, run); }
+void Queue::end(const std::shared_ptr<Run>& run) {
+    std::erase(runs_, run);
+    note(version_, count_);
+}
 
 void Queue::finish(int number, JobOutcome outcome) {
     const auto found = std::find_if(runs_.begin(), runs_.end(),
