@@ -105,7 +105,7 @@ struct JobInfo {
 struct QueueEvent {
     enum class Kind : char {
         queued = 'q',     // id, key, kind of each; of a long list none
-        running = 'r',    // id, key, kind, attempt of each
+        running = 'r',    // id, key, kind, attempt of each that a slot has claimed; and the slot
         progress = 'p',   // id, fraction, note
         done = 'd',       // ids
         failed = 'f',     // id, error, "dead" or "again" or "dropped" of each
@@ -279,6 +279,7 @@ class Queue {
     static void remove_finished(QueueRows& rows, const Claim& claim);
     Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
                       Turn& turn);
+    static void hold_current(const Claim& claim, Turn& turn);
     static void note_returned(const Claim& claim, Turn& turn);
     Task<void> run_all(Claim& claim);
     Task<void> be_late(std::weak_ptr<bool> late);

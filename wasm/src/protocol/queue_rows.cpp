@@ -16,8 +16,8 @@ constexpr double back_off_max_ms = 3'600'000;
 constexpr std::uint32_t promoted_max = 64;
 /// Tabs that wait for one job. More hear of it all the same.
 constexpr std::size_t tabs_max = 64;
-/// An event with more jobs than this names none: who wants to know reads the queue.
-constexpr std::size_t event_fields_max = 512;
+/// Of one event. What a slot claims at once is in one.
+constexpr std::size_t event_fields_max = 4 * ahead_max;
 
 std::string lost_error() {
     return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";

@@ -13,6 +13,9 @@
 
 namespace tabacus {
 
+/// How many jobs a slot claims at once at most.
+constexpr std::size_t ahead_max = 256;
+
 /// What all queues of a tab share.
 struct QueueContext {
     World& world;

@@ -19,8 +19,6 @@ constexpr int queue_attempts_max = 4;
 
 /// Jobs claimed ahead are begun within so long of their claim, or given back.
 constexpr double ahead_ms = 10;
-/// How many are claimed ahead at most.
-constexpr std::size_t ahead_max = 256;
 /// A tab that does not handle all kinds lets other tabs have its slot after so long.
 constexpr double slot_slice_ms = 50;
 /// A message that was lost delays work by no more.

@@ -42,6 +42,15 @@ std::size_t written_by(const Job& job, const JobOutcome& outcome) {
 
 SlotRow::Entry entry_of(const Job& job) { return {job.place(), job.id}; }
 
+void add_running(QueueChanges& changes, const Job& job) {
+    changes.add(QueueEvent::Kind::running,
+                {job.id, job.key, job.kind, format_decimal(job.attempts + 1)});
+}
+
+void end_running(QueueChanges& changes, int slot) {
+    changes.events.back().fields.push_back(format_decimal(slot));
+}
+
 /// Whether what follows a job comes, or may come, before `ahead`. One that has a key may be there
 /// already, and then moves to the front.
 bool overtakes(const JobSpec& next, const Job& ahead, bool lifo) {
@@ -303,7 +312,7 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     if (claim.fresh && claim.slot == 0) co_await sweep(rows);
     const auto refusal = co_await settle(rows, claim, turn);
     if (refusal) co_await fail(*refusal);
-    if (claim.current) turn.entries.push_back(entry_of(*claim.current));
+    if (claim.current) hold_current(claim, turn);
     for (const auto& later : claim.unsettled) turn.entries.push_back(entry_of(later.job));
     turn.paused = rows.head.paused != QueueHead::Paused::no;
     if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
@@ -452,11 +461,19 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
             co_await rows.read_value(*job);
         }
         turn.entries.push_back(entry_of(*job));
-        rows.changes.add(QueueEvent::Kind::running,
-                         {job->id, job->key, job->kind, format_decimal(job->attempts + 1)});
+        add_running(rows.changes, *job);
         turn.claimed.push_back(std::move(*job));
         if (alone(turn.claimed.back())) break;
     }
+    if (!turn.claimed.empty()) end_running(rows.changes, claim.slot);
+}
+
+/// The job that runs stays claimed. If it was claimed ahead, others hear that it has begun.
+void Queue::hold_current(const Claim& claim, Turn& turn) {
+    turn.entries.push_back(entry_of(*claim.current));
+    if (!claim.recorded.empty() && claim.recorded.front().id == claim.current->id) return;
+    add_running(turn.changes, *claim.current);
+    end_running(turn.changes, claim.slot);
 }
 
 // --- Running ------------------------------------------------------------------------------------
