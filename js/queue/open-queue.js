@@ -371,7 +371,8 @@ export class OpenQueue {
         if (typeof fraction !== 'number' || !(fraction >= 0 && fraction <= 1)) {
             throw invalid('fraction', fraction, 'a number from 0 to 1');
         }
-        if (this.#runs.has(run)) this.#invoke('progress', [String(note)], run, fraction);
+        // U+0000 ends a text between here and the core.
+        if (this.#runs.has(run)) this.#invoke('progress', [String(note).replaceAll('\0', '')], run, fraction);
     }
 
     /**

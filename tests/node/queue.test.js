@@ -262,6 +262,19 @@ test('a job whose end nobody told does not seem to run for ever', async () => {
     await close();
 });
 
+test('a note of progress is one text', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    /** @type {any[]} */
+    const told = [];
+    a.queue('q').subscribe(({ type, id, note }) => type === 'progress' && told.push([id, note]));
+    a.queue('q').handle(({ progress }) => progress(0.5, 'a\0other\x000\0x'));
+    const { id, result } = await a.queue('q').enqueue(1);
+    await result;
+    await until(() => told.length > 0);
+    assert.deepEqual(told, [[id, 'aother0x']]);
+    await close();
+});
+
 test('who is being frozen begins no transaction when it hears that its job is done, but when it is back', async () => {
     const { origin, windows: [window], tabs: [a, b], close } = await tabs(2);
     /** @type {(value: string) => void} */
