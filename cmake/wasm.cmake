@@ -43,8 +43,6 @@ set(core_link_options
     --no-entry
     # A strict content security policy forbids `new Function`.
     -sDYNAMIC_EXECUTION=0
-    # For texts: js/core/border.js reads and writes them.
-    -sEXPORTED_RUNTIME_METHODS=HEAPU8
     -sMODULARIZE
     -sEXPORT_ES6
     -sWASM_BIGINT
@@ -61,7 +59,11 @@ if(TABACUS_THREADS)
     list(APPEND core_link_options -lembind -sEMBIND_AOT)
     # Fixed: typed-array views over a memory that grows go stale.
     list(APPEND core_link_options -sINITIAL_MEMORY=32MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
+    # For texts: js/core/border.js reads and writes them. PThread: js/threads.js ends the Workers.
+    list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread)
+    list(APPEND core_link_options --js-library ${PROJECT_SOURCE_DIR}/cmake/mailbox.js)
 else()
+    list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=HEAPU8)
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()
 
@@ -78,6 +80,7 @@ function(tabacus_module name platform environments options)
         ${target} PRIVATE ${core_link_options} ${options} -sENVIRONMENT=${environments})
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${name}
+        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/mailbox.js
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${platform})
 endfunction()
 

@@ -23,7 +23,7 @@
  * - `would-block`: a blocking call on a main thread, which must not block.
  * - `would-deadlock`: a blocking lock of a mutex that the caller already holds.
  * - `kind-mismatch`: the name already belongs to an object of another kind.
- * - `out-of-memory`: a fixed arena or table is full.
+ * - `out-of-memory`: a fixed arena or table is full, or the platform gives no memory.
  * - `queue-full`: the queue is as long as its limit allows.
  * - `not-cloneable`: a payload or a result that cannot be cloned.
  * - `lost-worker`: the tab that ran a job was lost, and it is not to be run again.

@@ -26,6 +26,7 @@ export const threads = async (options) => (await import('./threads.js')).threads
  */
 export const attach = async (...handle) => (await import('./worker.js')).attach(...handle);
 
+/** @typedef {import('./errors.js').TabacusErrorCode} TabacusErrorCode */
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
 /** @typedef {import('./tab/tab.js').Tab} Tab */
 /** @typedef {import('./tab/tab.js').Counter} Counter */
@@ -56,7 +57,9 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./queue/open-queue.js').EnqueueOptions} EnqueueOptions */
 /** @typedef {import('./queue/open-queue.js').Receipt} Receipt */
 /** @typedef {import('./queue/open-queue.js').Work} Work */
+/** @typedef {import('./queue/open-queue.js').Handler} Handler */
 /** @typedef {import('./queue/views.js').Job} Job */
+/** @typedef {import('./queue/views.js').RunningJob} RunningJob */
 /** @typedef {import('./queue/views.js').DeadLetter} DeadLetter */
 /** @typedef {import('./queue/views.js').QueueState} QueueState */
 /** @template T @typedef {import('./lock/serial.js').Serial<T>} Serial */

@@ -20,7 +20,7 @@ import { hammer } from './shared/hammer.js';
 import { isAttachModule } from './shared/handle.js';
 import { arenaFields, arenaVersion } from './shared/layout.js';
 import { refuseRooms } from './shared/refuse-rooms.js';
-import { noModule } from './shared/room-layout.js';
+import { noModule, noPage } from './shared/room-layout.js';
 import { SharedMemory } from './shared/shared.js';
 import { sleepAsync } from './shared/waiting.js';
 
@@ -41,11 +41,12 @@ export class ThreadsMemory extends SharedMemory {
     #core;
     #hammers;
     #broker;
+    #hammering = 0;
 
     /**
      * @param {Core} core
      * @param {SharedHandle} handle
-     * @param {import('./shared/hammer.js').Hammers} hammers
+     * @param {import('./shared/hammer.js').Hammers & { PThread: { terminateAllThreads(): void } }} hammers
      * @param {import('./shared/broker.js').Broker} [broker] of a memory that was made with a tab
      * @param {typeof import('./shared/tab-lock.js').SharedTabLock} [TabLock] likewise
      */
@@ -60,6 +61,12 @@ export class ThreadsMemory extends SharedMemory {
     close() {
         super.close();
         this.#broker?.close();
+        this.#endThreads();
+    }
+
+    /** The Workers of C++ threads that are done wait for more of them, and would keep the memory. */
+    #endThreads() {
+        if (this.#core.closed && this.#hammering === 0) this.#hammers.PThread.terminateAllThreads();
     }
 
     /**
@@ -70,7 +77,11 @@ export class ThreadsMemory extends SharedMemory {
      * @returns {Promise<void>}
      */
     hammer(counter, options) {
-        return hammer(this.#core, this.#hammers, counter, options);
+        this.#hammering++;
+        return hammer(this.#core, this.#hammers, counter, options).finally(() => {
+            this.#hammering--;
+            this.#endThreads();
+        });
     }
 }
 
@@ -94,18 +105,21 @@ function assertIsolated() {
 /** The 32 MiB that the module is linked for: it cannot grow, since views of shared memory go stale. */
 const memoryPages = 512;
 
+const makeMemory = async () => new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
+
 /**
  * @param {import('./core/module.js').WasmSource | undefined} wasm
  * @param {WebAssembly.Memory} memory
  */
 async function startCore(wasm, memory) {
     const module = wasm === undefined ? undefined : await compile(wasm, 'wasm');
-    try {
-        const { default: start } = await loadGlue('threads');
-        return await (module ? instantiated(start, module, { wasmMemory: memory }) : start({ wasmMemory: memory }));
-    } catch (cause) {
-        return unavailable('threads')(cause);
-    }
+    const { default: start } = await loadGlue('threads').catch(unavailable('threads'));
+    const options = { wasmMemory: memory };
+    if (!module) return start(options).catch(unavailable('threads'));
+    return instantiated(start, module, options).catch((cause) => {
+        if (cause instanceof RangeError) return unavailable('threads')(cause);
+        throw Object.assign(invalid('wasm', wasm, 'the threads.wasm of this package'), { cause });
+    });
 }
 
 /**
@@ -117,7 +131,8 @@ async function startCore(wasm, memory) {
 async function serveRooms(core, ground) {
     const wanted = (core.root + arenaFields.wanted) >> 2;
     for (let seen = 0; ; ) {
-        await sleepAsync(core.words, wanted, seen, Infinity, false);
+        await sleepAsync(core.words, wanted, seen, Infinity, core.ending);
+        if (core.closed) return refuseRooms(core, noPage);
         seen = Atomics.load(core.words, wanted);
         try {
             const rooms = await import('./shared/rooms.js');
@@ -155,6 +170,7 @@ async function compileAttach(source) {
  *   threads.wasm and attach.wasm are, if not beside the package's modules; the tab through which
  *   `tabLock(name)` asks for locks
  * @returns {Promise<ThreadsMemory>}
+ * @throws {TabacusError} `invalid-argument`; `unavailable`; `out-of-memory` where the platform gives no such memory
  */
 export async function threads(options = {}) {
     const given = checkOptions(options, ['wasm', 'attachWasm', 'tab']);
@@ -162,7 +178,7 @@ export async function threads(options = {}) {
     const attachWasm = given.attachWasm === undefined ? undefined : checkWasm(given.attachWasm, 'attachWasm');
     const tab = given.tab === undefined ? undefined : checkTab(given.tab);
     assertIsolated();
-    const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
+    const memory = await makeMemory().catch(unavailable('threads'));
     const [glue, module] = await Promise.all([startCore(wasm, memory), compileAttach(attachWasm)]);
     const root = glue._arena_root();
     const core = new Core(opsFrom(glue, '_'), memory, root);

@@ -52,6 +52,7 @@ export async function loadCore(name, wasm) {
  * @returns {(cause: unknown) => never}
  */
 export const unavailable = (name) => (cause) => {
+    if (cause instanceof RangeError) throw new TabacusError('out-of-memory', `no memory for ${name}.wasm`, { cause });
     const where = `they must be beside the package's modules (its wasm may be passed as \`${optionOf(name)}\`)`;
     throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, { cause });
 };

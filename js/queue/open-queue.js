@@ -53,6 +53,8 @@ import { fieldsPerJob, jobFrom } from './views.js';
 
 /** @typedef {(work: Work) => unknown} Handler its result, or what it throws, goes to who enqueued the job */
 
+/** What a slot has claimed at once. @typedef {{ slot?: string, current?: string }} Claim */
+
 const delayMsMax = 2 ** 31 - 1;
 const deliveries = /** @type {const} */ (['at-least-once', 'at-most-once']);
 
@@ -102,8 +104,9 @@ export class OpenQueue {
     #listeners = new Set();
 
     /**
-     * Jobs that are claimed, and with which others. Of one claim they run one after another.
-     * @type {Map<string, { job: import('./views.js').RunningJob, claim: { current?: string } }>}
+     * Jobs that are claimed, and with which others. Of one claim they run one after another: `current` is told
+     * to run, `told` those that were.
+     * @type {Map<string, { job: import('./views.js').RunningJob, claim: Claim, told?: boolean }>}
      */
     #claimed = new Map();
 
@@ -368,7 +371,8 @@ export class OpenQueue {
         if (typeof fraction !== 'number' || !(fraction >= 0 && fraction <= 1)) {
             throw invalid('fraction', fraction, 'a number from 0 to 1');
         }
-        if (this.#runs.has(run)) this.#invoke('progress', [String(note)], run, fraction);
+        // U+0000 ends a text between here and the core.
+        if (this.#runs.has(run)) this.#invoke('progress', [String(note).replaceAll('\0', '')], run, fraction);
     }
 
     /**
@@ -393,6 +397,8 @@ export class OpenQueue {
     #settled(id, [kind = '', byValue = '', text = '']) {
         const waiting = this.#waiting.get(id) ?? [];
         this.#waiting.delete(id);
+        const claim = this.#claimed.get(id)?.claim;
+        if (claim?.current === id) claim.current = undefined;
         const outcome = this.#outcome(kind, byValue, text);
         for (const { resolve, reject } of waiting) 'value' in outcome ? resolve(outcome.value) : reject(outcome.failure);
     }
@@ -425,19 +431,18 @@ export class OpenQueue {
         for (const ended of former.filter((one) => !running.some(({ id }) => id === one))) this.#claimed.delete(ended);
         for (const { id, key, kind, tab = '', attempt } of running) {
             const known = this.#claimed.get(id);
-            if (known) known.claim.current = id;
-            else this.#claimed.set(id, { job: { id, key, kind, tab, attempt, fraction: undefined, note: undefined }, claim: {} });
+            const job = { id, key, kind, tab, attempt, fraction: undefined, note: undefined };
+            const entry = known ?? { job, claim: this.#concurrency > 1 ? {} : { slot: '0' } };
+            entry.claim.current = id;
+            entry.told = true;
+            this.#claimed.set(id, entry);
         }
     }
 
     /** @returns {Omit<QueueState, 'type'>} */
     #state() {
-        /** @type {Map<object, import('./views.js').RunningJob>} */
-        const current = new Map();
-        for (const { job, claim } of this.#claimed.values()) {
-            if (!current.has(claim) || claim.current === job.id) current.set(claim, job);
-        }
-        const running = [...current.values()].slice(0, this.#concurrency);
+        const running = [];
+        for (const [id, { job, claim }] of this.#claimed) if (claim.current === id) running.push(job);
         const queued = Math.max(this.size - running.length, 0);
         return { size: this.size, queued, running, done: this.#done, failed: this.#failed, paused: this.#paused };
     }
@@ -455,35 +460,67 @@ export class OpenQueue {
             this.#tell({ type, tab });
             return;
         }
-        const claim = {};
+        const claim = type === 'running' ? this.#claim(fields.at(-1), fields[0]) : {};
         for (let at = 0; at + step <= fields.length; at += step) {
-            this.#tell({ type, tab, ...this.#about(type, tab, fields.slice(at, at + step), claim) });
+            const about = fields.slice(at, at + step);
+            if (type === 'running') this.#keep(tab, about, claim);
+            else this.#tell({ type, tab, ...this.#about(type, about) });
         }
+        if (type === 'running') this.#run(fields[0]);
+        if (this.size === 0) this.#claimed.clear();
+    }
+
+    /**
+     * What its slot had claimed before has ended, whether this tab has heard of it or not.
+     *
+     * @param {string | undefined} slot
+     * @param {string | undefined} first
+     * @returns {Claim}
+     */
+    #claim(slot, first) {
+        for (const [id, { claim }] of this.#claimed) if (claim.slot === slot && id !== first) this.#claimed.delete(id);
+        return { slot };
+    }
+
+    /**
+     * @param {string} tab
+     * @param {string[]} fields
+     * @param {Claim} claim
+     */
+    #keep(tab, [id = '', key, kind = '', attempt], claim) {
+        const job = { id, key: key || undefined, kind, tab, attempt: Number(attempt), fraction: undefined, note: undefined };
+        const known = this.#claimed.get(id);
+        const same = known?.told && known.claim.slot === claim.slot && known.job.tab === tab && known.job.attempt === job.attempt;
+        if (same) claim.current = id;
+        this.#claimed.set(id, same ? { ...known, claim } : { job, claim });
+    }
+
+    /** What is claimed ahead is told to run when its turn comes, as far as this tab hears of that. @param {string} [id] */
+    #run(id = '') {
+        const entry = this.#claimed.get(id);
+        if (!entry || entry.told) return;
+        entry.told = true;
+        entry.claim.current = id;
+        const { key, kind, tab, attempt } = entry.job;
+        this.#tell({ type: 'running', id, key, kind, tab, attempt });
     }
 
     /**
      * Of one job.
      *
      * @param {QueueState['type']} type
-     * @param {string} tab
      * @param {string[]} fields
-     * @param {{ current?: string }} claim what the jobs of one `running` share
      * @returns {Partial<QueueState>}
      */
-    #about(type, tab, [id = '', second = '', third = '', fourth], claim) {
+    #about(type, [id = '', second = '', third = '']) {
+        if (type === 'progress' || type === 'done' || type === 'failed') this.#run(id);
         switch (type) {
             case 'queued':
                 return { id, key: second || undefined, kind: third };
-            case 'running': {
-                const job = { id, key: second || undefined, kind: third, tab, attempt: Number(fourth) };
-                this.#claimed.set(id, { job: { ...job, fraction: undefined, note: undefined }, claim });
-                return job;
-            }
             case 'progress': {
                 const told_ = { fraction: Number(second) / 1e6, note: third || undefined };
-                const { job, claim: own } = this.#claimed.get(id) ?? {};
+                const { job } = this.#claimed.get(id) ?? {};
                 if (job) Object.assign(job, told_);
-                if (own) own.current = id;
                 return { id, key: job?.key, kind: job?.kind, ...told_ };
             }
             default: {

@@ -29,7 +29,7 @@ export class Queue {
     /**
      * @param {string} name
      * @param {() => Promise<OpenQueue>} load
-     * @param {(error: unknown) => void} report
+     * @param {(error: unknown) => void} report why handlers and listeners are never called
      * @param {() => void} assertOpen throws when the tab is closed
      * @internal
      */

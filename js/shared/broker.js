@@ -11,6 +11,7 @@ export { SharedTabLock } from './tab-lock.js';
  *
  * @typedef {object} Desk
  * @property {(root: number) => number} _request_bell
+ * @property {(root: number) => void} _request_end
  * @property {(root: number, before: number) => number} _request_next
  * @property {(request: number, has: number) => number} _request_look
  * @property {(request: number, token: number) => number} _request_grant
@@ -63,16 +64,16 @@ export class Broker {
     close() {
         if (this.#closed) return;
         this.#closed = true;
+        this.#desk._request_end(this.#core.root);
         for (const request of this.#requests()) this.#dismiss(request);
     }
 
-    /** For as long as there are threads, and so without an end. */
     async #listen() {
-        const { words } = this.#core;
-        for (;;) {
+        const { words, ending } = this.#core;
+        while (!this.#closed) {
             const rung = Atomics.load(words, this.#bell);
             for (const request of this.#requests()) this.#look(request);
-            await sleepAsync(words, this.#bell, rung, Infinity, false);
+            await sleepAsync(words, this.#bell, rung, Infinity, ending);
         }
     }
 

@@ -74,7 +74,7 @@ const tabBusy = 1;
 const registryBusy = () =>
     new TabacusError('would-block', 'another thread holds the registry of names, and this one may not wait: try again');
 
-const arenaFull = () => new TabacusError('out-of-memory', 'the shared arena has no room for another object');
+const arenaFull = () => new TabacusError('out-of-memory', 'the shared arena has no room for another name');
 
 const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
 

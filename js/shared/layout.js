@@ -25,7 +25,7 @@ export const kindNamed = (number) =>
     );
 
 export const arenaMagic = 0x7abac005;
-export const arenaVersion = 3;
+export const arenaVersion = 4;
 export const lineBytes = 128;
 
 /** Offsets in bytes, from the arena's root, an agent and an entry. */

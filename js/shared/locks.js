@@ -136,7 +136,7 @@ export class OpenLocks {
     /** §4.1: a robbed holder is told at once. @param {Request} request @param {number} block */
     async #watch(request, block) {
         while (request.block !== 0 && this.#state(block) === lockStates.held) {
-            await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.held, lookMax_ms(), false);
+            await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.held, lookMax_ms(), this.#core.ending);
         }
         if (request.block !== 0) this.#tellStolen(request);
     }

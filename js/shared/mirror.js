@@ -76,7 +76,7 @@ class Mirror {
                 continue;
             }
             this.push();
-            await sleepAsync(this.#core.words, this.#area.newsWord, this.#heard, Infinity, false);
+            await sleepAsync(this.#core.words, this.#area.newsWord, this.#heard, Infinity, this.#core.ending);
         }
     }
 

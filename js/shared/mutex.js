@@ -4,6 +4,9 @@ import { checkOptions, checkSignal, checkTimeout } from './check.js';
 import { locks, unlocks } from './layout.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
+/** Of one sleep: PlatformCells::sleep_max_ns. */
+const sleepMax_ms = 100;
+
 /**
  * A mutex in shared memory, the same one in every thread that opens its name. Blocking and
  * asynchronous waiters stand in one queue.
@@ -11,7 +14,8 @@ import { orAborted, sleepAsync } from './waiting.js';
  * Who holds it: a thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. Two grants of one
  * thread exclude each other like two threads do. `unlock()` releases what this thread holds, be it by
  * `lock` or by a grant. It is not fair: a running thread may overtake a sleeping one. A thread that is
- * terminated while it holds the mutex leaves it locked.
+ * terminated while it holds the mutex leaves it locked; one that is terminated while it waits may take a wake-up
+ * along, so that who sleeps behind it sleeps for up to a tenth of a second longer.
  *
  * @example
  * const held = await mutex.lockAsync({ timeout: 1000 });
@@ -115,8 +119,8 @@ export class SharedMutex {
     }
 
     /**
-     * `step` and sleep, blocking, and give up only after a step: see mutex.hpp. The clock is here, since
-     * attach.wasm has none.
+     * `step` and sleep a slice, blocking, and give up only after a step: see mutex.hpp. The clock is here,
+     * since attach.wasm has none.
      *
      * @param {number} timeout_ms
      */
@@ -129,14 +133,14 @@ export class SharedMutex {
             if (word >>> 1 === id) throw this.#deadlock();
             const rest_ms = deadline_ms - performance.now();
             if (rest_ms <= 0) throw timedOut(this.name);
-            if (Atomics.wait(words, this.#at >> 2, word, rest_ms) === 'ok') slept = 1;
+            if (Atomics.wait(words, this.#at >> 2, word, Math.min(rest_ms, sleepMax_ms)) !== 'not-equal') slept = 1;
         }
     }
 
     /**
      * `step` and sleep, asynchronously. `mutex_leave_async` comes only when the last promise has
-     * settled, since an abandoned waiter stays in the queue until it is woken. Until then an unlock
-     * wakes everybody, so that this waiter takes the mutex without having to think of others asleep.
+     * settled, since an abandoned waiter, which would keep the memory, stays in the queue until it is
+     * woken with all others. Until then an unlock wakes everybody, so that this waiter takes the mutex without having to think of others asleep.
      *
      * @param {number} deadline_ms
      * @param {AbortSignal | undefined} signal
@@ -161,8 +165,10 @@ export class SharedMutex {
             }
         } finally {
             const leave = () => ops.mutex_leave_async(this.#at);
-            if (sleep) void sleep.then(leave);
-            else leave();
+            if (sleep) {
+                void sleep.then(leave);
+                Atomics.notify(words, index);
+            } else leave();
         }
     }
 

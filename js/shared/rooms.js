@@ -43,7 +43,7 @@ class Rooms {
             const seen = Atomics.load(words, wanted);
             this.#open('storage');
             this.#open('locks');
-            await sleepAsync(words, wanted, seen, Infinity, false);
+            await sleepAsync(words, wanted, seen, Infinity, this.#core.ending);
         }
     }
 
@@ -95,7 +95,7 @@ class Rooms {
             const here = new Map(this.#members(room).map(([id, thread]) => [id, watched.get(id) ?? this.#watch(kind, room, id, thread)]));
             for (const [id, forget] of watched) if (!here.has(id)) forget();
             watched = here;
-            await sleepAsync(words, joined, seen, Infinity, false);
+            await sleepAsync(words, joined, seen, Infinity, this.#core.ending);
         }
     }
 

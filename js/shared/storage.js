@@ -49,9 +49,9 @@ export class OpenStorage {
 
     /** As long as the attachment is open. */
     async #listen() {
-        const { words, id } = this.#core;
+        const { words, id, ending } = this.#core;
         for (;;) {
-            await sleepAsync(words, this.area.newsWord, Number(this.area.heard), Infinity, false);
+            await sleepAsync(words, this.area.newsWord, Number(this.area.heard), Infinity, ending);
             await this.area.calm();
             if (this.#core.closed) return;
             const { changes, last } = this.area.changes(Number(this.area.heard), id);

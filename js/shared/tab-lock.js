@@ -179,9 +179,12 @@ export class SharedTabLock {
 
     /** @internal */
     _close() {
-        const { ops, root, closed } = this.#core;
+        const { ops, root, words, closed } = this.#core;
         if (closed) return;
-        for (const request of [...this.#idle, ...this.#used]) ops.request_close(root, request);
+        for (const request of [...this.#idle, ...this.#used]) {
+            ops.request_close(root, request);
+            Atomics.notify(words, this.#wordOf(request)); // a promise of this thread that is abandoned
+        }
         this.#idle = [];
         this.#used.clear();
         this.#grant = undefined;

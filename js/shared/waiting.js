@@ -26,12 +26,13 @@ const delay = (delay_ms) => new Promise((resolve) => void setTimeout(resolve, de
  * @param {number} index
  * @param {number} value
  * @param {number} timeout_ms
+ * @param {AbortSignal} [ending]
  * @returns {Promise<Woken>}
  */
-async function poll(words, index, value, timeout_ms) {
+async function poll(words, index, value, timeout_ms, ending) {
     const deadline_ms = performance.now() + timeout_ms;
     let pause_ms = pollFirst_ms;
-    while (Atomics.load(words, index) === value) {
+    while (Atomics.load(words, index) === value && !ending?.aborted) {
         const rest_ms = deadline_ms - performance.now();
         if (rest_ms <= 0) return 'timed-out';
         await delay(Math.min(pause_ms, rest_ms));
@@ -42,26 +43,29 @@ async function poll(words, index, value, timeout_ms) {
 
 /**
  * Resolves when the word at `index` is notified, is not `value`, or the time is over. Cannot be
- * cancelled: the platform has no way to.
+ * cancelled, the platform has no way to; and keeps the memory until then.
  *
  * @param {Int32Array<SharedArrayBuffer>} words
  * @param {number} index
  * @param {number} value
  * @param {number} [timeout_ms]
- * @param {boolean} [keepsAlive] a process that has nothing else to do
+ * @param {AbortSignal} [ending] of who only listens: then it is over, with a notify for all who sleep there; and
+ *   it keeps no process alive that has nothing else to do
  * @returns {Promise<Woken>}
  */
-export async function sleepAsync(words, index, value, timeout_ms = Infinity, keepsAlive = true) {
-    if (!Atomics.waitAsync) return poll(words, index, value, timeout_ms);
+export async function sleepAsync(words, index, value, timeout_ms = Infinity, ending) {
+    if (!Atomics.waitAsync) return poll(words, index, value, timeout_ms, ending);
+    if (ending?.aborted) return 'ok';
     const wait = Atomics.waitAsync(words, index, value, timeout_ms);
-    if (!wait.async) return wait.value;
-    if (!keepsAlive) return wait.value;
+    const wake = () => Atomics.notify(words, index);
+    ending?.addEventListener('abort', wake);
     // Node ends a process whose only hope is such a promise; a timer keeps it.
-    const alive = setInterval(() => {}, 2 ** 30);
+    const alive = ending ? undefined : setInterval(() => {}, 2 ** 30);
     try {
         return await wait.value;
     } finally {
         clearInterval(alive);
+        ending?.removeEventListener('abort', wake);
     }
 }
 

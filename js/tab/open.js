@@ -29,7 +29,8 @@ import { Tab } from './tab.js';
  * contexts of the same origin that open the same namespace.
  *
  * @param {OpenOptions} [options]
- * @returns {Promise<Tab>} rejects with `invalid-argument`, and `unavailable` when the core cannot be loaded
+ * @returns {Promise<Tab>} rejects with `invalid-argument`, `unavailable` when the core cannot be loaded, and
+ *   `out-of-memory` when the platform gives it no memory
  * @example
  * import { open } from 'tabacus';
  * const tab = await open({ namespace: 'shop' });

@@ -313,7 +313,8 @@ export class Tab extends EventTarget {
             const queues = await this.#queues.get();
             return (opened ??= queues.open(name, checked));
         };
-        const report = (/** @type {unknown} */ error) => this.#closing || reportTo(this.#platform, error);
+        const report = (/** @type {any} */ { code = 'unavailable', message }) =>
+            this.#closing || this.#tell('warning', { code, message, subject: name });
         const queue = new Queue(name, load, report, () => this.#assertOpen());
         this.#queuesByName.set(name, { queue, options: asked });
         return queue;

@@ -62,6 +62,20 @@ function importsOf(file) {
     return [file, ...imported.flatMap(importsOf)];
 }
 
+/** More than Chromium has addresses for at a time. */
+const MEMORIES = 150;
+
+describeIn([ENGINES.chromium], 'Memory that threads share', (engine) => {
+    const browser = useBrowser(engine, { page: 'threads.html' });
+
+    it(`is given back by close() of a tab, ${MEMORIES} times`, async () => {
+        await callThreads(await browser.openTab(), 'openAndClose', MEMORIES);
+    });
+    it(`is given back by close() of threads(), whatever listened and waited, ${MEMORIES} times`, async () => {
+        await callThreads(await browser.openTab(), 'makeAndClose', MEMORIES);
+    });
+});
+
 describeIn(engines, 'A page without isolation', (engine) => {
     const threaded = useBrowser(engine, { isolated: false, page: 'threads.html' });
     const plain = useBrowser(engine, { isolated: false });

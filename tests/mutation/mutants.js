@@ -80,6 +80,14 @@ const SHARED_MEMORY = [
     },
     {
         ...MUTEX,
+        name: 'sleep-without-end',
+        fault: 'who waits sleeps until it is woken, also when its wake-up went to a dead thread',
+        find: 'std::int64_t rest_ns = Parks::sleep_max_ns;',
+        replace: 'std::int64_t rest_ns = forever_ns;',
+        test: 'a wake-up that goes to a dead thread is missed for one sleep only',
+    },
+    {
+        ...MUTEX,
         name: 'notify-always',
         fault: 'an uncontended unlock notifies too',
         find: 'if (word_.compare_exchange_strong(word, 0)) return Unlock::released;',

@@ -203,6 +203,39 @@ TEST_CASE("limits: a browser that is killed gives nothing out again") {
     }
 }
 
+TEST_CASE("limits: who spent all it took says so, and is asked again once it is heard of") {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        scene.judge.limit = 100;
+        auto& spender = *scene.open().page;
+        auto& late = *scene.open().page;
+        auto& clock = scene.members[1].tab->clock();
+        for (int i = 0; i < 10; ++i) spender.spend(10);
+        scene.origin.run();
+        const auto since_ms = clock.monotonic_ms();
+        late.spend(1);
+        scene.origin.run_until([&] { return scene.judge.refused == 1; });
+        CHECK(clock.monotonic_ms() - since_ms < Budget::recall_ms / 2);
+        // A stopped tab does not answer: what it may hold is not to be had, until it is heard again.
+        spender.give(100);
+        scene.origin.run();
+        spender.spend(1);
+        scene.origin.run_until([&] { return scene.judge.spent == 1; });
+        scene.origin.suspend(*scene.members[0].tab);
+        late.spend(100);
+        scene.origin.run_until([&] { return scene.judge.refused == 2; });
+        scene.origin.wake(*scene.members[0].tab);
+        scene.origin.run();
+        spender.give(1);
+        scene.origin.run();
+        late.spend(100);
+        scene.origin.run();
+        CHECK(scene.judge.spent == 100);
+        CHECK(scene.judge.complaint.empty());
+    }
+}
+
 TEST_CASE("limits: of a budget that vanished nothing can be spent, but what is given back") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
@@ -374,7 +407,7 @@ TEST_CASE("limits: what is stored and said is read as it was written, or not at 
     CHECK(parse_budget(format_budget({12})) == BudgetRow{12});
     const HoldingRow holding{HoldingRow::State::given, 3, 4};
     CHECK(parse_holding(format_holding(holding)) == holding);
-    const LimitMessage message{LimitMessage::Kind::recall, "budget/b%2F", 0};
+    const LimitMessage message{LimitMessage::Kind::recall, "budget/b%2F", 0, "a0"};
     CHECK(parse_limit_message(format_limit_message(message)) == message);
     for (const auto* text :
          {"", "1", "1;", "2;1;1;1;1", "1;1;1;1;-1", "1;1;1;1;1;5", "1;1;1;1;1;5;0",
@@ -387,7 +420,7 @@ TEST_CASE("limits: what is stored and said is read as it was written, or not at 
     }
     for (const auto* text : {"", "1", "1;1;", "1;+1", "1; 1"}) CHECK_FALSE(parse_budget(text));
     for (const auto* text : {"", "1;o;1", "1;x;1;1", "1;oo;1;1"}) CHECK_FALSE(parse_holding(text));
-    for (const auto* text : {"", "1;c;k", "1;z;k;1", "1;c;k;1;1"})
+    for (const auto* text : {"", "1;c;k", "1;z;k;1;a", "1;c;k;1", "1;c;k;1;", "1;c;k;1;A", "1;c;k;1;a;"})
         CHECK_FALSE(parse_limit_message(text));
 }
 

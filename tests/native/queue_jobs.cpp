@@ -2,6 +2,7 @@
 // tabs.
 #include <catch2/catch_test_macros.hpp>
 
+#include "protocol/concat.hpp"
 #include "queue_scene.hpp"
 
 namespace tabacus::test {
@@ -54,6 +55,30 @@ void finish(QueueScene& scene) {
     scene.until([&] { return scene.all_settled(); });
     check_exactly_once(scene);
     CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
+}
+
+std::ptrdiff_t place_of(const QueueScene& scene, const std::string& payload) {
+    const auto& order = scene.judge.order;
+    return std::find(order.begin(), order.end(), payload) - order.begin();
+}
+
+/// So many jobs with keys, accepted in their order by a tab that does not work yet.
+QueuePage& with_jobs(QueueScene& scene, int count) {
+    auto& page = *scene.open().page;
+    for (int number = 0; number < count; ++number) {
+        page.enqueue({.payload = {name(number), false}, .key = name(number)});
+    }
+    const auto accepted = static_cast<std::size_t>(count);
+    scene.until([&] { return scene.judge.accepted.size() == accepted; });
+    return page;
+}
+
+std::size_t bytes_kept(QueueScene& scene) {
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
+        bytes += key.size() + value.text.size();
+    }
+    return bytes;
 }
 
 }  // namespace
@@ -281,6 +306,239 @@ TEST_CASE("queue: after a failure it pauses until it is asked again") {
     scene.until([&] { return scene.judge.order.size() == 3; });
     scene.steps(500);
     CHECK(scene.judge.order == Names{"a", "a", "b"});
+}
+
+TEST_CASE(
+    "queue: for what follows a job nobody waits; and what nobody waits for is in nobody's way") {
+    for (std::uint64_t seed = 0; seed < queue_seeds / 2; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.longest_ms = 0, .effects = 9});
+        auto& asks = *scene.open().page;
+        scene.work.effects = 0;
+        auto& works = *scene.open().page;
+        asks.work();
+        asks.enqueue("a");
+        scene.until([&] { return scene.effects().size() == 1 && scene.all_settled(); });
+        works.queue().handle({std::string(effect_kind)});
+        scene.until([&] { return scene.effects().empty(); });
+        const auto outcomes = [&] {
+            std::vector<std::string> found;
+            for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
+                if (key.starts_with("q/o/")) found.push_back(key);
+            }
+            return found;
+        };
+        CHECK(outcomes().empty());
+        const auto before = concat({"q/o/", asks.events.front().tab, "/-"});
+        for (int number = 0; number < 600; ++number) {
+            scene.origin.database().overwrite(Store::jobs, before + std::to_string(number),
+                                              lab::StoredValue{"1;1;s;0;", false});
+        }
+        asks.queue().stop();
+        works.work();
+        asks.enqueue("b");
+        scene.until([&] { return scene.judge.outcomes.size() == 2; });
+        CHECK(outcomes().empty());
+    }
+}
+
+TEST_CASE("queue: on a full disk what does not fit fails, and what was done beside it is done") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 9);
+        page.on_done = [](const JobInfo& job, JobOutcome& outcome) {
+            if (job.payload.text != "job2") return;
+            outcome.next.push_back(
+                {.payload = {std::string(100'000, 'x'), false}, .kind = std::string(effect_kind)});
+        };
+        scene.origin.database().set_quota(bytes_kept(scene) + 5'000);
+        page.work();
+        scene.until([&] { return scene.all_settled() && scene.judge.outcomes.size() == 8; });
+        CHECK(scene.dead() == std::map<std::string, int>{{"job2", 1}});
+        for (const auto& [payload, count] : scene.judge.begun) CHECK(count == 1);
+    }
+}
+
+TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes when it fits") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 9);
+        page.on_done = [](const JobInfo& job, JobOutcome& outcome) {
+            if (job.payload.text != "job3") return;
+            outcome.kind = JobOutcome::Kind::failed;
+            outcome.value.text = std::string(100'000, 'x');
+        };
+        scene.origin.database().set_quota(bytes_kept(scene) + 5'000);
+        page.work();
+        scene.until([&] { return scene.judge.begun["job3"] == 3; });
+        CHECK(scene.judge.outcomes.size() == 4);  // what was claimed with it
+        CHECK(scene.judge.outcomes.contains("job4"));
+        scene.origin.database().set_quota(std::nullopt);
+        scene.until([&] { return scene.all_settled() && scene.judge.outcomes.size() == 8; });
+        CHECK(scene.dead() == std::map<std::string, int>{{"job3", 1}});
+        CHECK(scene.judge.begun["job4"] == 1);
+    }
+}
+
+TEST_CASE("queue: what follows a job comes before what is claimed ahead, where that is its place") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        const bool lifo = seed % 3 == 1;
+        QueueScene scene(seed, {.lifo = lifo}, {.longest_ms = 0, .effects = 0},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 50);
+        page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
+            if (job.payload.text != "job25") return;
+            JobSpec next{.payload = {"next", false}};
+            if (seed % 3 == 0) next.priority = 1;
+            if (seed % 3 == 2) next.key = "job40";
+            outcome.next.push_back(next);
+        };
+        page.work();
+        scene.until([&] { return scene.all_settled(); });
+        CHECK(place_of(scene, "next") == place_of(scene, "job25") + 1);
+        CHECK(scene.judge.begun.contains("job40") == (seed % 3 != 2));
+    }
+}
+
+TEST_CASE("queue: jobs that leave no turn for timers are not claimed longer ahead than others") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.effects = 0, .blocking = true},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 100);
+        page.on_done = [&](const JobInfo& job, JobOutcome&) {
+            if (std::stoi(job.payload.text.substr(3)) >= 50) scene.origin.clock().jump(4);
+        };
+        page.work();
+        scene.until([&] { return scene.all_settled(); });
+        bool slow = false;
+        for (const auto& event : page.events) {
+            if (event.kind != QueueEvent::Kind::done) continue;
+            if (slow) CHECK(event.fields.size() <= 3);
+            slow = slow || std::stoi(page.names[event.fields.back()].substr(3)) >= 50;
+        }
+        CHECK(slow);
+    }
+}
+
+TEST_CASE("queue: however many delayed jobs nobody does, they hold up no other") {
+    QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0}, std::make_unique<PatientChooser>(1));
+    const auto member = scene.open();
+    for (int number = 0; number < 200; ++number) {
+        member.page->enqueue(
+            {.payload = {name(number), false}, .kind = std::string(effect_kind), .delay_ms = 1});
+    }
+    member.page->enqueue({.payload = {"mine", false}, .delay_ms = 2});
+    scene.until([&] { return scene.judge.accepted.size() == 201; });
+    const auto began_ms = member.tab->clock().now_ms();
+    member.page->work();
+    scene.until([&] { return scene.judge.outcomes.contains("mine"); });
+    CHECK(member.tab->clock().now_ms() < began_ms + 500);
+}
+
+TEST_CASE("queue: a job that is claimed ahead takes what is newer, and moves to the front") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.longest_ms = 0.5}, std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 30);
+        std::shared_ptr<QueuePage::Asked> again;
+        page.on_done = [&](const JobInfo& job, JobOutcome&) {
+            if (job.payload.text != "job7") return;
+            again = page.enqueue({.payload = {"newer", false}, .key = "job18"});
+        };
+        page.work();
+        scene.until([&] { return scene.all_settled(); });
+        CHECK(again->joined);
+        CHECK_FALSE(scene.judge.begun.contains("job18"));
+        CHECK(place_of(scene, "newer") < place_of(scene, "job17"));
+        CHECK(scene.effects().size() == 30);
+    }
+}
+
+TEST_CASE("queue: of a job that is asked for again while others do it, one payload counts") {
+    int newer = 0;
+    for (std::uint64_t seed = 0; seed < queue_seeds * 4; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {.concurrency = 1 + static_cast<int>(seed % 2)}, {.longest_ms = 1});
+        auto& page = with_jobs(scene, 24);
+        auto& other = *scene.open().page;
+        page.work();
+        if (seed % 3 == 0) other.work();
+        for (int number = 0; number < 24; number += 3) {
+            scene.steps(scene.random.below(30));
+            other.enqueue({.payload = {name(number) + "+", false}, .key = name(number)});
+        }
+        scene.until([&] { return scene.judge.accepted.size() == 32 && scene.all_settled(); });
+        const auto effects = scene.effects();
+        for (int number = 0; number < 24; ++number) {
+            CAPTURE(number);
+            const auto count = [&](const std::string& payload) {
+                const auto found = effects.find(payload);
+                return found == effects.end() ? 0 : found->second;
+            };
+            // One that comes when the job is done is another.
+            CHECK(count(name(number)) <= 1);
+            CHECK(count(name(number) + "+") <= 1);
+            CHECK(count(name(number)) + count(name(number) + "+") >= 1);
+            newer += count(name(number)) == 0 ? 1 : 0;
+        }
+        CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
+    }
+    CHECK(newer > 0);
+}
+
+TEST_CASE("queue: as many kinds are let in as there is room for, whatever was there before") {
+    QueueScene scene(1);
+    auto& page = *scene.open().page;
+    const auto enqueue = [&](const std::string& kind) {
+        const auto asked = page.enqueue({.payload = {kind, false}, .key = kind, .kind = kind});
+        scene.until([&] { return asked->ended; });
+        return asked->error;
+    };
+    for (std::size_t number = 0; number < kinds_max; ++number) {
+        CHECK_FALSE(enqueue("kind" + std::to_string(number)));
+    }
+    CHECK(enqueue("more") == ErrorCode::unavailable);
+    std::set<std::string> cancelled;
+    page.cancel("kind7", cancelled);
+    scene.until([&] { return !cancelled.empty(); });
+    CHECK_FALSE(enqueue("more"));
+    CHECK(enqueue("and more") == ErrorCode::unavailable);
+}
+
+TEST_CASE("queue: who waits until it is idle has been told what became of its jobs") {
+    for (std::uint64_t seed = 0; seed < queue_seeds * 2; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.effects = 0});
+        auto& page = with_jobs(scene, 5);
+        std::optional<std::size_t> told;
+        page.when_idle([&] { told = scene.judge.outcomes.size(); });
+        scene.open().page->work();
+        scene.until([&] { return told.has_value(); });
+        CHECK(told == 5);
+    }
+}
+
+TEST_CASE("queue: it is not idle in a tab that still runs what was cancelled") {
+    QueueScene scene(1, {}, {}, std::make_unique<PatientChooser>(1));
+    auto& page = *scene.open().page;
+    page.enqueue({.payload = {"slow", false}, .key = "slow"});
+    page.work();
+    scene.until([&] { return scene.judge.begun.contains("slow"); });
+    bool ended = false;
+    bool idle = false;
+    page.on_done = [&](const JobInfo&, JobOutcome&) { ended = true; };
+    std::set<std::string> cancelled;
+    page.cancel("slow", cancelled);
+    scene.until([&] { return !cancelled.empty(); });
+    page.when_idle([&] { idle = true; });
+    scene.until([&] { return idle; });
+    CHECK(ended);
 }
 
 TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {

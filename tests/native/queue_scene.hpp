@@ -57,6 +57,7 @@ class QueuePage {
         std::uint64_t slow_one_in = 1;  // the others end at once
         int failures = 0;               // of each job, before it is done
         int effects = 1;                // that each enqueues
+        bool blocking = false;          // each ends before anything else happens in its tab
     };
     QueuePage(LabTab& world, QueueJudge& judge, QueueOptions options, Work work)
         : world_(world),
@@ -106,6 +107,13 @@ class QueuePage {
                 if (found && found.value()) done.insert(which);
             }(queue_, key, cancelled));
     }
+    /// Calls `then` when the queue is idle.
+    void when_idle(std::function<void()> then) {
+        scope_.spawn([](Queue& queue, std::function<void()> call) -> Task<void> {
+            co_await queue.idle();
+            call();
+        }(queue_, std::move(then)));
+    }
     Queue& queue() { return queue_; }
     void close() { queues_.close(); }
     Scope& scope() { return scope_; }
@@ -114,6 +122,7 @@ class QueuePage {
     std::vector<QueueEvent> events;
     std::map<std::string, std::string> names;  // payloads by ids
     std::function<void(const std::string& id, const JobOutcome& outcome)> on_settled;
+    std::function<void(const JobInfo& job, JobOutcome& outcome)> on_done;  // it may add to it
 
   private:
     Task<void> ask(JobSpec spec, std::shared_ptr<Asked> asked) {
@@ -132,6 +141,7 @@ class QueuePage {
     void begin(int run, const JobInfo& job) {
         note();
         judge_.begin(this, run, job);
+        if (work_.blocking) return end_job(run, job);
         scope_.spawn(do_job(run, job));
     }
     Task<void> do_job(int run, JobInfo job) {
@@ -143,6 +153,9 @@ class QueuePage {
         } else {
             co_await world_.clock().end_of_turn();
         }
+        end_job(run, job);
+    }
+    void end_job(int run, const JobInfo& job) {
         end(run);
         JobOutcome outcome;
         if (job.attempts < work_.failures) {
@@ -154,6 +167,7 @@ class QueuePage {
                 outcome.next.push_back({.payload = job.payload, .kind = std::string(effect_kind)});
             }
         }
+        if (on_done) on_done(job, outcome);
         queue_.finish(run, std::move(outcome));
     }
     void end(int run) {

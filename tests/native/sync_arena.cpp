@@ -22,8 +22,8 @@ struct alignas(Arena) Room {
 
 class Place {
   public:
-    explicit Place(std::uint32_t bytes = sizeof(Room))
-        : room_(std::make_unique<Room>()), arena(*new (room_->bytes) Arena(bytes)) {}
+    explicit Place(std::uint32_t bytes = sizeof(Room) / 2, std::uint32_t agents = 8)
+        : room_(std::make_unique<Room>()), arena(*new (room_->bytes) Arena(bytes, agents)) {}
 
   private:
     std::unique_ptr<Room> room_;
@@ -103,8 +103,32 @@ TEST_CASE("a full arena says so, keeps what it has, and takes what still fits", 
     CHECK(open(place.arena, agent, u"small", Kind::atomic).outcome == Opened::found);
 }
 
+TEST_CASE("neither do names take the room of threads, nor threads that of names", "[sync]") {
+    constexpr std::uint32_t agents = 4;
+    Place place(16 * 1024, agents);
+    Agent& agent = *place.arena.enter(true);
+    char16_t letter = u'a';
+    while (open(place.arena, agent, {&letter, 1}, Kind::atomic).outcome == Opened::found) ++letter;
+    for (std::uint32_t i = 1; i < agents; ++i) {
+        Agent* other = place.arena.enter(true);
+        REQUIRE(other != nullptr);
+        other->name.fill(u'x');
+        other->stack.fill(std::byte{0xff});
+    }
+    CHECK(place.arena.enter(true) == nullptr);
+    CHECK(open(place.arena, agent, u"a", Kind::atomic).outcome == Opened::found);
+    CHECK(open(place.arena, agent, u"?", Kind::atomic).outcome == Opened::full);
+
+    Place crowd(16 * 1024, agents);
+    for (std::uint32_t i = 1; i < agents; ++i) REQUIRE(crowd.arena.enter(true) != nullptr);
+    Agent& last = *crowd.arena.enter(true);
+    for (char16_t name = u'a'; name < letter; ++name) {
+        CHECK(open(crowd.arena, last, {&name, 1}, Kind::atomic).outcome == Opened::found);
+    }
+}
+
 TEST_CASE("agents' blocks are used again, their ids are not", "[sync]") {
-    Place place(sizeof(Arena) + sizeof(Agent));
+    Place place(sizeof(Arena), 1);
     std::set<Owner> ids;
     for (int i = 0; i < 100; ++i) {
         Agent* agent = place.arena.enter(true);

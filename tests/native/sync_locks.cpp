@@ -129,7 +129,7 @@ TEST_CASE(
 }
 
 TEST_CASE("shared locks: who asks a page that makes no room is told", "[sync][locks]") {
-    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)));
+    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
     for (const std::uint32_t none : {RoomDoor::no_room, RoomDoor::no_page}) {
         place->locks_door.room.store(none);
         REQUIRE_THROWS_AS(SharedLock(*place, u"l"), std::system_error);
@@ -138,7 +138,7 @@ TEST_CASE("shared locks: who asks a page that makes no room is told", "[sync][lo
 
 TEST_CASE("shared locks: a page that could not load what makes a room is asked again",
           "[sync][locks]") {
-    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)));
+    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
     std::thread page([&] {
         std::uint32_t seen = 0;
         for (const std::uint32_t answer : {RoomDoor::no_module, RoomDoor::no_room}) {

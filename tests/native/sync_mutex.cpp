@@ -174,6 +174,37 @@ TEST_CASE("who was woken and gives up leaves the mutex contended for the next", 
     CHECK(CountedParker::unparks == 1);
 }
 
+// The unlock wakes a thread that was terminated asleep.
+TEST_CASE("a wake-up that goes to a dead thread is missed for one sleep only", "[sync]") {
+    struct Missed : CountedParker {
+        static BasicMutex<Missed>*& mutex() {
+            static BasicMutex<Missed>* subject = nullptr;
+            return subject;
+        }
+        static std::int64_t& timeout_ns() {
+            static std::int64_t last = 0;
+            return last;
+        }
+        static Parked park(Word&, std::uint32_t, std::int64_t timeout_ns_given) {
+            timeout_ns() = timeout_ns_given;
+            mutex()->unlock(7);
+            return Parked::timed_out;
+        }
+    };
+    for (const bool timed : {false, true}) {
+        BasicMutex<Missed> mutex;
+        Missed::mutex() = &mutex;
+        REQUIRE(mutex.lock(7) == Lock::acquired);
+        const Lock got = timed ? mutex.lock_for(8, hour_ns, now_ns) : mutex.lock(8);
+        REQUIRE(got == Lock::acquired);
+        CHECK(Missed::timeout_ns() == PlatformCells::sleep_max_ns);
+        // Others may have slept behind the dead one.
+        CountedParker::reset();
+        CHECK(mutex.unlock(8) == Unlock::released);
+        CHECK(CountedParker::unparks == 1);
+    }
+}
+
 TEST_CASE("a step after sleeping takes the mutex as contended", "[sync]") {
     BasicMutex<CountedParker> mutex;
     CountedParker::reset();

@@ -27,7 +27,7 @@ using tabacus::sync::test::on_threads;
 namespace {
 
 struct alignas(Arena) PageRoom {
-    std::byte bytes[64 * 1024];
+    std::byte bytes[128 * 1024];
 };
 
 /// The page: what js/shared/broker.js does, with locks that are this page's alone, first come,
@@ -35,7 +35,8 @@ struct alignas(Arena) PageRoom {
 class Page {
   public:
     Page()
-        : room_(std::make_unique<PageRoom>()), arena(*new (room_->bytes) Arena(sizeof(PageRoom))) {}
+        : room_(std::make_unique<PageRoom>()),
+          arena(*new (room_->bytes) Arena(sizeof(PageRoom) / 2, 16)) {}
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
     ~Page() { stop(); }
@@ -222,6 +223,14 @@ TEST_CASE("a request is granted, or over, never both", "[sync][tab]") {
         CHECK(request.reason() == 3);
         CHECK(request.let_go(bell) == TabState::refused);
         CHECK(request.ask(bell, TabState::asked));
+    }
+    SECTION("its page ends") {
+        bell.end();
+        CHECK(request.state() == TabState::asked);
+        CHECK(request.refuse(TabRequest::page_closed));
+        CHECK(request.ask(bell, TabState::trying));
+        CHECK(request.state() == TabState::refused);
+        CHECK(request.reason() == TabRequest::page_closed);
     }
     SECTION("its thread dies") {
         CHECK(request.grant(7));

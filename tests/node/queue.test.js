@@ -189,6 +189,113 @@ test('before the first state is told, the store has said whether it is paused; o
     await close();
 });
 
+test('each job is told to run when it begins, as far as others hear of that; and none that is claimed ahead', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const queue = a.queue('q');
+    await queue.pause();
+    const receipts = await Promise.all(Array.from({ length: 12 }, (_, n) => queue.enqueue(n)));
+    /** @type {any[]} */
+    const told = [];
+    const first = new Promise((resolve) => void queue.subscribe(({ type }) => type === 'state' && resolve(0)));
+    await first;
+    queue.subscribe(({ type, id, running }) => {
+        if (type === 'running' || type === 'done') told.push([type, id, running.map((job) => job.id)]);
+    });
+    b.queue('q').handle(() => {});
+    await queue.resume();
+    await Promise.all(receipts.map(({ result }) => result));
+    await until(() => told.length >= 24);
+    assert.deepEqual(told, receipts.flatMap(({ id }) => [['running', id, [id]], ['done', id, []]]));
+    await close();
+});
+
+test('a job that takes its time is told to run, also if it was claimed ahead; what runs no longer is not', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const queue = a.queue('q');
+    await queue.pause();
+    for (let n = 0; n < 12; n++) await queue.enqueue(n, { key: String(n) });
+    /** @type {any} */
+    let last;
+    let go = () => {};
+    queue.subscribe((state) => (last = state));
+    b.queue('q').handle(({ payload }) => payload === 3 && new Promise((resolve) => (go = () => resolve(0))));
+    await queue.resume();
+    await until(() => last?.type !== 'state' && last?.running[0]?.key === '3');
+    assert.equal(last.running.length, 1);
+    go();
+    await queue.onIdle();
+    await until(() => last.size === 0);
+    assert.deepEqual(last.running, []);
+    await close();
+});
+
+test('a job whose end nobody told does not seem to run for ever', async () => {
+    const { origin, tabs: [a, b], close } = await tabs(2);
+    let mute = false;
+    class Muted extends origin.BroadcastChannel {
+        /** @param {unknown} message */
+        postMessage(message) {
+            if (!mute) super.postMessage(message);
+        }
+    }
+    const lost = await open({ build, window: origin.window({ BroadcastChannel: Muted, navigator: { locks: new LockOrigin().manager('lost') } }) });
+    const queue = a.queue('q');
+    /** @type {any} */
+    let last;
+    queue.subscribe((state) => (last = state));
+    await until(() => last !== undefined);
+    let go = () => {};
+    const work = () => new Promise((resolve) => (go = () => resolve(0)));
+    lost.queue('q').handle(work);
+    const first = await queue.enqueue('first', { key: 'first' });
+    await until(() => last.running.length === 1);
+    mute = true;
+    go();
+    await first.result;
+    await lost.close();
+    b.queue('q').handle(work);
+    const second = await queue.enqueue('second', { key: 'second' });
+    await until(() => last.type === 'running');
+    assert.deepEqual(last.running.map((/** @type {any} */ { key }) => key), ['second']);
+    go();
+    await second.result;
+    await close();
+});
+
+test('a note of progress is one text', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    /** @type {any[]} */
+    const told = [];
+    a.queue('q').subscribe(({ type, id, note }) => type === 'progress' && told.push([id, note]));
+    a.queue('q').handle(({ progress }) => progress(0.5, 'a\0other\x000\0x'));
+    const { id, result } = await a.queue('q').enqueue(1);
+    await result;
+    await until(() => told.length > 0);
+    assert.deepEqual(told, [[id, 'aother0x']]);
+    await close();
+});
+
+test('who is being frozen begins no transaction when it hears that its job is done, but when it is back', async () => {
+    const { origin, windows: [window], tabs: [a, b], close } = await tabs(2);
+    /** @type {(value: string) => void} */
+    let go = () => {};
+    b.queue('q').handle(() => new Promise((resolve) => (go = resolve)));
+    const { result } = await a.queue('q').enqueue('job');
+    await until(() => go.length === 1);
+    const collecting = () =>
+        origin.transactions.filter(({ mode, objectStoreNames: names }) => mode === 'readwrite' && names.length === 2 && names.contains('data')).length;
+    const before = collecting();
+    window?.document.dispatchEvent(new Event('freeze'));
+    go('done');
+    await until(() => a.queue('q').size === 0);
+    for (let n = 0; n < 20; n++) assert.deepEqual(await b.queue('q').jobs(), []);
+    assert.equal(collecting(), before);
+    window?.document.dispatchEvent(new Event('resume'));
+    assert.equal(await result, 'done');
+    assert.equal(collecting(), before + 1);
+    await close();
+});
+
 test('pause, resume, cancel and clear hold in all tabs', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     /** @type {any[]} */
@@ -409,7 +516,13 @@ test('without Web Locks a lease does; without IndexedDB there is no queue', asyn
     assert.equal(runs, 3);
     await close();
     const bare = await tabs(1, { indexedDB: undefined });
+    const warnings = details(bare.tabs[0], 'warning');
+    bare.tabs[0].queue('q').handle(() => {})();
+    bare.tabs[0].queue('q').subscribe(() => {})();
     await assert.rejects(bare.tabs[0].queue('q').enqueue(1), failsWith('unavailable'));
+    await until(() => warnings.length === 2);
+    assert.deepEqual(warnings.map(({ code, subject }) => [code, subject]), [['unavailable', 'q'], ['unavailable', 'q']]);
+    assert.deepEqual(bare.windows[0]?.errors, []);
     await bare.close();
 });
 

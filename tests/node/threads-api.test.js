@@ -170,6 +170,39 @@ test('a full arena is an error, and what it holds goes on', async () => {
     assert.equal(small.counter('0').value, 1);
 });
 
+test('however many names there are, 254 threads attach, and one more is told why not', async () => {
+    const memory = await threads();
+    let names = 0;
+    assert.throws(() => {
+        for (; names < 10_000; names++) memory.counter(String(names));
+    }, withCode('out-of-memory'));
+    assert.ok(names >= 2_000, `${names} names`);
+    const guests = [];
+    for (let i = 0; i < 254; i++) guests.push(await attach(memory.handle));
+    assert.equal(guests.at(-1)?.counter('7').add(), 1);
+    await assert.rejects(attach(memory.handle), (error) => {
+        assert.match(String(error), /254/);
+        return withCode('out-of-memory')(error);
+    });
+    guests.pop()?.close();
+    assert.equal((await attach(memory.handle)).counter('7').add(), 2);
+});
+
+test('memory that the platform refuses is a typed error', async () => {
+    const { Memory } = WebAssembly;
+    const cause = new RangeError('WebAssembly.Memory(): could not allocate memory');
+    WebAssembly.Memory = /** @type {any} */ (
+        function () {
+            throw cause;
+        }
+    );
+    try {
+        await assert.rejects(threads(), (/** @type {any} */ error) => error.cause === cause && withCode('out-of-memory')(error));
+    } finally {
+        WebAssembly.Memory = Memory;
+    }
+});
+
 test('hammer refuses bad arguments and strangers’ counters, and reports an overflow', async () => {
     const counter = shared.counter('hammered');
     const good = { threads: 1, adds: 1 };
@@ -288,7 +321,11 @@ test('a grant is known from the moment on in which the mutex is taken', async ()
 
 test('a module that is another one is refused, and nothing hangs', async () => {
     const bytes = (/** @type {string} */ name) => readFile(new URL(import.meta.resolve(`tabacus/${name}.wasm`)));
-    await assert.rejects(threads({ wasm: await bytes('attach') }), withCode('unavailable'));
+    for (const name of ['attach', 'single', 'store']) {
+        await assert.rejects(threads({ wasm: await bytes(name) }), withCode('invalid-argument', 'wasm'));
+    }
+    const empty = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
+    await assert.rejects(threads({ wasm: empty }), withCode('invalid-argument', 'wasm'));
     await assert.rejects(threads({ attachWasm: await bytes('single') }), withCode('invalid-argument', 'attachWasm'));
     const memory = await threads({ wasm: new URL(import.meta.resolve('tabacus/threads.wasm')) });
     assert.equal(memory.counter('x').add(), 1);

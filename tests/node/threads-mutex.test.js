@@ -37,6 +37,30 @@ for (const how of /** @type {const} */ (['lock', 'timed', 'lockAsync'])) {
     });
 }
 
+test('a wake-up that a terminated Worker took along is missed for one sleep only', async () => {
+    const { wait } = Atomics;
+    const other = await attach(shared.handle);
+    const [mutex, theirs] = [shared.mutex('taken along'), other.mutex('taken along')];
+    theirs.lock();
+    /** @type {unknown[]} */
+    const slept_ms = [];
+    Atomics.wait = /** @type {any} */ (
+        (/** @type {unknown[]} */ ...given) => {
+            slept_ms.push(given[3]);
+            theirs.unlock(); // which wakes who is dead
+            return 'timed-out';
+        }
+    );
+    try {
+        mutex.lock({ timeout: 1e9 });
+    } finally {
+        Atomics.wait = wait;
+    }
+    assert.deepEqual(slept_ms, [100]);
+    mutex.unlock();
+    other.close();
+});
+
 test('asynchronous lockers here, blocking ones in workers: one queue, no update lost', async () => {
     const name = 'mixed';
     const adds = 3_000;

@@ -1,6 +1,8 @@
 /** What the tests can ask of a page with threads: `globalThis.page`. */
 
 // @ts-ignore: served by the tests' server
+import { open } from '/dist/web/tabacus.js';
+// @ts-ignore: served by the tests' server
 import * as tabacus from '/dist/web/tabacus-threads.js';
 // @ts-ignore: served by the tests' server
 import { startAdders, addersAll } from '/programs/adders.js';
@@ -26,6 +28,28 @@ const commands = {
         adders = await startAdders(spawn, articleWorkers, started.handle);
     },
     threads: () => tabacus.threads(),
+
+    /** Opens and closes a tab of the threads build that often. @param {number} times */
+    async openAndClose(times) {
+        for (let i = 0; i < times; i++) await (await open({ namespace: 'again', build: 'threads' })).close();
+    },
+
+    /** Makes a memory that often, has all its parts listen, and closes it. @param {number} times */
+    async makeAndClose(times) {
+        const tab = await open({ namespace: 'again' });
+        for (let i = 0; i < times; i++) {
+            const made = await tabacus.threads({ tab });
+            const mutex = made.mutex('m');
+            mutex.tryLock();
+            const waiting = [mutex.lockAsync(), made.tabLock('l').lockAsync().then(() => made.tabLock('l').lockAsync())];
+            await made.storage();
+            await made.locks.request('l', () => {});
+            await made.hammer(made.counter('c'), { threads: 1, adds: 1 });
+            made.close();
+            await Promise.allSettled(waiting);
+        }
+        await tab.close();
+    },
     stop: () => adders.forEach((adder) => adder.terminate()),
 
     /** @param {import('tabacus/threads').CounterKind} kind */

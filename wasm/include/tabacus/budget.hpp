@@ -18,8 +18,7 @@
 //  - then it takes out more beforehand, a quarter of what the burst has spent, and at most a
 //    sixteenth of the budget and a quarter of what is free (the window);
 //  - what is left of the window goes back when the burst has paused for `pause_ms`, when another
-//  tab
-//    is short, and when the page is frozen, hidden or closed.
+//    tab is short, and when the page is frozen, hidden or closed.
 // A tab that dies within a burst takes its window with it; everything else comes back.
 #pragma once
 
@@ -84,6 +83,8 @@ class Budget {
     Task<void> settle();
 
     // What the tab hears.
+    /// `tab` lives, and answers.
+    void heard_of(const std::string& tab) { silent_.erase(tab); }
     void recalled();
     void changed(std::int64_t used);
     /// The page goes: gives up what is held, without waiting for anything.
@@ -124,6 +125,7 @@ class Budget {
     Task<Unit> put_back_once();
     Task<void> close_window();
     void schedule_close();
+    void hand_back();
     Task<void> give_up(std::int64_t amount);
     Task<void> ring_after(double delay_ms, Completer<Unit> bell);
     [[nodiscard]] std::string own_key() const;
@@ -140,7 +142,7 @@ class Budget {
     std::optional<std::int64_t> row_;  // the serial of the own row, if there is one
     std::list<Waiter> waiters_;
     std::optional<double> short_since_ms_;
-    std::set<std::string> silent_;  // holders that did not answer
+    std::set<std::string> silent_;  // holders that did not answer, and were not heard of since
     bool serving_ = false;
     bool closing_ = false;
     bool wanted_back_ = false;

@@ -105,7 +105,7 @@ struct JobInfo {
 struct QueueEvent {
     enum class Kind : char {
         queued = 'q',     // id, key, kind of each; of a long list none
-        running = 'r',    // id, key, kind, attempt of each
+        running = 'r',    // id, key, kind, attempt of each that a slot has claimed; and the slot
         progress = 'p',   // id, fraction, note
         done = 'd',       // ids
         failed = 'f',     // id, error, "dead" or "again" or "dropped" of each
@@ -240,12 +240,14 @@ class Queue {
     void doubt(const Changes& changes);
     Task<std::vector<std::string>> undoubted(Transaction& transaction, std::string born);
     Task<void> collect();
+    static Task<JobOutcome> take_outcome(Transaction& transaction, Row row);
     Task<bool> collect_some();
     void watch();
     Task<void> patrol();
     Task<void> look();
     void lose_foreign(const std::string& born);
     void note(std::int64_t version, std::int64_t count);
+    void be_idle();
     void tell(Changes& changes);
 
     // Control (queue_control.cpp).
@@ -266,6 +268,8 @@ class Queue {
     Task<void> settle_and_claim(Claim& claim, bool claiming);
     struct Turn;
     Task<bool> overcome(Claim& claim, Turn& turn, Error error, int& tried);
+    static bool narrow(Claim& claim);
+    static void settle_next(Claim& claim);
     Task<bool> was_committed(Claim& claim, std::string turn);
     Task<std::optional<SlotRow>> read_slot(Claim& claim);
     Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);
@@ -275,6 +279,7 @@ class Queue {
     static void remove_finished(QueueRows& rows, const Claim& claim);
     Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
                       Turn& turn);
+    static void hold_current(const Claim& claim, Turn& turn);
     static void note_returned(const Claim& claim, Turn& turn);
     Task<void> run_all(Claim& claim);
     Task<void> be_late(std::weak_ptr<bool> late);

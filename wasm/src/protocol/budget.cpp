@@ -38,7 +38,7 @@ void Budget::start() {
 Task<void> Budget::serve() {
     for (;;) {
         grant();
-        if (std::exchange(wanted_back_, false) && left_ > 0) {
+        if (std::exchange(wanted_back_, false) && (left_ > 0 || row_)) {
             co_await put_back();
         } else if (!waiters_.empty()) {
             co_await take_out();
@@ -249,10 +249,14 @@ Task<void> Budget::sweep(std::set<std::string> dead) {
     co_await transaction->commit();
 }
 
+/// Also who has spent all answers: its row says that it may hold some.
 void Budget::recalled() {
-    if (left_ == 0) return;
     wanted_back_ = true;
     start();
+}
+
+void Budget::hand_back() {
+    if (left_ > 0) recalled();
 }
 
 void Budget::changed(std::int64_t used) {
@@ -274,7 +278,7 @@ Task<Unit> Budget::put_back_once() {
     const auto used = co_await read_used(*transaction);
     // From here on they are nobody's: they cannot be spent any more.
     const auto amount = std::exchange(left_, 0);
-    if (amount == 0) co_return Unit{};
+    if (amount == 0 && !row_) co_return Unit{};
     transaction->remove(Store::limits, own_key());
     const auto outcome = co_await attempt(
         commit(*transaction, used - std::min(used, amount), {row_, std::nullopt, 0, amount}));
@@ -305,11 +309,11 @@ Task<void> Budget::close_window() {
     closing_ = false;
     takes_ = 0;
     spent_ = 0;
-    recalled();
+    hand_back();
 }
 
 Task<void> Budget::settle() {
-    recalled();
+    hand_back();
     if (!serving_) co_return;
     const Completer<Unit> settled;
     settlers_.push_back(settled);
@@ -373,8 +377,6 @@ Task<void> Budget::give_up(std::int64_t amount) {
     if (given.error().code() != ErrorCode::unknown_commit) left_ += amount;
 }
 
-void Budget::wake_up() {
-    if (left_ > 0) recalled();
-}
+void Budget::wake_up() { hand_back(); }
 
 }  // namespace tabacus

@@ -91,20 +91,20 @@ std::optional<RateRow> parse_rate(std::string_view text) {
 
 std::string format_limit_message(const LimitMessage& message) {
     const std::string kind(1, static_cast<char>(message.kind));
-    return concat(
-        {record_version, ";", kind, ";", message.key, ";", format_decimal(message.detail)});
+    return concat({record_version, ";", kind, ";", message.key, ";",
+                   format_decimal(message.detail), ";", message.tab});
 }
 
 std::optional<LimitMessage> parse_limit_message(std::string_view text) {
     constexpr std::string_view kinds = "crq";
     const auto fields = fields_of(text, rate_fields_max);
-    if (fields.size() != 4 || fields[0] != record_version || fields[1].size() != 1)
+    if (fields.size() != 5 || fields[0] != record_version || fields[1].size() != 1)
         return std::nullopt;
     if (kinds.find(fields[1][0]) == std::string_view::npos) return std::nullopt;
     const auto detail = parse_limit(fields[3]);
-    if (!detail) return std::nullopt;
+    if (!detail || !is_identifier(fields[4])) return std::nullopt;
     return LimitMessage{static_cast<LimitMessage::Kind>(fields[1][0]), std::string(fields[2]),
-                        *detail};
+                        *detail, std::string(fields[4])};
 }
 
 }  // namespace tabacus

@@ -62,7 +62,7 @@ constexpr std::size_t rate_grants_max = 256;
 std::string format_rate(const RateRow& row);
 std::optional<RateRow> parse_rate(std::string_view text);
 
-/// A message between tabs: "1;kind;key;detail".
+/// A message between tabs: "1;kind;key;detail;sender".
 struct LimitMessage {
     enum class Kind : char {
         changed =
@@ -73,6 +73,7 @@ struct LimitMessage {
     Kind kind = Kind::changed;
     std::string key;
     std::int64_t detail = 0;
+    std::string tab;  // the sender's identifier
     friend bool operator==(const LimitMessage&, const LimitMessage&) = default;
 };
 std::string format_limit_message(const LimitMessage& message);

@@ -25,7 +25,7 @@ struct Limits::Parts {
     void fall_asleep();
     void wake_up();
     void tell(LimitMessage::Kind kind, const std::string& key, std::int64_t detail) const {
-        if (channel) channel->post(format_limit_message({kind, key, detail}));
+        if (channel) channel->post(format_limit_message({kind, key, detail, tab}));
     }
     Task<void> live();
     Task<std::optional<std::set<std::string>>> living();
@@ -59,6 +59,7 @@ void Limits::Parts::open_channel() {
 void Limits::Parts::on_message(std::string_view text) {
     const auto message = parse_limit_message(text);
     if (!message || closed) return;  // another version's, or a stranger's
+    with(budgets, message->key, [&](Budget& budget) { budget.heard_of(message->tab); });
     switch (message->kind) {
         case LimitMessage::Kind::changed:
             with(budgets, message->key, [&](Budget& budget) { budget.changed(message->detail); });

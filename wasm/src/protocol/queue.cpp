@@ -53,6 +53,7 @@ void Queues::Parts::open_channel() {
 void Queues::Parts::on_lifecycle(LifecycleEvent event) {
     if (closed) return;
     if (event == LifecycleEvent::frozen || event == LifecycleEvent::page_hide) {
+        asleep = true;
         transactions.abort_all();
     }
     if (event == LifecycleEvent::page_hide) {
@@ -60,6 +61,7 @@ void Queues::Parts::on_lifecycle(LifecycleEvent event) {
         world.database().close();
     }
     if (event == LifecycleEvent::page_show || event == LifecycleEvent::resumed) {
+        asleep = false;
         if (!channel) open_channel();
         for (const auto& [key, queue] : queues) queue->wake_up();
     }
@@ -230,12 +232,26 @@ Task<std::vector<std::string>> Queue::undoubted(Transaction& transaction, std::s
 Task<void> Queue::collect() {
     collect_again_ = true;
     if (std::exchange(collecting_, true)) co_return;
-    while (std::exchange(collect_again_, false)) {
+    while (!parts_.asleep && std::exchange(collect_again_, false)) {
         auto more = co_await attempt(collect_some());
         // What fails is tried again by patrol().
         if (more && more.value()) collect_again_ = true;
+        if (more && !collect_again_) be_idle();
     }
     collecting_ = false;
+}
+
+/// What the row says, whose value leaves with it.
+Task<JobOutcome> Queue::take_outcome(Transaction& transaction, Row row) {
+    auto parsed = parse_outcome_row(row.value);
+    if (!parsed) co_return missing("the outcome of the job cannot be read");
+    if (parsed->value.by_value) {
+        const auto key = concat({"tabacus%2Fqueue/", row.key});
+        auto value = co_await transaction.get(Store::data, key);
+        if (value && !value->foreign) parsed->value.text = std::move(value->value);
+        transaction.remove(Store::data, key);
+    }
+    co_return JobOutcome{parsed->kind, std::move(parsed->value), {}};
 }
 
 Task<bool> Queue::collect_some() {
@@ -243,34 +259,33 @@ Task<bool> Queue::collect_some() {
     const auto transaction =
         co_await parts_.transactions.begin(scope, Access::write, Durability::relaxed);
     const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
-    const auto rows = co_await transaction->list(Store::jobs, prefix, collected_max);
+    // While answers to who enqueued are on their way, what nobody expects may be theirs: it stays,
+    // and is in nobody's way.
+    const auto rows = co_await transaction->list(Store::jobs, prefix,
+                                                 flushing_ ? Transaction::rows_max : collected_max);
     std::vector<std::pair<std::string, JobOutcome>> outcomes;
+    std::size_t removed = 0;
     for (const auto& row : rows) {
+        if (removed == collected_max) break;
         const auto id = row.key.substr(prefix.size());
-        // The answer to who enqueued it is still on its way.
-        if (!expected_->ids.contains(id)) continue;
-        transaction->remove(Store::jobs, row.key);
-        auto parsed = parse_outcome_row(row.value);
-        if (!parsed) {
-            outcomes.emplace_back(id, missing("the outcome of the job cannot be read"));
+        if (expected_->ids.contains(id)) {
+            outcomes.emplace_back(id, co_await take_outcome(*transaction, row));
+        } else if (flushing_) {
             continue;
+        } else {
+            transaction->remove(Store::data, concat({"tabacus%2Fqueue/", row.key}));
         }
-        if (parsed->value.by_value) {
-            const auto key = concat({"tabacus%2Fqueue/", row.key});
-            auto value = co_await transaction->get(Store::data, key);
-            if (value && !value->foreign) parsed->value.text = std::move(value->value);
-            transaction->remove(Store::data, key);
-        }
-        outcomes.emplace_back(id, JobOutcome{parsed->kind, std::move(parsed->value), {}});
+        transaction->remove(Store::jobs, row.key);
+        ++removed;
     }
-    if (outcomes.empty()) co_return false;
-    const auto removed = co_await attempt(transaction->commit());
+    if (removed == 0) co_return false;
+    const auto committed = co_await attempt(transaction->commit());
     // They may be gone, and what was read holds in any case.
-    if (!removed && removed.error().code() != ErrorCode::unknown_commit) {
-        co_await fail(removed.error());
+    if (!committed && committed.error().code() != ErrorCode::unknown_commit) {
+        co_await fail(committed.error());
     }
     for (const auto& [id, outcome] : outcomes) deliver(id, outcome);
-    co_return rows.size() == collected_max;
+    co_return removed == collected_max;
 }
 
 /// While anything is waited for: looks now and then, since messages may be lost.
@@ -284,6 +299,7 @@ Task<void> Queue::patrol() {
         if (!asking && !handling_) break;
         co_await parts_.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
         if (closed_) break;
+        if (parts_.asleep) continue;
         // What fails is looked at again.
         (void)co_await attempt(look());
     }
@@ -340,7 +356,14 @@ void Queue::note(std::int64_t version, std::int64_t count) {
     if (version < version_) return;
     version_ = version;
     count_ = count;
-    if (count > 0) return;
+    if (count > 0 || idle_.empty()) return;
+    if (expected_->ids.empty()) return be_idle();
+    parts_.scope.spawn(collect());
+}
+
+/// Who waits for that has been told what became of its jobs, and runs none that was cancelled.
+void Queue::be_idle() {
+    if (count_ > 0 || !runs_.empty()) return;
     for (const auto& waiting : std::exchange(idle_, {})) waiting.complete({});
 }
 

@@ -77,6 +77,7 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
         there = (co_await rows.transaction.get(Store::jobs, index)).has_value();
     }
     const bool returns = again && !there;
+    if (returns && !rows.knows_kind(job->kind)) co_await rows.recount_kinds(1);
     const auto refusal = returns ? rows.refusal_of(job->kind) : std::nullopt;
     if (refusal) co_await fail(*refusal);
     rows.transaction.remove(Store::jobs, place);
@@ -260,11 +261,11 @@ Task<std::int64_t> Queue::read_count() {
 }
 
 Task<void> Queue::idle() {
-    const auto count = co_await read_count();
-    if (count == 0) co_return;
+    co_await read_count();
     const Completer<Unit> done;
     idle_.push_back(done);
     watch();
+    note(version_, count_);
     co_await done.async();
 }
 

@@ -16,8 +16,8 @@ constexpr double back_off_max_ms = 3'600'000;
 constexpr std::uint32_t promoted_max = 64;
 /// Tabs that wait for one job. More hear of it all the same.
 constexpr std::size_t tabs_max = 64;
-/// An event with more jobs than this names none: who wants to know reads the queue.
-constexpr std::size_t event_fields_max = 512;
+/// Of one event. What a slot claims at once is in one.
+constexpr std::size_t event_fields_max = 4 * ahead_max;
 
 std::string lost_error() {
     return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";
@@ -66,20 +66,25 @@ Task<void> QueueRows::make_head(const Row* unreadable) {
     head.born = identifier_of(context.world.random().bits());
     // Above those of a database that is lost, which were written more slowly than that.
     head.version = std::min(now_ms(), value_max / 4000) * 1000;
+    head = co_await counted(std::move(head));
+}
+
+Task<QueueHead> QueueRows::counted(QueueHead of) {
     for (const std::string_view part : {"r/", "w/"}) {
         const auto rows = co_await transaction.list(Store::jobs, key(part));
         for (const auto& row : rows) {
             const auto job = parse_job(row.value);
             if (!job) continue;
-            ++head.count;
-            head.delayed += job->due_ms > 0 ? 1 : 0;
-            head.front = std::min(head.front, job->rank);
-            head.back = std::max(head.back, job->rank + 1);
-            if (std::find(head.kinds.begin(), head.kinds.end(), job->kind) == head.kinds.end()) {
-                head.kinds.push_back(job->kind);
+            ++of.count;
+            of.delayed += job->due_ms > 0 ? 1 : 0;
+            of.front = std::min(of.front, job->rank);
+            of.back = std::max(of.back, job->rank + 1);
+            if (std::find(of.kinds.begin(), of.kinds.end(), job->kind) == of.kinds.end()) {
+                of.kinds.push_back(job->kind);
             }
         }
     }
+    co_return of;
 }
 
 void QueueRows::write_head() {
@@ -230,13 +235,14 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
     }
 }
 
-void QueueRows::give_back(Job job) {
-    ++job.lost_workers;
+void QueueRows::give_back(Job job, bool sparing) {
+    sparing = sparing && !job.at_most_once;
+    job.lost_workers += sparing ? 0 : 1;
     if (job.at_most_once || job.lost_workers >= lost_workers_max) {
         bury(std::move(job), lost_error());
         return;
     }
-    put(job);
+    if (!sparing) put(job);
     changes.add(QueueEvent::Kind::returned, {job.id});
 }
 
@@ -262,6 +268,8 @@ Task<std::optional<double>> QueueRows::promote() {
         ++head.edits;  // it may come between jobs that are claimed
         move(*job, ready);
     }
+    // There may be more: at once, but not in this transaction.
+    if (rows.size() == promoted_max) co_return static_cast<double>(now);
     co_return std::nullopt;
 }
 
@@ -289,6 +297,10 @@ Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
         auto row = co_await std::move(read);
         if (row) places[name] = std::move(row->value);
     }
+    const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
+        return !knows_kind(request->spec.kind);
+    });
+    co_await recount_kinds(static_cast<std::size_t>(more));
     for (auto* request : requests) co_await enqueue_one(*request, places);
 }
 
@@ -311,7 +323,7 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
     job.at_most_once = spec.at_most_once;
     job.enqueued_ms = now_ms();
     job.payload = spec.payload;
-    job.tabs.push_back(context.tab);
+    if (request.awaited) job.tabs.push_back(context.tab);
     if (spec.delay_ms > 0) {
         job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
         job.due_ms = job.enqueued_ms + job.delay_ms;
@@ -337,14 +349,25 @@ std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
     return std::nullopt;
 }
 
+bool QueueRows::knows_kind(const std::string& kind) const {
+    return std::find(head.kinds.begin(), head.kinds.end(), kind) != head.kinds.end();
+}
+
 bool QueueRows::admit_kind(const std::string& kind) {
-    if (std::find(head.kinds.begin(), head.kinds.end(), kind) != head.kinds.end()) return true;
+    if (knows_kind(kind)) return true;
     if (head.kinds.size() == kinds_max) return false;
     head.kinds.push_back(kind);
     return true;
 }
 
-/// One that runs stays as it is; one that waits moves to the front and takes what is newer.
+Task<void> QueueRows::recount_kinds(std::size_t more) {
+    if (more == 0 || head.kinds.size() + more <= kinds_max) co_return;
+    auto there = co_await counted({});
+    head.kinds = std::move(there.kinds);
+}
+
+/// One that runs stays as it is; one that waits moves to the front and takes what is newer. If it
+/// is claimed ahead, and its worker begins it before it has heard, nothing of that run counts.
 Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
                            std::map<std::string, std::string>& places) {
     const auto row = co_await transaction.get(Store::jobs, key(place));
@@ -352,16 +375,19 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
     if (!found || found->key != request.spec.key) co_return false;
     auto job = *found;
     const bool waits = std::find(job.tabs.begin(), job.tabs.end(), context.tab) != job.tabs.end();
-    if (!waits && job.tabs.size() < tabs_max) job.tabs.push_back(context.tab);
+    if (request.awaited && !waits && job.tabs.size() < tabs_max) job.tabs.push_back(context.tab);
     if (!claimed) {
         claimed.emplace();
         const auto slots = co_await read_slots();
         for (const auto& slot : slots) {
-            for (const auto& entry : slot.entries) claimed->insert(entry.id);
+            for (const auto& entry : slot.entries) {
+                claimed->emplace(entry.id, &entry == slot.entries.data());
+            }
         }
     }
-    if (claimed->contains(job.id)) {
-        ++head.edits;
+    const auto claim = claimed->find(job.id);
+    if (claim != claimed->end()) ++head.edits;
+    if (claim != claimed->end() && claim->second) {
         put(job);
     } else {
         const auto& spec = request.spec;

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,9 @@
 #include "tabacus/world.hpp"
 
 namespace tabacus {
+
+/// How many jobs a slot claims at once at most.
+constexpr std::size_t ahead_max = 256;
 
 /// What all queues of a tab share.
 struct QueueContext {
@@ -34,6 +36,7 @@ struct QueueChanges {
 /// A job to enqueue, and what came of it.
 struct QueueRequest {
     JobSpec spec;
+    bool awaited = true;  // its outcome, by this tab
     JobReceipt receipt;
     std::optional<Error> refusal;
 };
@@ -50,7 +53,8 @@ struct QueueRows {
     QueueChanges& changes;
     // NOLINTBEGIN(readability-redundant-member-init)
     QueueHead head = {};
-    std::optional<std::set<std::string>> claimed = {};  // ids, once somebody has asked
+    /// By id, once somebody has asked: whether it runs, as its slot's first does.
+    std::optional<std::map<std::string, bool>> claimed = {};
     // NOLINTEND(readability-redundant-member-init)
     bool touched = false;  // the head, or what it counts
     bool removed = false;  // the rows of jobs that end are removed already
@@ -73,8 +77,11 @@ struct QueueRows {
     Task<void> enqueue(std::vector<QueueRequest*> requests);
     /// Why no further job of this kind is let in, if so.
     std::optional<Error> refusal_of(const std::string& kind);
+    [[nodiscard]] bool knows_kind(const std::string& kind) const;
     /// False: there are too many kinds.
     bool admit_kind(const std::string& kind);
+    /// Before so many jobs of other kinds are let in, where there is no room: some may have left.
+    Task<void> recount_kinds(std::size_t more);
     void put(const Job& job);
     void remove_row(const Job& job);
     /// From one place to another.
@@ -85,8 +92,8 @@ struct QueueRows {
     void bury(Job job, std::string_view error);
     /// An attempt failed: again, later, or never.
     void failed(Job job, const JobOutcome& outcome);
-    /// Its worker was lost.
-    void give_back(Job job);
+    /// Its worker was lost. `sparing`: that is not counted, where the row can stay as it is.
+    void give_back(Job job, bool sparing);
     void cancel(const Job& job);
 
     /// Those whose time has come may run. Returns when the next one's comes.
@@ -95,6 +102,8 @@ struct QueueRows {
 
   private:
     Task<void> make_head(const Row* unreadable);
+    /// With the jobs that there are.
+    Task<QueueHead> counted(QueueHead of);
     Task<void> enqueue_one(QueueRequest& request, std::map<std::string, std::string>& places);
     Task<bool> join(QueueRequest& request, const std::string& place,
                     std::map<std::string, std::string>& places);

@@ -19,8 +19,6 @@ constexpr int queue_attempts_max = 4;
 
 /// Jobs claimed ahead are begun within so long of their claim, or given back.
 constexpr double ahead_ms = 10;
-/// How many are claimed ahead at most.
-constexpr std::size_t ahead_max = 256;
 /// A tab that does not handle all kinds lets other tabs have its slot after so long.
 constexpr double slot_slice_ms = 50;
 /// A message that was lost delays work by no more.
@@ -50,6 +48,9 @@ struct Queues::Parts {
     std::map<std::string, std::unique_ptr<Queue>, std::less<>> queues;  // by escaped name
     Subscription lifecycle;
     bool closed = false;
+    /// From freezing or hiding for good: what runs until the page stops begins no transaction,
+    /// which would end only after it, and hold up everybody's.
+    bool asleep = false;
     Scope scope;  // last: what runs in it uses all of the above
 };
 
@@ -96,6 +97,9 @@ struct Queue::Claim {
     std::vector<SlotRow::Entry> recorded;  // what the slot's row has
     std::optional<Job> current;            // begun, and not ended
     std::vector<Finished> finished;        // and not settled
+    std::vector<Finished> unsettled;       // after those, one by one: the disk is full
+    std::size_t unfit = 0;                 // of them, the last: not even alone they fit
+    bool sparing = false;                  // what is given back is not written anew
     std::vector<Job> ahead_jobs;           // claimed, and not begun
     std::shared_ptr<std::weak_ptr<Run>> run = std::make_shared<std::weak_ptr<Run>>();
 };

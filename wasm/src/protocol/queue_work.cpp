@@ -32,7 +32,32 @@ JobOutcome unkept(ErrorCode code, std::string_view message) {
     return {JobOutcome::Kind::failed, {std::move(text), false}, {}};
 }
 
+/// How much its settlement writes, about.
+std::size_t written_by(const Job& job, const JobOutcome& outcome) {
+    const bool done = outcome.kind == JobOutcome::Kind::done;
+    auto size = outcome.value.text.size() + (done ? 0 : job.payload.text.size());
+    for (const auto& spec : outcome.next) size += spec.payload.text.size() + 1;
+    return size;
+}
+
 SlotRow::Entry entry_of(const Job& job) { return {job.place(), job.id}; }
+
+void add_running(QueueChanges& changes, const Job& job) {
+    changes.add(QueueEvent::Kind::running,
+                {job.id, job.key, job.kind, format_decimal(job.attempts + 1)});
+}
+
+void end_running(QueueChanges& changes, int slot) {
+    changes.events.back().fields.push_back(format_decimal(slot));
+}
+
+/// Whether what follows a job comes, or may come, before `ahead`. One that has a key may be there
+/// already, and then moves to the front.
+bool overtakes(const JobSpec& next, const Job& ahead, bool lifo) {
+    if (!next.key.empty()) return true;
+    if (next.delay_ms > 0) return false;
+    return lifo ? next.priority >= ahead.priority : next.priority > ahead.priority;
+}
 
 /// What is claimed alone: what may have ended its worker; what must not be begun twice; and values,
 /// which somebody must take.
@@ -170,9 +195,12 @@ Task<void> Queue::serve(Claim& claim) {
 }
 
 Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
+    std::move(claim.unsettled.begin(), claim.unsettled.end(), std::back_inserter(claim.finished));
+    claim.unsettled.clear();
     for (int tried = 1;; ++tried) {
         Turn turn(identifier_of(parts_.world.random().bits()));
-        auto taken = co_await attempt(take_turn(claim, claiming, turn));
+        const bool last = claim.unsettled.empty();
+        auto taken = co_await attempt(take_turn(claim, claiming && last, turn));
         if (!taken && !co_await overcome(claim, turn, taken.error(), tried)) continue;
         claim.fresh = false;
         claim.finished.clear();
@@ -180,7 +208,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         claim.ahead_jobs = std::move(turn.claimed);
         claim.strict = claim.again = turn.strict;
         claim.other_kinds = turn.other_kinds;
-        if (!claim.current) {
+        if (!claim.current && last) {
             claim.edits = turn.edits;
             claim.gapless = turn.gapless;
         }
@@ -194,8 +222,40 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         }
         tell(turn.changes);
         claim.stirs = stirs_;
-        co_return;
+        if (last) co_return;
+        claim.unfit = 0;  // that one has made room, perhaps
+        settle_next(claim);
+        tried = 0;
     }
+}
+
+void Queue::settle_next(Claim& claim) {
+    claim.finished.push_back(std::move(claim.unsettled.front()));
+    claim.unsettled.erase(claim.unsettled.begin());
+}
+
+/// The disk is full: what fits is settled one by one, and first what writes least. False: nothing
+/// of it fits.
+bool Queue::narrow(Claim& claim) {
+    auto& finished = claim.finished;
+    if (finished.empty()) return claim.fresh && !std::exchange(claim.sparing, true);
+    if (finished.size() > 1) {
+        std::stable_sort(finished.begin(), finished.end(), [](const auto& a, const auto& b) {
+            return written_by(a.job, a.outcome) < written_by(b.job, b.outcome);
+        });
+        claim.unsettled = std::exchange(finished, {});
+        claim.unfit = 0;
+    } else if (finished.front().outcome.kind == JobOutcome::Kind::done) {
+        // What it gives and what follows it do not fit: that is how it failed.
+        finished.front().outcome = unkept(ErrorCode::quota_exceeded, full_disk);
+        return true;
+    } else {
+        claim.unsettled.push_back(std::move(finished.front()));
+        finished.clear();
+        if (++claim.unfit == claim.unsettled.size()) return false;
+    }
+    settle_next(claim);
+    return true;
 }
 
 /// After a turn that failed: true if it was committed all the same, false if it shall be tried
@@ -207,13 +267,8 @@ Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
         --tried;
         co_return false;
     }
-    if (error.code() == ErrorCode::quota_exceeded && !claim.finished.empty() &&
-        tried < queue_attempts_max) {
-        // What it gives and what follows it do not fit: that is how it failed.
-        for (auto& finished : claim.finished) {
-            if (finished.outcome.kind != JobOutcome::Kind::done) continue;
-            finished.outcome = unkept(error.code(), full_disk);
-        }
+    if (error.code() == ErrorCode::quota_exceeded && narrow(claim)) {
+        --tried;
         co_return false;
     }
     const bool unknown = error.code() == ErrorCode::unknown_commit;
@@ -257,7 +312,8 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     if (claim.fresh && claim.slot == 0) co_await sweep(rows);
     const auto refusal = co_await settle(rows, claim, turn);
     if (refusal) co_await fail(*refusal);
-    if (claim.current) turn.entries.push_back(entry_of(*claim.current));
+    if (claim.current) hold_current(claim, turn);
+    for (const auto& later : claim.unsettled) turn.entries.push_back(entry_of(later.job));
     turn.paused = rows.head.paused != QueueHead::Paused::no;
     if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
     note_returned(claim, turn);
@@ -282,7 +338,7 @@ Task<void> Queue::recover(QueueRows& rows, const Claim& claim) {
     for (const auto& entry : slot->entries) {
         auto job = co_await rows.read_job(entry.place, entry.id);
         rows.touched = true;  // the slot's row shall be written
-        if (job) rows.give_back(std::move(*job));
+        if (job) rows.give_back(std::move(*job), claim.sparing);
     }
 }
 
@@ -335,6 +391,7 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Tu
         std::vector<QueueRequest*> requests;
         for (std::size_t i = 0; i < next.size(); ++i) {
             next[i].spec = outcome.next[i];
+            next[i].awaited = false;
             requests.push_back(&next[i]);
         }
         co_await rows.enqueue(std::move(requests));
@@ -404,11 +461,19 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
             co_await rows.read_value(*job);
         }
         turn.entries.push_back(entry_of(*job));
-        rows.changes.add(QueueEvent::Kind::running,
-                         {job->id, job->key, job->kind, format_decimal(job->attempts + 1)});
+        add_running(rows.changes, *job);
         turn.claimed.push_back(std::move(*job));
         if (alone(turn.claimed.back())) break;
     }
+    if (!turn.claimed.empty()) end_running(rows.changes, claim.slot);
+}
+
+/// The job that runs stays claimed. If it was claimed ahead, others hear that it has begun.
+void Queue::hold_current(const Claim& claim, Turn& turn) {
+    turn.entries.push_back(entry_of(*claim.current));
+    if (!claim.recorded.empty() && claim.recorded.front().id == claim.current->id) return;
+    add_running(turn.changes, *claim.current);
+    end_running(turn.changes, claim.slot);
 }
 
 // --- Running ------------------------------------------------------------------------------------
@@ -422,7 +487,10 @@ std::shared_ptr<Queue::Run> Queue::begin(const Job& job) {
     return run;
 }
 
-void Queue::end(const std::shared_ptr<Run>& run) { std::erase(runs_, run); }
+void Queue::end(const std::shared_ptr<Run>& run) {
+    std::erase(runs_, run);
+    note(version_, count_);
+}
 
 void Queue::finish(int number, JobOutcome outcome) {
     const auto found = std::find_if(runs_.begin(), runs_.end(),
@@ -463,10 +531,16 @@ Task<void> Queue::run_all(Claim& claim) {
     const auto began_ms = parts_.world.clock().now_ms();
     const auto late = std::make_shared<bool>(false);
     if (jobs.size() > 1) parts_.scope.spawn(be_late(late));
+    const auto quick = [&] {
+        const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
+        return !*late && spent_ms >= 0 && spent_ms < ahead_ms;
+    };
     bool alone = false;  // nothing else of the slot is claimed or unsettled
+    bool overtaken = false;
     std::size_t begun = 0;
     for (const auto& job : jobs) {
-        if (begun > 0 && (*late || alone || claim.stirs != stirs_)) break;
+        // Jobs that do not wait for anything leave no turn for timers.
+        if (begun > 0 && (!quick() || alone || overtaken || claim.stirs != stirs_)) break;
         if (!working() || !handles(job.kind) || !claim.held.held()) break;
         ++begun;
         claim.current = job;
@@ -486,11 +560,16 @@ Task<void> Queue::run_all(Claim& claim) {
         const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
         claim.finished.push_back({job, std::move(run->outcome)});
         if (failed && options_.pause_on_failure) break;  // nothing else begins
+        const auto& next = claim.finished.back().outcome.next;
+        overtaken =
+            begun < jobs.size() &&
+            std::any_of(
+                next.begin(), next.end(),
+                [&](const auto& spec) { return overtakes(spec, jobs[begun], options_.lifo); });
     }
-    const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
-    const bool quick = !*late && spent_ms >= 0 && spent_ms < ahead_ms;
-    claim.ahead = quick ? std::min(claim.ahead * ahead_growth, ahead_max)
-                        : std::max(begun, std::size_t{2}) - 1;
+    claim.ahead = overtaken ? begun
+                  : quick() ? std::min(claim.ahead * ahead_growth, ahead_max)
+                            : std::max(begun, std::size_t{2}) - 1;
 }
 
 }  // namespace tabacus

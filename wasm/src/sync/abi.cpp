@@ -14,15 +14,16 @@
 namespace tabacus::sync {
 namespace {
 
-// Room for about 500 striped counters, or 4,000 of the others, or 250 attached workers.
-constexpr std::uint32_t arena_bytes = 1U << 20;
+// A name takes 512 bytes, that of a striped counter 2.5 KiB.
+constexpr std::uint32_t names_bytes = 1U << 20;
+constexpr std::uint32_t agents_max = 1 + 254;  // the page, and those that attach
 
-alignas(Arena) std::array<std::byte, arena_bytes> room;
+alignas(Arena) std::array<std::byte, names_bytes + agents_max * sizeof(Agent)> room;
 
 }  // namespace
 
 Arena& main_arena() {
-    static Arena& arena = *new (room.data()) Arena(arena_bytes);
+    static Arena& arena = *new (room.data()) Arena(names_bytes, agents_max);
     return arena;
 }
 
@@ -38,6 +39,8 @@ TABACUS_EXPORT(void*, room_take)(std::uint32_t bytes) { return std::malloc(bytes
 TABACUS_EXPORT(tabacus::sync::TabBell*, request_bell)(tabacus::sync::Arena* arena) {
     return &arena->tab_bell();
 }
+
+TABACUS_EXPORT(void, request_end)(tabacus::sync::Arena* arena) { arena->tab_bell().end(); }
 
 // 0 after the last, the first after 0.
 TABACUS_EXPORT(tabacus::sync::TabRequest*, request_next)

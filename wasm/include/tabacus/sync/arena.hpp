@@ -22,8 +22,9 @@
 // one that was not.
 //
 //   root   Arena: magic, version, the registry's mutex, the ids, where free room begins
-//   then   entries (name and kind), objects, agents and requests for locks over tabs, each on lines
-//          of its own, never moved
+//   then   entries (name and kind), objects and requests for locks over tabs, each on lines of its
+//          own, never moved
+//   last   agents, from the end downwards: however many names there are, threads find room
 //
 // Objects live as long as the memory. An agent's block is given back when the agent leaves.
 
@@ -98,7 +99,7 @@ struct OpenResult {
 class alignas(line_bytes) Arena {
   public:
     static constexpr std::uint32_t magic_number = 0x7ABAC005;
-    static constexpr std::uint32_t version_number = 3;
+    static constexpr std::uint32_t version_number = 4;
 
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
@@ -107,8 +108,10 @@ class alignas(line_bytes) Arena {
     RoomDoor locks_door;    // 20  to the locks' room (lock_table.hpp)
     Word wanted{0};         // 32  rises with every room that somebody wants: the page listens
 
-    /// `bytes` is the size of the block that begins at this arena.
-    explicit Arena(std::uint32_t bytes) : bytes_(bytes) {}
+    /// The block that begins at this arena has `bytes` for all but agents, and behind these as many
+    /// as `agents` take. `bytes` are whole lines.
+    Arena(std::uint32_t bytes, std::uint32_t agents)
+        : bytes_(bytes), agents_(bytes + agents * std::uint32_t{sizeof(Agent)}) {}
 
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
@@ -128,7 +131,7 @@ class alignas(line_bytes) Arena {
         const Owner id = take_id();
         const Held held(mutex_, id, may_sleep);
         if (id == 0 || !held.acquired) return nullptr;
-        Agent* agent = free_agent_ == 0 ? place<Agent>() : at<Agent>(free_agent_);
+        Agent* agent = free_agent_ == 0 ? place_agent() : at<Agent>(free_agent_);
         if (agent == nullptr) return nullptr;
         if (free_agent_ != 0) free_agent_ = agent->next_free;
         agent->id = id;
@@ -261,6 +264,12 @@ class alignas(line_bytes) Arena {
         return object == nullptr ? 0 : offset(object);
     }
 
+    Agent* place_agent() {
+        if (agents_ == bytes_) return nullptr;
+        agents_ -= sizeof(Agent);
+        return new (at<std::byte>(agents_)) Agent;
+    }
+
     /// On lines of its own: two objects must not disturb each other.
     template <class T>
     T* place() {
@@ -275,6 +284,7 @@ class alignas(line_bytes) Arena {
 
     Mutex mutex_;
     std::uint32_t bytes_;
+    std::uint32_t agents_;  // where the last agent is that was placed
     std::uint32_t used_ = sizeof(Arena);
     Offset first_entry_ = 0;
     Offset free_agent_ = 0;

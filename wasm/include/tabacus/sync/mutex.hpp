@@ -8,7 +8,8 @@
 // A mutex that knows its owner, between threads that may block and threads that may not.
 //
 // Promises: mutual exclusion; an unlock that nobody waits for makes no notify; an unlock by anybody
-// but the owner changes nothing; who gives up waiting takes nobody's wake-up along.
+// but the owner changes nothing; who gives up waiting takes nobody's wake-up along, and who is
+// terminated while waiting delays another by one sleep of sleep_max_ns at most.
 // Refuses: fairness (a running thread may overtake a sleeping one), recursion (said, not hung), and
 // noticing that an owner was terminated.
 //
@@ -24,7 +25,7 @@
 // `contended` may be set while nobody sleeps (one needless wake-up); it is never clear while
 // somebody sleeps on a held mutex, unless a wake-up is on its way to a thread that will set it
 // again or pass it on. That is why a thread that has slept takes the mutex as contended: others may
-// sleep still.
+// sleep still. Nor does a sleep last for ever: a wake-up may have gone to a thread that is dead.
 
 namespace tabacus::sync {
 
@@ -168,12 +169,13 @@ class BasicMutex {
             if (spin(slept ? held(self) | contended_bit : held(self))) return Lock::acquired;
             const std::uint32_t word = step(self, slept);
             if (word == 0) return Lock::acquired;
-            std::int64_t rest_ns = forever_ns;
+            std::int64_t rest_ns = Parks::sleep_max_ns;
             if (deadline_ns != forever_ns) {
-                rest_ns = deadline_ns - now_ns();
-                if (rest_ns <= 0) return Lock::timed_out;
+                const std::int64_t left_ns = deadline_ns - now_ns();
+                if (left_ns <= 0) return Lock::timed_out;
+                if (rest_ns == forever_ns || left_ns < rest_ns) rest_ns = left_ns;
             }
-            slept |= Parks::park(word_, word, rest_ns) == Parked::notified;
+            slept |= Parks::park(word_, word, rest_ns) != Parked::changed;
         }
     }
 

@@ -48,6 +48,10 @@ struct PlatformCells {
     static constexpr std::uint32_t spin_pause_first = 4096;
     static constexpr std::uint32_t spin_pause_max = 16384;
 
+    // A thread that is terminated asleep may take along a wake-up that the next one needed: so
+    // who waits for a mutex looks for itself that often.
+    static constexpr std::int64_t sleep_max_ns = 100'000'000;
+
     // About a tenth of a second: longer than any time slice that may have interrupted a holder.
     static constexpr std::uint32_t spin_rounds_max = 1U << 25;
 };

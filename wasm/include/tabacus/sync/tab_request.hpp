@@ -30,6 +30,8 @@
 //
 // Whatever a thread does that the page must see rings the bell after it is done. The page reads the
 // bell, looks at every request, and sleeps on the bell as it was before: nothing can be missed.
+// A page that ends says so first, and looks once more: who asked before is answered by it, and who
+// asks later refuses itself.
 
 namespace tabacus::sync {
 
@@ -61,11 +63,16 @@ class BasicTabBell {
     }
     [[nodiscard]] std::uint32_t rung() const { return rung_.load(); }
 
+    /// The page will look once more.
+    void end() { ended_.store(1); }
+    [[nodiscard]] bool ended() const { return ended_.load() != 0; }
+
     /// Sleeps until the bell rings after it had rung that often.
     void wait(std::uint32_t rung) { Parks::park(rung_, rung, forever_ns); }
 
   private:
     typename Parks::template Atomic<std::uint32_t> rung_{0};
+    typename Parks::template Atomic<std::uint32_t> ended_{0};
 };
 
 /// JavaScript reads the fields at the given offsets.
@@ -73,6 +80,8 @@ template <class Parks = PlatformParker>
 class BasicTabRequest {
   public:
     static constexpr std::size_t name_units_max = 128;
+    /// A reason, by its place in js/shared/tab-layout.js.
+    static constexpr std::uint32_t page_closed = 2;
     using Bell = BasicTabBell<Parks>;
 
     // A thread's side.
@@ -89,9 +98,11 @@ class BasicTabRequest {
 
     /// `how` is `asked` or `trying`. False, and no change, if it is asked or held already.
     bool ask(Bell& bell, TabState how) {
-        return leave_for(how, bell, [](TabState state) {
+        const bool asked = leave_for(how, bell, [](TabState state) {
             return state == TabState::idle || state == TabState::refused || state == TabState::over;
         });
+        if (asked && bell.ended()) refuse(page_closed);
+        return asked;
     }
 
     /// False, and no change, if the page has answered.

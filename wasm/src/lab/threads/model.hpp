@@ -138,6 +138,8 @@ struct ModelParker {
     static constexpr std::uint32_t spin_pause_first = 1;
     static constexpr std::uint32_t spin_pause_max = 0;
     static constexpr std::uint32_t spin_rounds_max = 2;
+    // Nobody is terminated here, and a sleep with an end would hide a wake-up that is missing.
+    static constexpr std::int64_t sleep_max_ns = sync::forever_ns;
 
     static sync::Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
         return model::park(word.number(), [&] { return word.peek() == expected; }, timeout_ns >= 0);
