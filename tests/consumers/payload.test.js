@@ -12,13 +12,13 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
  * Ceilings, in KiB of brotli, just above what the cores weigh. The targets are 30 and 40; the README
  * (Measured) says what holds them back.
  */
-const CEILINGS_KB = { single: 40.75, threads: 63.75 };
+const CEILINGS_KB = { single: 40.75, threads: 64 };
 
 /** What a page loads besides, with the first lock: the module and its glue. */
-const LOCKS_CEILING_KB = 74.5;
+const LOCKS_CEILING_KB = 75.25;
 
 /** And with the first queue, which has locks of its own. */
-const QUEUE_CEILING_KB = 83.5;
+const QUEUE_CEILING_KB = 86.5;
 
 it(`the queues: at most ${QUEUE_CEILING_KB} KB`, () => {
     const bytes = ['queue.js', 'queue.wasm'].map((file) => brotliBytes(join(DIST, 'web', file)));

@@ -371,8 +371,8 @@ const LIMITS = [
         ...of('budget.cpp'),
         name: 'spend-what-went-back',
         fault: 'rights that are on their way back into a budget can still be spent',
-        find: 'const auto amount = std::exchange(left_, 0);\n    if (amount == 0)',
-        replace: 'const auto amount = left_;\n    if (amount == 0)',
+        find: 'const auto amount = std::exchange(left_, 0);\n    if (amount == 0 && !row_)',
+        replace: 'const auto amount = left_;\n    if (amount == 0 && !row_)',
         test: 'limits: a budget is never overspent, whatever happens to tabs',
     },
     {

@@ -217,7 +217,8 @@ TEST_CASE("limits: who spent all it took says so, and is asked again once it is 
         late.spend(1);
         scene.origin.run_until([&] { return scene.judge.refused == 1; });
         CHECK(clock.monotonic_ms() - since_ms < Budget::recall_ms / 2);
-        // A stopped tab does not answer: what it may hold is not to be had, until it is heard again.
+        // A stopped tab does not answer: what it may hold is not to be had, until it is heard
+        // again.
         spender.give(100);
         scene.origin.run();
         spender.spend(1);
@@ -420,7 +421,8 @@ TEST_CASE("limits: what is stored and said is read as it was written, or not at 
     }
     for (const auto* text : {"", "1", "1;1;", "1;+1", "1; 1"}) CHECK_FALSE(parse_budget(text));
     for (const auto* text : {"", "1;o;1", "1;x;1;1", "1;oo;1;1"}) CHECK_FALSE(parse_holding(text));
-    for (const auto* text : {"", "1;c;k", "1;z;k;1;a", "1;c;k;1", "1;c;k;1;", "1;c;k;1;A", "1;c;k;1;a;"})
+    for (const auto* text :
+         {"", "1;c;k", "1;z;k;1;a", "1;c;k;1", "1;c;k;1;", "1;c;k;1;A", "1;c;k;1;a;"})
         CHECK_FALSE(parse_limit_message(text));
 }
 

@@ -91,8 +91,8 @@ std::optional<RateRow> parse_rate(std::string_view text) {
 
 std::string format_limit_message(const LimitMessage& message) {
     const std::string kind(1, static_cast<char>(message.kind));
-    return concat({record_version, ";", kind, ";", message.key, ";",
-                   format_decimal(message.detail), ";", message.tab});
+    return concat({record_version, ";", kind, ";", message.key, ";", format_decimal(message.detail),
+                   ";", message.tab});
 }
 
 std::optional<LimitMessage> parse_limit_message(std::string_view text) {
