@@ -357,7 +357,7 @@ export class OpenQueue {
         if (!this.#runs.delete(run)) return;
         const kept = following.filter(({ byValue }) => byValue).map(({ texts }) => /** @type {string} */ (texts[0]));
         if (outcome.byValue) kept.push(outcome.text);
-        if (kept.length > 0) this.#given.set(id, kept);
+        if (kept.length > 0) this.#given.set(id, [...(this.#given.get(id) ?? []), ...kept]);
         if (succeeded) for (const { texts, numbers } of following) this.#invoke('next', texts, ...numbers);
         this.#invoke('finish', [outcome.text], run, succeeded ? 1 : 0, outcome.byValue ? 1 : 0);
     }

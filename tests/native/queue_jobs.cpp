@@ -492,6 +492,39 @@ TEST_CASE("queue: of a job that is asked for again while others do it, one paylo
     CHECK(newer > 0);
 }
 
+TEST_CASE("queue: of a running job that was asked for twice again, the newest payload counts") {
+    int seen = 0;
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.longest_ms = 60, .slow_one_in = 12},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = with_jobs(scene, 40);
+        auto& other = *scene.open().page;
+        page.work();
+        auto& running = scene.judge.running;
+        auto& clock = scene.members[0].tab->clock();
+        scene.until([&] { return scene.judge.order.size() > 10 && !running.empty(); });
+        const auto key = running.front().payload;
+        const auto runs = [&] { return !running.empty() && running.front().payload == key; };
+        const auto ask = [&](const std::string& payload) {
+            const auto asked = other.enqueue({.payload = {payload, false}, .key = key});
+            scene.until([&] { return asked->ended; });
+            return asked->joined && runs();
+        };
+        // Its slot says meanwhile that it runs, where it was.
+        const bool first = ask("newer");
+        const auto later_ms = clock.now_ms() + 15;
+        scene.until([&] { return !runs() || clock.now_ms() >= later_ms; });
+        const bool second = ask("newest");
+        scene.until([&] { return scene.all_settled(); });
+        if (!first || !second || scene.effects().contains(key)) continue;
+        ++seen;
+        CHECK(scene.judge.begun.contains("newest"));
+        CHECK_FALSE(scene.judge.begun.contains("newer"));
+    }
+    CHECK(seen > 0);
+}
+
 TEST_CASE("queue: as many kinds are let in as there is room for, whatever was there before") {
     QueueScene scene(1);
     auto& page = *scene.open().page;

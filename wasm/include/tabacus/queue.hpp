@@ -104,7 +104,7 @@ struct JobInfo {
 /// What became of jobs, in any tab.
 struct QueueEvent {
     enum class Kind : char {
-        queued = 'q',     // id, key, kind of each; of a long list none
+        queued = 'q',     // id, key, kind of each
         running = 'r',    // id, key, kind, attempt of each that a slot has claimed; and the slot
         progress = 'p',   // id, fraction, note
         done = 'd',       // ids

@@ -64,15 +64,12 @@ class MemoryTransaction final : public Transaction {
 }  // namespace
 
 Task<std::unique_ptr<Transaction>> LimitStore::begin(Access access) {
-    while (asleep_ && !closed_) {
-        const Completer<Unit> awake;
-        sleepers_.push_back(awake);
-        co_await awake.async();
-    }
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
     if (!durable()) co_return std::make_unique<MemoryTransaction>(memory_);
     const std::vector scope{Store::limits, Store::aside};
-    co_return co_await transactions_.begin(scope, access, Durability::strict);
+    auto transaction = co_await transactions_.begin(scope, access, Durability::strict);
+    if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
+    co_return transaction;
 }
 
 void LimitStore::set_aside(Transaction& transaction, const Row& row) {
@@ -151,7 +148,7 @@ Task<std::optional<std::string>> LimitStore::marked(const std::string& key) {
 
 void LimitStore::fall_asleep() {
     asleep_ = true;
-    transactions_.abort_all();
+    transactions_.stop();
     sights_.clear();
     for (const auto& one : std::exchange(births_, {})) {
         if (const auto birth = one.lock()) birth->lock.reset();
@@ -164,7 +161,7 @@ void LimitStore::wake_up() {
     for (const auto& key : seen_) {
         if (!closed_) scope_.spawn(be_seen(key));
     }
-    for (const auto& sleeper : std::exchange(sleepers_, {})) sleeper.complete({});
+    transactions_.resume();
 }
 
 void LimitStore::close() {

@@ -108,7 +108,6 @@ class LimitStore {
     std::vector<std::weak_ptr<Birth>> births_;
     std::set<std::string> warned_;
     std::map<std::string, std::string> marks_;  // what this tab has marked
-    std::vector<Completer<Unit>> sleepers_;
     bool asleep_ = false;
     bool closed_ = false;
     Scope scope_;  // last: what runs in it uses all of the above

@@ -51,7 +51,15 @@ Task<Once::Seen> Once::look(std::string key, OnceAge age) {
 }
 
 Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
-    return read_again(world_, [=, this] { return enter_once(key, options, age); });
+    const auto began_ms = world_.clock().monotonic_ms();
+    return read_again(world_, [=, this] {
+        auto left = options;
+        if (const auto limit_ms = options.timeout_ms) {
+            const auto spent_ms = world_.clock().monotonic_ms() - began_ms;
+            left.timeout_ms = std::max(*limit_ms - spent_ms, 0.0);
+        }
+        return enter_once(key, std::move(left), age);
+    });
 }
 
 Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age) {

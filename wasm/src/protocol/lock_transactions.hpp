@@ -21,6 +21,11 @@ class AbortableTransactions {
     Task<std::unique_ptr<Transaction>> begin(std::vector<Store> scope, Access access,
                                              Durability durability) {
         const auto open = open_;
+        while (open->stopped) {
+            const Completer<Unit> resumed;
+            open->waiting.push_back(resumed);
+            co_await resumed.async();
+        }
         const auto generation = open->generation;
         auto inner = co_await world_.database().begin(scope, access, durability);
         if (open->generation != generation) co_await fail(aborted());
@@ -32,12 +37,24 @@ class AbortableTransactions {
         const auto all = open_->list;
         for (auto* const transaction : all) transaction->abort();
     }
+    /// The same; and until resume() begin() waits: a transaction that a page begins while it stops
+    /// would end only after it, and hold up everybody's.
+    void stop() const {
+        open_->stopped = true;
+        abort_all();
+    }
+    void resume() const {
+        open_->stopped = false;
+        for (const auto& one : std::exchange(open_->waiting, {})) one.complete({});
+    }
 
   private:
     class Abortable;
     struct Open {
         std::vector<Abortable*> list;
         int generation = 0;
+        bool stopped = false;
+        std::vector<Completer<Unit>> waiting;
     };
     static Error aborted() { return {ErrorCode::store_failed, "the page stopped meanwhile"}; }
 

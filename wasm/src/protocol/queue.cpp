@@ -53,15 +53,14 @@ void Queues::Parts::open_channel() {
 void Queues::Parts::on_lifecycle(LifecycleEvent event) {
     if (closed) return;
     if (event == LifecycleEvent::frozen || event == LifecycleEvent::page_hide) {
-        asleep = true;
-        transactions.abort_all();
+        transactions.stop();
     }
     if (event == LifecycleEvent::page_hide) {
         channel.reset();
         world.database().close();
     }
     if (event == LifecycleEvent::page_show || event == LifecycleEvent::resumed) {
-        asleep = false;
+        transactions.resume();
         if (!channel) open_channel();
         for (const auto& [key, queue] : queues) queue->wake_up();
     }
@@ -86,6 +85,7 @@ void Queues::online() {
 void Queues::close() {
     if (std::exchange(parts_->closed, true)) return;
     for (const auto& [key, queue] : parts_->queues) queue->close();
+    parts_->transactions.resume();
     parts_->locks.close();
     parts_->lifecycle = {};
     parts_->channel.reset();
@@ -232,7 +232,7 @@ Task<std::vector<std::string>> Queue::undoubted(Transaction& transaction, std::s
 Task<void> Queue::collect() {
     collect_again_ = true;
     if (std::exchange(collecting_, true)) co_return;
-    while (!parts_.asleep && std::exchange(collect_again_, false)) {
+    while (std::exchange(collect_again_, false)) {
         auto more = co_await attempt(collect_some());
         // What fails is tried again by patrol().
         if (more && more.value()) collect_again_ = true;
@@ -299,7 +299,6 @@ Task<void> Queue::patrol() {
         if (!asking && !handling_) break;
         co_await parts_.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
         if (closed_) break;
-        if (parts_.asleep) continue;
         // What fails is looked at again.
         (void)co_await attempt(look());
     }

@@ -16,7 +16,7 @@ constexpr double back_off_max_ms = 3'600'000;
 constexpr std::uint32_t promoted_max = 64;
 /// Tabs that wait for one job. More hear of it all the same.
 constexpr std::size_t tabs_max = 64;
-/// Of one event. What a slot claims at once is in one.
+/// Of one event, about. What a slot claims at once is in one.
 constexpr std::size_t event_fields_max = 4 * ahead_max;
 
 std::string lost_error() {
@@ -381,13 +381,15 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
         const auto slots = co_await read_slots();
         for (const auto& slot : slots) {
             for (const auto& entry : slot.entries) {
-                claimed->emplace(entry.id, &entry == slot.entries.data());
+                const bool first = &entry == slot.entries.data();
+                claimed->emplace(entry.id, first ? entry.place : std::string());
             }
         }
     }
     const auto claim = claimed->find(job.id);
     if (claim != claimed->end()) ++head.edits;
-    if (claim != claimed->end() && claim->second) {
+    // What was moved since it was claimed is not what runs.
+    if (claim != claimed->end() && claim->second == found->place()) {
         put(job);
     } else {
         const auto& spec = request.spec;

@@ -53,8 +53,9 @@ struct QueueRows {
     QueueChanges& changes;
     // NOLINTBEGIN(readability-redundant-member-init)
     QueueHead head = {};
-    /// By id, once somebody has asked: whether it runs, as its slot's first does.
-    std::optional<std::map<std::string, bool>> claimed = {};
+    /// By id, once somebody has asked: where it runs, as its slot's first does; empty of one that
+    /// is claimed ahead.
+    std::optional<std::map<std::string, std::string>> claimed = {};
     // NOLINTEND(readability-redundant-member-init)
     bool touched = false;  // the head, or what it counts
     bool removed = false;  // the rows of jobs that end are removed already

@@ -48,9 +48,6 @@ struct Queues::Parts {
     std::map<std::string, std::unique_ptr<Queue>, std::less<>> queues;  // by escaped name
     Subscription lifecycle;
     bool closed = false;
-    /// From freezing or hiding for good: what runs until the page stops begins no transaction,
-    /// which would end only after it, and hold up everybody's.
-    bool asleep = false;
     Scope scope;  // last: what runs in it uses all of the above
 };
 

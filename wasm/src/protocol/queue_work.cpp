@@ -197,6 +197,7 @@ Task<void> Queue::serve(Claim& claim) {
 Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
     std::move(claim.unsettled.begin(), claim.unsettled.end(), std::back_inserter(claim.finished));
     claim.unsettled.clear();
+    claim.unfit = 0;
     for (int tried = 1;; ++tried) {
         Turn turn(identifier_of(parts_.world.random().bits()));
         const bool last = claim.unsettled.empty();
