@@ -140,7 +140,8 @@ export class SharedMutex {
     /**
      * `step` and sleep, asynchronously. `mutex_leave_async` comes only when the last promise has
      * settled, since an abandoned waiter, which would keep the memory, stays in the queue until it is
-     * woken with all others. Until then an unlock wakes everybody, so that this waiter takes the mutex without having to think of others asleep.
+     * woken with all others. Until then an unlock wakes everybody, so that this waiter takes the mutex
+     * without having to think of others asleep.
      *
      * @param {number} deadline_ms
      * @param {AbortSignal | undefined} signal

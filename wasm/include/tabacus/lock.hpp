@@ -14,6 +14,7 @@
 // safe for what is fenced; else the page alone, if the caller allows it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,6 +43,11 @@ struct LockOptions {
     std::optional<double> max_hold_ms = std::nullopt;
     std::string label = {};                   // NOLINT(readability-redundant-member-init)
     std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
+
+    /// Leaves of the time limit what is left once so much has passed.
+    void spend(double spent_ms) {
+        if (timeout_ms) timeout_ms = std::clamp(*timeout_ms - spent_ms, 0.0, *timeout_ms);
+    }
 };
 
 /// Writes under a lock's fence, whole or not at all: one IndexedDB transaction over the lock's

@@ -35,8 +35,6 @@ class Semaphore {
     Task<Held> take_available(const std::string& name, int permits, LockOptions options);
     Task<Held> race(const std::string& name, int permits, LockOptions options);
     Task<void> enter(std::shared_ptr<Race> race, std::string permit, LockOptions options);
-    /// What is left of the time limit since `began_ms`.
-    void spend(LockOptions& options, double began_ms) const;
 
     World& world_;
     LockTable& table_;

@@ -54,10 +54,7 @@ Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
     const auto began_ms = world_.clock().monotonic_ms();
     return read_again(world_, [=, this] {
         auto left = options;
-        if (const auto limit_ms = options.timeout_ms) {
-            const auto spent_ms = world_.clock().monotonic_ms() - began_ms;
-            left.timeout_ms = std::max(*limit_ms - spent_ms, 0.0);
-        }
+        left.spend(world_.clock().monotonic_ms() - began_ms);
         return enter_once(key, std::move(left), age);
     });
 }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "tabacus/semaphore.hpp"
 
 namespace tabacus {
@@ -28,12 +26,6 @@ struct Semaphore::Race {
     }
 };
 
-void Semaphore::spend(LockOptions& options, double began_ms) const {
-    if (!options.timeout_ms) return;
-    const auto spent_ms = world_.clock().now_ms() - began_ms;
-    options.timeout_ms = std::clamp(*options.timeout_ms - spent_ms, 0.0, *options.timeout_ms);
-}
-
 Task<Held> Semaphore::acquire(std::string name, int permits, LockOptions options) {
     options.mode = LockMode::exclusive;
     options.steal = false;
@@ -45,7 +37,7 @@ Task<Held> Semaphore::acquire(std::string name, int permits, LockOptions options
     auto at_the_gate = options;
     at_the_gate.max_hold_ms = std::nullopt;
     const auto gate = co_await table_.acquire(gate_name(name), std::move(at_the_gate));
-    spend(options, began_ms);
+    options.spend(world_.clock().now_ms() - began_ms);
     co_return co_await race(name, permits, std::move(options));
 }
 

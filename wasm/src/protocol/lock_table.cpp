@@ -141,10 +141,7 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
     for (const auto& name : ordered) {
         auto own = options;
         own.signal = stop;
-        if (const auto limit_ms = options.timeout_ms) {
-            const auto spent_ms = parts_->context.world.clock().now_ms() - began_ms;
-            own.timeout_ms = std::clamp(*limit_ms - spent_ms, 0.0, *limit_ms);
-        }
+        own.spend(parts_->context.world.clock().now_ms() - began_ms);
         if (!held.empty()) own.within = held.rbegin()->second.grant();
         auto one = co_await attempt(acquire(name, std::move(own)));
         if (lost()) co_await fail(broken);

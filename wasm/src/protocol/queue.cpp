@@ -246,7 +246,7 @@ Task<JobOutcome> Queue::take_outcome(Transaction& transaction, Row row) {
     auto parsed = parse_outcome_row(row.value);
     if (!parsed) co_return missing("the outcome of the job cannot be read");
     if (parsed->value.by_value) {
-        const auto key = concat({"tabacus%2Fqueue/", row.key});
+        const auto key = queue_value_key(row.key);
         auto value = co_await transaction.get(Store::data, key);
         if (value && !value->foreign) parsed->value.text = std::move(value->value);
         transaction.remove(Store::data, key);
@@ -273,7 +273,7 @@ Task<bool> Queue::collect_some() {
         } else if (flushing_) {
             continue;
         } else {
-            transaction->remove(Store::data, concat({"tabacus%2Fqueue/", row.key}));
+            transaction->remove(Store::data, queue_value_key(row.key));
         }
         transaction->remove(Store::jobs, row.key);
         ++removed;

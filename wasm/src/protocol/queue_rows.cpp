@@ -37,8 +37,12 @@ void QueueChanges::add(QueueEvent::Kind kind, std::initializer_list<std::string_
     for (const auto field : fields) events.back().fields.emplace_back(field);
 }
 
+std::string queue_value_key(std::string_view row_key) {
+    return concat({"tabacus%2Fqueue/", row_key});
+}
+
 std::string queue_value_key(const std::string& queue, std::string_view rest) {
-    return concat({"tabacus%2Fqueue/", queue, "/", rest});
+    return queue_value_key(concat({queue, "/", rest}));
 }
 
 std::string QueueRows::key(std::string_view rest) const { return concat({queue, "/", rest}); }

@@ -113,7 +113,8 @@ struct QueueRows {
     void tell(const Job& job, const JobOutcome& outcome);
 };
 
-/// A value's key in Store::data.
+/// The key in Store::data of a value that belongs to a row of Store::jobs.
+std::string queue_value_key(std::string_view row_key);
 std::string queue_value_key(const std::string& queue, std::string_view rest);
 
 }  // namespace tabacus

@@ -350,7 +350,7 @@ Task<void> Queue::sweep(QueueRows& rows) {
         const auto outcome = parse_outcome_row(row.value);
         if (outcome && rows.now_ms() - outcome->settled_ms < outcome_kept_ms) continue;
         rows.transaction.remove(Store::jobs, row.key);
-        rows.transaction.remove(Store::data, concat({"tabacus%2Fqueue/", row.key}));
+        rows.transaction.remove(Store::data, queue_value_key(row.key));
         rows.touched = true;
     }
 }
