@@ -86,4 +86,4 @@ export function checkRequest(name, { mode, ifAvailable, steal, signal }) {
  * @param {object | null} lock
  * @returns {Promise<any>}
  */
-export const invoked = (callback, lock) => new Promise((resolve) => resolve(Reflect.apply(callback, undefined, [lock])));
+export const invoked = async (callback, lock) => callback(lock);

@@ -75,20 +75,19 @@ export class Rules {
         this.#kept = { now_ms: this.now(), hash: this.hash };
         this.#glue._emu_delete(this.#origin);
         this.#glue = inert;
+        this.#units = new Uint16Array();
     }
     /** What is still asked of them then. @type {{ now_ms: number, hash: string } | undefined} */
     #kept;
 
-    /** Views go stale when the memory grows. */
-    #buffer = new ArrayBuffer(0);
+    /** Views that are empty since the memory grew (WebAssembly JS API, "refresh the Memory buffer") are made anew. */
     #units = new Uint16Array();
     #words = new Uint32Array();
     #numbers = new Float64Array();
 
     #views() {
+        if (this.#units.length > 0) return;
         const { buffer } = this.#glue.HEAPU8;
-        if (buffer === this.#buffer) return;
-        this.#buffer = buffer;
         this.#units = new Uint16Array(buffer);
         this.#words = new Uint32Array(buffer);
         this.#numbers = new Float64Array(buffer);

@@ -7,7 +7,7 @@
 export const hostTask = makeHostTask();
 
 /** Calls in a row of one origin's that need not yield: it counts them itself, or others' would decide what it does when. */
-export const unyieldingMax = 64;
+export const unyieldingMax = 256;
 
 /** @returns {(call: () => void, yields?: boolean) => void} */
 function makeHostTask() {

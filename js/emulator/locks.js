@@ -2,6 +2,7 @@
 
 import { checkRequest, invoked, requestFrom, stolenMessage } from '../compat/lock-idl.js';
 import { idlInterface, internal, onlyInternal } from './idl.js';
+import { Numbered } from './numbered.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -14,19 +15,18 @@ import { idlInterface, internal, onlyInternal } from './idl.js';
  * @property {(value: unknown) => void} resolve
  * @property {(reason: unknown) => void} reject
  * @property {() => void} forget the signal
- * @property {(outcome: unknown) => void} [settle] `resolve` or `reject`, as the callback's promise was settled
- * @property {unknown} [outcome] with what
+ * @property {(outcome: unknown) => void} settle `resolve` or `reject`, as the callback's promise was settled
+ * @property {unknown} outcome with what
  */
 
 const forgetNothing = () => {};
 
 /** One context's side of the lock manager: what it asked for, by number. */
 export class LocksOf {
-    /** @type {Map<number, Request>} */
-    #requests = new Map();
-    /** @type {Map<number, (snapshot: object) => void>} */
-    #queries = new Map();
-    #last = 0;
+    /** @type {Numbered<Request>} */
+    #requests = new Numbered();
+    /** @type {Numbered<(snapshot: object) => void>} */
+    #queries = new Numbered();
     #context;
 
     /** @param {Context} context */
@@ -40,11 +40,10 @@ export class LocksOf {
         this.#checkContext();
         checkRequest(name, options);
         const context = this.#context;
-        const number = ++this.#last;
         return new Promise((resolve, reject) => {
             /** @type {Request} */
-            const request = { name, options, callback, resolve, reject, forget: forgetNothing };
-            this.#requests.set(number, request);
+            const request = { name, options, callback, resolve, reject, forget: forgetNothing, settle: forgetNothing, outcome: undefined };
+            const number = this.#requests.add(request);
             this.#listen(number, request);
             context.rules.request(context.id, number, name, options);
             context.origin.wake();
@@ -67,9 +66,8 @@ export class LocksOf {
     /** @returns {Promise<object>} */
     query() {
         this.#checkContext();
-        const number = ++this.#last;
         return new Promise((resolve) => {
-            this.#queries.set(number, resolve);
+            const number = this.#queries.add(resolve);
             this.#context.rules.query(this.#context.id, number);
             this.#context.origin.wake();
         });
@@ -95,18 +93,15 @@ export class LocksOf {
     }
 
     /** §4.2: once the callback's promise is settled the lock is released, and then so is the request's. @param {number} number @param {Request} request @param {Promise<unknown>} waiting */
-    #follow(number, request, waiting) {
-        const { resolve, reject } = request;
-        /** @param {(outcome: unknown) => void} settle @param {unknown} outcome */
-        const end = (settle, outcome) => {
-            request.settle = settle;
-            request.outcome = outcome;
-            this.#release(number);
-        };
-        waiting.then(
-            (value) => end(resolve, value),
-            (error) => end(reject, error),
-        );
+    async #follow(number, request, waiting) {
+        try {
+            request.outcome = await waiting;
+            request.settle = request.resolve;
+        } catch (error) {
+            request.outcome = error;
+            request.settle = request.reject;
+        }
+        this.#release(number);
     }
 
     /** @param {number} number */
@@ -118,15 +113,13 @@ export class LocksOf {
 
     /** §4.2: the promise follows the callback's once the lock is released. @param {number} number */
     released(number) {
-        const request = this.#requests.get(number);
-        this.#requests.delete(number);
-        request?.settle?.(request.outcome);
+        const request = this.#requests.take(number);
+        request?.settle(request.outcome);
     }
 
     /** §4.1: ifAvailable, and it is not. @param {number} number */
     unavailable(number) {
-        const request = this.#requests.get(number);
-        this.#requests.delete(number);
+        const request = this.#requests.take(number);
         request?.resolve(invoked(request.callback, null));
     }
 
@@ -143,8 +136,7 @@ export class LocksOf {
             const clientId = this.#context.origin.clientId(Number(texts[at + 2]));
             infos.push({ clientId, mode: texts[at + 1], name: texts[at] });
         }
-        this.#queries.get(number)?.({ held: infos.slice(0, held), pending: infos.slice(held) });
-        this.#queries.delete(number);
+        this.#queries.take(number)?.({ held: infos.slice(0, held), pending: infos.slice(held) });
     }
 }
 
@@ -184,8 +176,8 @@ export const lockManagerInterface = () => {
         }
 
         // Web IDL §3.7.7: an operation that returns a promise rejects where others throw.
-        /** @param {any} _name @param {any} _callback @param {any[]} _more */
-        request(_name, _callback, ..._more) {
+        /** @param {any} _name @param {any} _callback */
+        request(_name, _callback) {
             try {
                 return this.#locks.request(arguments);
             } catch (error) {

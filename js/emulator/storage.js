@@ -36,9 +36,18 @@ class Behind extends Stamped {
         this.#items = items;
     }
 
+    /** Whom items() was asked about last: to look into a Proxy takes engines as long as the rest of a call. @type {any} */
+    static #last = {};
+    /** @type {Items} */
+    static #lastItems;
+
     /** Throws a TypeError for what is none, as Web IDL has it. @param {any} storage @returns {Items} */
     static items(storage) {
-        return storage.#items;
+        if (storage !== Behind.#last) {
+            Behind.#lastItems = storage.#items;
+            Behind.#last = storage;
+        }
+        return Behind.#lastItems;
     }
 
     /** @param {unknown} object */

@@ -1,0 +1,34 @@
+/** What waits under a number, which is given again once it was taken. */
+
+/**
+ * A Map that is emptied again and again makes a new table every time, which takes as long as all the rest of a lock.
+ *
+ * @template Value
+ */
+export class Numbered {
+    /** @type {(Value | undefined)[]} */
+    #values = [];
+    /** @type {number[]} */
+    #free = [];
+
+    /** @param {Value} value @returns {number} from 1 on */
+    add(value) {
+        const number = this.#free.pop() ?? this.#values.length + 1;
+        this.#values[number - 1] = value;
+        return number;
+    }
+
+    /** @param {number} number */
+    get(number) {
+        return this.#values[number - 1];
+    }
+
+    /** @param {number} number */
+    take(number) {
+        const value = this.#values[number - 1];
+        if (value === undefined) return undefined;
+        this.#values[number - 1] = undefined;
+        this.#free.push(number);
+        return value;
+    }
+}
