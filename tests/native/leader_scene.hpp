@@ -165,11 +165,14 @@ inline std::map<std::string, std::string> effects_of(Origin& origin) {
     return found;
 }
 
-/// The rows of calls that are left.
+/// The rows of calls that are left, open or answered, or of a key.
 inline std::size_t calls_kept(Origin& origin) {
     const auto& rows = origin.database().rows(Store::locks);
     return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& row) {
-        return row.first.find("/call/") != std::string::npos;
+        const auto has = [&](const char* part) {
+            return row.first.find(part) != std::string::npos;
+        };
+        return has("/call/") || has("/answer/") || has("/key/");
     }));
 }
 

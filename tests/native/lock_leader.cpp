@@ -74,4 +74,39 @@ TEST_CASE("lock leader: calls of one key are one call for an hour after its answ
     CHECK(judge.complaint.empty());
 }
 
+TEST_CASE("lock leader: what a call takes does not grow with the calls that wait, or have a key") {
+    const auto steps_of = [](int calls) {
+        LeaderScene all(1, 2, std::make_unique<PatientChooser>(1));
+        auto& [judge, scene, members, pages] = all;
+        pages[0]->stand(long_term_ms);
+        std::vector<std::shared_ptr<Parliament::Call>> asked;
+        for (int i = 0; i < calls; ++i) {
+            const auto name = "call " + std::to_string(i);
+            LeaderCallOptions options;
+            if (i % 2 == 0) options.key = name;
+            asked.push_back(pages[1]->call(name, std::move(options)));
+        }
+        scene.until([&] {
+            return std::ranges::all_of(asked, [](const auto& call) { return call->ended; });
+        });
+        CHECK(judge.complaint.empty());
+        return scene.origin.steps();
+    };
+    const auto few = steps_of(20);
+    CHECK(steps_of(80) < few * 5);
+}
+
+TEST_CASE("lock leader: who leads for long clears away what is an hour old") {
+    LeaderScene all(1, 2, std::make_unique<PatientChooser>(1));
+    auto& [judge, scene, members, pages] = all;
+    pages[0]->stand(4 * Leader::kept_ms);
+    for (const auto* request : {"a", "b", "c"}) {
+        const auto asked = pages[1]->call(request, {.key = request});
+        scene.until([&] { return asked->ended; });
+    }
+    CHECK(calls_kept(scene.origin) == 6);
+    scene.until([&] { return calls_kept(scene.origin) == 0; });
+    CHECK(judge.complaint.empty());
+}
+
 }  // namespace tabacus::test

@@ -177,9 +177,16 @@ test('calls of one key are one call', async () => {
 test('rows that are no calls, or of another version, are left alone', async () => {
     const { origin, tabs: [a, b], close } = await tabs(2);
     assert.equal(await a.lock('any').run(() => true), true); // the database is there
+    for (const value of [null, '', '1', '1;%', '1;no such call', '2;no version']) {
+        await origin.records('default', 'locks', (store) => store.put(value, 'leader%2Fl/key/k'));
+        assert.equal(await a.leader('l').call('nobody leads', { key: 'k', timeout: 0 }).catch(({ name }) => name), 'TimeoutError');
+        await origin.records('default', 'locks', (store) => store.clear());
+    }
     const strange = [null, 1, 'text', [], {}, '', '2;o;0', '1;x;0', '1;o;-1', '1;o;0;%', '1;o;0;key;more'];
     for (const [at, value] of strange.entries()) {
-        await origin.records('default', 'locks', (store) => store.put(value, `leader%2Fl/call/00000000000000${at + 10}-x`));
+        for (const part of ['call', 'answer']) {
+            await origin.records('default', 'locks', (store) => store.put(value, `leader%2Fl/${part}/00000000000000${at + 10}-x`));
+        }
     }
     await origin.records('default', 'locks', (store) => store.put('many', 'leader%2Fl/calls'));
     await origin.records('default', 'data', (store) => store.put('no call', 'tabacus%2Fleader%2Fl%2Fcalls/0000000000000001-x'));

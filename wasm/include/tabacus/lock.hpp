@@ -165,10 +165,11 @@ class LockTable {
     Task<bool> is_locked(std::string name);
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
-    /// Calls the callbacks of on_ring() and on_change() in all tabs, for what is built on locks.
-    void ring(std::string_view name);
-    /// Called when it was rung, taken or let go by somebody who could still say so.
-    Subscription on_ring(std::string_view name, std::function<void()> callback);
+    /// Calls the callbacks of on_ring() in all tabs, for what is built on locks.
+    void ring(std::string_view name, const std::string& about);
+    /// Called when it was rung, and about what; about nothing when it was taken or let go by
+    /// somebody who could still say so.
+    Subscription on_ring(std::string_view name, std::function<void(const std::string&)> callback);
     /// Called when somebody took it, let it go or lost it, also by dying.
     Subscription on_change(std::string_view name, std::function<void()> callback);
 

@@ -1,6 +1,8 @@
-// A call is a row of Store::locks, "<leader's lock>/call/<id>" (CallRow), and its request, in whose
-// place the answer comes, one of Store::data under the same id. An id is a number that rises from
-// call to call, for their order, and a nonce, since numbers begin anew in a new database.
+// A call is a row of Store::locks, "<leader's lock>/call/<id>" and, once it is answered,
+// "<leader's lock>/answer/<id>" (CallRow), and its request, in whose place the answer comes, one of
+// Store::data under the same id. An id is a number that rises from call to call, for their order,
+// and a nonce, since numbers begin anew in a new database. What there is to do for one call takes
+// as long whatever others there are.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,14 +22,24 @@ constexpr double call_again_ms = 1'000;
 /// tried again.
 constexpr int call_attempts_max = 4;
 constexpr std::size_t number_digits = 16;
+/// How often a leader clears away old answers.
+constexpr double clear_again_ms = Leader::kept_ms / 6;
+/// Of so many rows of calls one can be read, but for a stranger's.
+constexpr std::uint32_t looked_at = 16;
 
 /// Not an application's: js/lock/options.js refuses names of stores that begin so.
 std::string calls_of(const std::string& name) { return "tabacus/leader/" + name + "/calls"; }
 /// What rings when a call comes or is answered.
 std::string calls_bell(const std::string& name) { return leader_lock(name) + "/calls"; }
 std::string call_prefix(const std::string& name) { return escaped(leader_lock(name)) + "/call/"; }
+std::string answer_prefix(const std::string& name) {
+    return escaped(leader_lock(name)) + "/answer/";
+}
 std::string call_number_key(const std::string& name) {
     return escaped(leader_lock(name)) + "/calls";
+}
+std::string key_key(const std::string& name, const std::string& key) {
+    return concat({escaped(leader_lock(name)), "/key/", escaped(key)});
 }
 
 bool may_pass(const Error& error) { return error.code() == ErrorCode::store_failed; }
@@ -58,14 +70,62 @@ bool outdated(const CallRow& call, double now_ms) {
            static_cast<double>(call.at_ms) < now_ms - Leader::kept_ms;
 }
 
-void forget_call(Transaction& transaction, const std::string& name, std::string_view id) {
-    transaction.remove(Store::locks, concat({call_prefix(name), id}));
+/// The key's row too, unless the key is another call's by now.
+Task<void> forget_call(Transaction& transaction, std::string name, std::string id, CallRow call) {
+    const auto& prefix =
+        call.state == CallRow::State::open ? call_prefix(name) : answer_prefix(name);
+    transaction.remove(Store::locks, prefix + id);
     transaction.remove(Store::data, data_key(calls_of(name), id));
+    if (!call.key) co_return;
+    const auto where = key_key(name, *call.key);
+    const auto row = co_await transaction.get(Store::locks, where);
+    if (row && !row->foreign && parse_call_id(row->value) == id) {
+        transaction.remove(Store::locks, where);
+    }
+}
+
+/// As it is kept, open or answered.
+Task<std::optional<CallRow>> find_call(Transaction& transaction, std::string name, std::string id) {
+    auto call = call_of(co_await transaction.get(Store::locks, answer_prefix(name) + id));
+    if (!call) call = call_of(co_await transaction.get(Store::locks, call_prefix(name) + id));
+    co_return call;
+}
+
+/// The call that a key has, unless its answer is outdated.
+Task<std::optional<std::string>> find_key(Transaction& transaction, std::string name,
+                                          std::string key, double now_ms) {
+    const auto row = co_await transaction.get(Store::locks, key_key(name, key));
+    auto id = row && !row->foreign ? parse_call_id(row->value) : std::nullopt;
+    if (!id) co_return std::nullopt;
+    const auto call = co_await find_call(transaction, name, *id);
+    if (!call || call->key != key) co_return std::nullopt;
+    if (!outdated(*call, now_ms)) co_return id;
+    co_await forget_call(transaction, name, *id, *call);
+    co_return std::nullopt;
+}
+
+/// The call that was kept with a nonce.
+Task<std::optional<std::string>> find_nonce(Transaction& transaction, std::string name,
+                                            std::string nonce) {
+    for (const auto& prefix : {call_prefix(name), answer_prefix(name)}) {
+        for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
+            if (row.key.ends_with("-" + nonce)) co_return row.key.substr(prefix.size());
+        }
+    }
+    co_return std::nullopt;
 }
 
 std::string padded(std::int64_t number) {
     auto digits = std::to_string(number);
     return std::string(number_digits - std::min(number_digits, digits.size()), '0') + digits;
+}
+
+/// 0: it is no call's id.
+std::int64_t number_of(std::string_view id) {
+    const auto zeros = std::min(id.find_first_not_of('0'), id.size());
+    const auto end = id.find('-');
+    if (end == std::string_view::npos || end < zeros) return 0;
+    return parse_value(id.substr(zeros, end - zeros)).value_or(0);
 }
 
 /// The number of the newest call.
@@ -74,13 +134,14 @@ Task<std::int64_t> last_number(Transaction& transaction, const std::string& name
     const auto number = row && !row->foreign ? parse_call_number(row->value) : std::nullopt;
     if (number || !row) co_return number.value_or(0);
     // A row that cannot be read: the calls that are there say what it was.
-    const auto rows = co_await transaction.list(Store::locks, call_prefix(name));
-    if (rows.empty()) co_return 0;
-    const auto id = std::string_view(rows.back().key).substr(call_prefix(name).size());
-    const auto digits = id.substr(0, std::min(id.find_first_not_of('0'), id.size()));
-    const auto end = id.find('-');
-    if (end == std::string_view::npos) co_return 0;
-    co_return parse_value(id.substr(digits.size(), end - digits.size())).value_or(0);
+    std::int64_t largest = 0;
+    for (const auto& prefix : {call_prefix(name), answer_prefix(name)}) {
+        const auto rows = co_await transaction.list(Store::locks, prefix);
+        if (rows.empty()) continue;
+        largest =
+            std::max(largest, number_of(std::string_view(rows.back().key).substr(prefix.size())));
+    }
+    co_return largest;
 }
 
 Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability durability) {
@@ -101,7 +162,6 @@ struct Leader::Wait {
     Completer<Unit> bell;
     bool heard = false;
     std::optional<ErrorCode> end;  // why nobody waits any more
-    std::array<Subscription, 2> subscriptions;
 
     void ring() {
         heard = true;
@@ -114,14 +174,31 @@ struct Leader::Wait {
     }
 };
 
-void Leader::begin_to_wait(const std::shared_ptr<Wait>& wait, const std::string& name) {
-    const std::weak_ptr weak(wait);
-    const auto ring = [weak] {
-        if (const auto waiting = weak.lock()) waiting->ring();
-    };
-    wait->subscriptions = {table_.on_ring(calls_bell(name), ring),
-                           table_.on_ring(leader_lock(name), ring)};
-    scope_.spawn(look_again(weak));
+/// Who waits for the answer to a call, for as long as it is there.
+class Leader::Listed {
+  public:
+    Listed(Leader& leader, const std::string& id, const std::shared_ptr<Wait>& wait)
+        : leader_(leader), entry_(leader.waiting_.emplace(id, wait)) {}
+    Listed(const Listed&) = delete;
+    Listed& operator=(const Listed&) = delete;
+    Listed(Listed&&) = delete;
+    Listed& operator=(Listed&&) = delete;
+    ~Listed() { leader_.waiting_.erase(entry_); }
+
+  private:
+    Leader& leader_;
+    decltype(waiting_)::iterator entry_;
+};
+
+/// The bell says of which call the answer is there: all others need not look.
+void Leader::hear_answers(const std::string& name) {
+    if (bells_.contains(name)) return;
+    bells_[name] = table_.on_ring(calls_bell(name), [this](const std::string& id) {
+        const auto [begin, end] = waiting_.equal_range(id);
+        for (auto entry = begin; entry != end; ++entry) {
+            if (const auto wait = entry->second.lock()) wait->ring();
+        }
+    });
 }
 
 Task<void> Leader::look_again(std::weak_ptr<Wait> wait) {
@@ -162,9 +239,15 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
         });
     }
     if (options.timeout_ms) scope_.spawn(expire(weak, *options.timeout_ms));
-    const auto id = co_await keep(name, std::move(request), options.key);
-    begin_to_wait(wait, name);
-    table_.ring(calls_bell(name));
+    hear_answers(name);
+    auto id = co_await keep(name, std::move(request), options.key);
+    co_return co_await answer_of(std::move(name), std::move(id), wait);
+}
+
+Task<LeaderAnswer> Leader::answer_of(std::string name, std::string id, std::shared_ptr<Wait> wait) {
+    const Listed listed(*this, id, wait);
+    scope_.spawn(look_again(wait));
+    table_.ring(calls_bell(name), {});
     for (int failures = 0;;) {
         const auto end = wait->end;
         if (end == ErrorCode::closed) co_await fail(ErrorCode::closed, "the tab was closed");
@@ -199,23 +282,17 @@ Task<std::optional<std::string>> Leader::keep_once(const std::string& name,
                                                    const std::optional<std::string>& key,
                                                    const std::string& nonce, bool again) {
     const std::vector scope{Store::locks, Store::data};
-    const auto prefix = call_prefix(name);
     const auto transaction = co_await table_.begin(scope, Access::write, Durability::strict);
-    if (key || again) {
-        for (const auto& row : co_await transaction->list(Store::locks, prefix)) {
-            const auto call = call_of(row);
-            if (!call) continue;
-            const bool same = key ? call->key == key : row.key.ends_with("-" + nonce);
-            const auto known = row.key.substr(prefix.size());
-            if (same && !outdated(*call, world_.clock().now_ms())) co_return known;
-            if (same) forget_call(*transaction, name, known);
-        }
-    }
+    std::optional<std::string> known;
+    if (key) known = co_await find_key(*transaction, name, *key, world_.clock().now_ms());
+    if (!key && again) known = co_await find_nonce(*transaction, name, nonce);
+    if (known) co_return known;
     const auto number = co_await last_number(*transaction, name) + 1;
     const auto id = padded(number) + "-" + nonce;
     transaction->put(Store::locks, call_number_key(name), format_call_number(number));
-    transaction->put(Store::locks, prefix + id,
+    transaction->put(Store::locks, call_prefix(name) + id,
                      format_call_row({.state = CallRow::State::open, .at_ms = 0, .key = key}));
+    if (key) transaction->put(Store::locks, key_key(name, *key), format_call_id(id));
     transaction->put(Store::data, data_key(calls_of(name), id), request);
     co_await transaction->commit();
     co_return id;
@@ -231,7 +308,7 @@ Task<std::optional<LeaderAnswer>> Leader::look(const std::string& name, const st
 Task<bool> Leader::answered(const std::string& name, const std::string& id) {
     const std::vector scope{Store::locks};
     const auto transaction = co_await table_.begin(scope, Access::read, Durability::relaxed);
-    const auto call = call_of(co_await transaction->get(Store::locks, call_prefix(name) + id));
+    const auto call = co_await find_call(*transaction, name, id);
     if (!call) co_await fail(call_gone());
     co_return call->state != CallRow::State::open;
 }
@@ -239,9 +316,8 @@ Task<bool> Leader::answered(const std::string& name, const std::string& id) {
 Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const std::string& id,
                                                 bool take_back) {
     const std::vector scope{Store::locks, Store::data};
-    const auto where = call_prefix(name) + id;
     const auto transaction = co_await table_.begin(scope, Access::write, Durability::relaxed);
-    const auto call = call_of(co_await transaction->get(Store::locks, where));
+    const auto call = co_await find_call(*transaction, name, id);
     if (!call) co_await fail(call_gone());
     const bool open = call->state == CallRow::State::open;
     if (call->key ? open : open && !take_back) co_return std::nullopt;
@@ -252,7 +328,7 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
         answer = LeaderAnswer{call->state == CallRow::State::succeeded, std::move(said->value)};
         if (call->key) co_return answer;
     }
-    forget_call(*transaction, name, id);
+    co_await forget_call(*transaction, name, id, *call);
     const auto removed = co_await attempt(transaction->commit());
     // An answer that stays is cleared away by the next leader.
     if (!removed && open) co_await fail(removed.error());
@@ -261,20 +337,28 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
 
 // --- Who leads ----------------------------------------------------------------------------------
 
-Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
+/// How many rows there are that cannot be read.
+Task<int> Leader::clear_away(const std::string& name, std::shared_ptr<Grant> term) {
+    cleared_ms_[name] = world_.clock().monotonic_ms();
     auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
     auto& transaction = own.transaction();
-    const auto prefix = call_prefix(name);
     int unreadable = 0;
-    for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
-        const auto call = call_of(row);
-        if (!call) {
-            ++unreadable;
-        } else if (outdated(*call, world_.clock().now_ms())) {
-            forget_call(transaction, name, row.key.substr(prefix.size()));
+    for (const auto& prefix : {call_prefix(name), answer_prefix(name)}) {
+        for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
+            const auto call = call_of(row);
+            if (!call) {
+                ++unreadable;
+            } else if (outdated(*call, world_.clock().now_ms())) {
+                co_await forget_call(transaction, name, row.key.substr(prefix.size()), *call);
+            }
         }
     }
     co_await own.commit();
+    co_return unreadable;
+}
+
+Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
+    const int unreadable = co_await clear_away(name, std::move(term));
     if (unreadable == 0) co_return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 std::to_string(unreadable) +
@@ -284,7 +368,10 @@ Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
 
 Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<Grant> term) {
     const auto wait = std::make_shared<Wait>();
-    begin_to_wait(wait, name);
+    const auto ring = [wait](const std::string&) { wait->ring(); };
+    const std::array hears{table_.on_ring(calls_bell(name), ring),
+                           table_.on_ring(leader_lock(name), ring)};
+    scope_.spawn(look_again(wait));
     for (int failures = 0;;) {
         if (!term->held && term->loss.empty()) co_return std::nullopt;
         if (!term->held) co_await fail(term_lost(*term));
@@ -294,6 +381,10 @@ Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<G
         if (failures > 0 && term->held &&
             (failures == call_attempts_max || !may_pass(found.error()))) {
             co_await fail(found.error());
+        }
+        if (failures == 0 && term->held &&
+            world_.clock().monotonic_ms() - cleared_ms_[name] >= clear_again_ms) {
+            (void)co_await attempt(clear_away(name, term));
         }
         if (term->held) co_await rung(wait);
     }
@@ -306,16 +397,20 @@ Task<std::optional<LeaderCall>> Leader::first_open(const std::string& name,
     auto& transaction = own.transaction();
     const auto prefix = call_prefix(name);
     std::optional<LeaderCall> found;
-    for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
-        const auto call = call_of(row);
-        if (!call || call->state != CallRow::State::open) continue;
-        auto id = row.key.substr(prefix.size());
-        auto request = co_await transaction.get(Store::data, data_key(calls_of(name), id));
-        if (request) {
-            found = LeaderCall{std::move(id), std::move(request->value)};
-            break;
+    for (const auto limit : {looked_at, Transaction::rows_max}) {
+        const auto rows = co_await transaction.list(Store::locks, prefix, limit);
+        for (const auto& row : rows) {
+            const auto call = call_of(row);
+            if (!call || call->state != CallRow::State::open) continue;
+            auto id = row.key.substr(prefix.size());
+            auto request = co_await transaction.get(Store::data, data_key(calls_of(name), id));
+            if (request) {
+                found = LeaderCall{std::move(id), std::move(request->value)};
+                break;
+            }
+            transaction.remove(Store::locks, row.key);  // its caller is told that it is gone
         }
-        transaction.remove(Store::locks, row.key);  // its caller is told that it is gone
+        if (found || rows.size() < looked_at) break;
     }
     co_await own.commit();
     co_return found;
@@ -337,10 +432,11 @@ Task<void> Leader::answer(std::string name, std::string id, FencedTransaction tr
     if (!call) co_await fail(call_gone());
     call->state = answer.succeeded ? CallRow::State::succeeded : CallRow::State::failed;
     call->at_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
-    own.transaction().put(Store::locks, where, format_call_row(*call));
+    own.transaction().remove(Store::locks, where);
+    own.transaction().put(Store::locks, answer_prefix(name) + id, format_call_row(*call));
     own.transaction().put(Store::data, data_key(calls_of(name), id), answer.text);
     co_await own.commit();
-    table_.ring(calls_bell(name));
+    table_.ring(calls_bell(name), id);
 }
 
 }  // namespace tabacus

@@ -159,9 +159,11 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<bool> is_locked();
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(std::function<void()> callback);
-    Subscription on_ring(std::function<void()> callback) {
+    Subscription on_ring(std::function<void(const std::string&)> callback) {
         return hearers_.add(std::move(callback));
     }
+    /// Calls the callbacks of on_ring() in all tabs.
+    void toll(const std::string& about);
 
     /// Tells all tabs that the lock may have changed.
     void announce();
@@ -312,9 +314,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
-    Watchers hearers_;        // of what the living tell
-    bool mourning_ = false;   // somebody watches for the death of holders
-    bool held_seen_ = false;  // by another tab, as was last seen or heard
+    Listeners<std::string> hearers_;  // of what the living tell
+    bool mourning_ = false;           // somebody watches for the death of holders
+    bool held_seen_ = false;          // by another tab, as was last seen or heard
 };
 
 }  // namespace tabacus

@@ -98,6 +98,14 @@ std::optional<CallRow> parse_call_row(std::string_view text) {
     return row;
 }
 
+std::string format_call_id(std::string_view id) { return joined({escaped(id)}); }
+
+std::optional<std::string> parse_call_id(std::string_view text) {
+    const auto fields = fields_of(text, fields_max);
+    if (fields.size() != 2 || fields[0] != record_version) return std::nullopt;
+    return unescaped(fields[1]);
+}
+
 std::string format_call_number(std::int64_t number) { return joined({std::to_string(number)}); }
 
 std::optional<std::int64_t> parse_call_number(std::string_view text) {
@@ -124,7 +132,7 @@ std::optional<double> parse_since(std::string_view text) {
 }
 
 std::optional<LockMessage> parse_lock_message(std::string_view text) {
-    constexpr std::string_view kinds = "wtbrqipvh";
+    constexpr std::string_view kinds = "wtbrqipvhl";
     const auto fields = fields_of(text, fields_max);
     if (fields.size() < 4 || fields.size() > fields_max || fields[0] != record_version) {
         return std::nullopt;

@@ -50,8 +50,8 @@ inline std::string note_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/note";
 }
 
-/// A call to a leader, Store::locks under "<its lock>/call/<id>": "1;state;at" and, of a call with
-/// a key, ";key".
+/// A call to a leader, Store::locks under "<its lock>/call/<id>" until it is answered, and then
+/// under "<its lock>/answer/<id>": "1;state;at" and, of a call with a key, ";key".
 struct CallRow {
     enum class State : char { open = 'o', succeeded = 's', failed = 'f' };
     State state = State::open;
@@ -61,6 +61,10 @@ struct CallRow {
 };
 std::string format_call_row(const CallRow& row);
 std::optional<CallRow> parse_call_row(std::string_view text);
+
+/// Which call a key has, Store::locks under "<its lock>/key/<key>": "1;id".
+std::string format_call_id(std::string_view id);
+std::optional<std::string> parse_call_id(std::string_view text);
 
 /// The number of the newest call, "1;number".
 std::string format_call_number(std::int64_t number);
@@ -78,6 +82,7 @@ struct LockMessage {
         probe = 'p',     // follows who waits for whom; detail: the path
         victim = 'v',    // the path closed into a cycle, and this request shall break it
         hear = 'h',      // a tab's word to itself; detail: a nonce
+        bell = 'l',      // LockTable::ring(); detail: what it is about
     };
     Kind kind = Kind::want;
     std::string key;  // the escaped name

@@ -367,6 +367,11 @@ void LockQueue::announce() {
     changed();
 }
 
+void LockQueue::toll(const std::string& about) {
+    context_.post(LockMessage::Kind::bell, key_, {about});
+    hearers_.emit(about);
+}
+
 /// After the deed, which is done by a microtask.
 Task<void> LockQueue::tell_released() {
     const auto self = weak_from_this();
@@ -414,7 +419,7 @@ Task<void> LockQueue::rung() {
 
 void LockQueue::changed() {
     watchers_.call();
-    hearers_.call();
+    hearers_.emit({});
 }
 
 /// Who watches is told of a request that has to wait: of one that need not, when it is granted.
@@ -458,6 +463,9 @@ void LockQueue::on_message(const LockMessage& message) {
             break;
         case LockMessage::Kind::victim:
             on_victim(message);
+            break;
+        case LockMessage::Kind::bell:
+            hearers_.emit(message.detail.empty() ? std::string() : message.detail[0]);
             break;
         case LockMessage::Kind::hear:
             break;

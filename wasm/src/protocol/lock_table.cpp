@@ -196,9 +196,12 @@ Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSigna
     return parts_->queue(name).wait_for_unlock(std::move(signal), timeout_ms);
 }
 
-void LockTable::ring(std::string_view name) { parts_->queue(name).announce(); }
+void LockTable::ring(std::string_view name, const std::string& about) {
+    parts_->queue(name).toll(about);
+}
 
-Subscription LockTable::on_ring(std::string_view name, std::function<void()> callback) {
+Subscription LockTable::on_ring(std::string_view name,
+                                std::function<void(const std::string&)> callback) {
     return parts_->queue(name).on_ring(std::move(callback));
 }
 
