@@ -312,6 +312,19 @@ test('who enqueues while it is being frozen is served when it is back, and holds
     await close();
 });
 
+test('what is asked for while a page is being frozen is told when it is back', async () => {
+    const { windows: [window], tabs: [a], close } = await tabs(1);
+    const queue = a.queue('q');
+    await queue.enqueue('waits');
+    const told = new Promise((resolve) => void queue.subscribe(resolve));
+    const asked = [queue.jobs(), queue.deadLetters()];
+    window?.document.dispatchEvent(new Event('freeze'));
+    window?.document.dispatchEvent(new Event('resume'));
+    assert.equal(/** @type {any} */ (await told).size, 1);
+    assert.deepEqual((await Promise.all(asked)).map(({ length }) => length), [1, 0]);
+    await close();
+});
+
 test('pause, resume, cancel and clear hold in all tabs', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     /** @type {any[]} */

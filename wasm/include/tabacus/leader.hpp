@@ -58,8 +58,8 @@ class Leader {
     /// have been kept. closed: the table was.
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
-    /// The first act of a term: clears away old answers, as next() does from time to time, and
-    /// tells of rows that cannot be read.
+    /// The first act of a term, which next() repeats from time to time: clears away old answers,
+    /// and tells of rows that cannot be read, once.
     /// `term`: Held::grant() of the leader's lock, here and below.
     Task<void> take_office(std::string name, std::shared_ptr<Grant> term);
     /// The first call that is not answered; waits for one. Nothing when the term was handed over.
@@ -76,16 +76,14 @@ class Leader {
   private:
     struct Wait;
     class Listed;
-    Task<void> expire(std::weak_ptr<Wait> wait, double timeout_ms);
     Task<void> look_again(std::weak_ptr<Wait> wait);
     void hear_answers(const std::string& name);
     Task<void> rung(std::shared_ptr<Wait> wait);
 
     Task<std::string> keep(std::string name, std::string request, std::optional<std::string> key);
-    Task<LeaderAnswer> answer_of(std::string name, std::string id, std::shared_ptr<Wait> wait);
-    Task<std::optional<std::string>> keep_once(const std::string& name, const std::string& request,
-                                               const std::optional<std::string>& key,
-                                               const std::string& nonce, bool again);
+    Task<void> keep_once(const std::string& name, const std::string& request,
+                         const std::optional<std::string>& key, const std::string& nonce,
+                         std::string& id);
     Task<std::optional<LeaderAnswer>> look(const std::string& name, const std::string& id,
                                            bool take_back);
     Task<bool> answered(const std::string& name, const std::string& id);
@@ -93,7 +91,6 @@ class Leader {
                                             bool take_back);
     Task<std::optional<LeaderCall>> first_open(const std::string& name,
                                                std::shared_ptr<Grant> term);
-    Task<int> clear_away(const std::string& name, std::shared_ptr<Grant> term);
 
     World& world_;
     LockTable& table_;

@@ -255,6 +255,8 @@ class Queue {
     Task<std::int64_t> change(Change apply);
     Task<std::int64_t> change_once(const Change& apply);
     Task<std::vector<JobInfo>> list(bool all);
+    Task<std::vector<JobInfo>> list_dead();
+    Task<std::int64_t> read_head();
 
     // Work (queue_work.cpp).
     [[nodiscard]] bool working() const { return handling_ && !closed_; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "concat.hpp"
 #include "lock_queue.hpp"
@@ -70,18 +71,12 @@ bool outdated(const CallRow& call, double now_ms) {
            static_cast<double>(call.at_ms) < now_ms - Leader::kept_ms;
 }
 
-/// The key's row too, unless the key is another call's by now.
-Task<void> forget_call(Transaction& transaction, std::string name, std::string id, CallRow call) {
-    const auto& prefix =
-        call.state == CallRow::State::open ? call_prefix(name) : answer_prefix(name);
-    transaction.remove(Store::locks, prefix + id);
+void forget_call(Transaction& transaction, const std::string& name, const std::string& id,
+                 const CallRow& call) {
+    const bool open = call.state == CallRow::State::open;
+    transaction.remove(Store::locks, (open ? call_prefix(name) : answer_prefix(name)) + id);
     transaction.remove(Store::data, data_key(calls_of(name), id));
-    if (!call.key) co_return;
-    const auto where = key_key(name, *call.key);
-    const auto row = co_await transaction.get(Store::locks, where);
-    if (row && !row->foreign && parse_call_id(row->value) == id) {
-        transaction.remove(Store::locks, where);
-    }
+    if (call.key) transaction.remove(Store::locks, key_key(name, *call.key));
 }
 
 /// As it is kept, open or answered.
@@ -91,57 +86,9 @@ Task<std::optional<CallRow>> find_call(Transaction& transaction, std::string nam
     co_return call;
 }
 
-/// The call that a key has, unless its answer is outdated.
-Task<std::optional<std::string>> find_key(Transaction& transaction, std::string name,
-                                          std::string key, double now_ms) {
-    const auto row = co_await transaction.get(Store::locks, key_key(name, key));
-    auto id = row && !row->foreign ? parse_call_id(row->value) : std::nullopt;
-    if (!id) co_return std::nullopt;
-    const auto call = co_await find_call(transaction, name, *id);
-    if (!call || call->key != key) co_return std::nullopt;
-    if (!outdated(*call, now_ms)) co_return id;
-    co_await forget_call(transaction, name, *id, *call);
-    co_return std::nullopt;
-}
-
-/// The call that was kept with a nonce.
-Task<std::optional<std::string>> find_nonce(Transaction& transaction, std::string name,
-                                            std::string nonce) {
-    for (const auto& prefix : {call_prefix(name), answer_prefix(name)}) {
-        for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
-            if (row.key.ends_with("-" + nonce)) co_return row.key.substr(prefix.size());
-        }
-    }
-    co_return std::nullopt;
-}
-
 std::string padded(std::int64_t number) {
     auto digits = std::to_string(number);
     return std::string(number_digits - std::min(number_digits, digits.size()), '0') + digits;
-}
-
-/// 0: it is no call's id.
-std::int64_t number_of(std::string_view id) {
-    const auto zeros = std::min(id.find_first_not_of('0'), id.size());
-    const auto end = id.find('-');
-    if (end == std::string_view::npos || end < zeros) return 0;
-    return parse_value(id.substr(zeros, end - zeros)).value_or(0);
-}
-
-/// The number of the newest call.
-Task<std::int64_t> last_number(Transaction& transaction, const std::string& name) {
-    const auto row = co_await transaction.get(Store::locks, call_number_key(name));
-    const auto number = row && !row->foreign ? parse_call_number(row->value) : std::nullopt;
-    if (number || !row) co_return number.value_or(0);
-    // A row that cannot be read: the calls that are there say what it was.
-    std::int64_t largest = 0;
-    for (const auto& prefix : {call_prefix(name), answer_prefix(name)}) {
-        const auto rows = co_await transaction.list(Store::locks, prefix);
-        if (rows.empty()) continue;
-        largest =
-            std::max(largest, number_of(std::string_view(rows.back().key).substr(prefix.size())));
-    }
-    co_return largest;
 }
 
 Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability durability) {
@@ -160,6 +107,7 @@ std::string leader_lock(std::string_view name) { return "leader/" + std::string(
 /// Rings whenever there may be something to see.
 struct Leader::Wait {
     Completer<Unit> bell;
+    double deadline_ms = std::numeric_limits<double>::infinity();  // World::clock().monotonic_ms()
     bool heard = false;
     std::optional<ErrorCode> end;  // why nobody waits any more
 
@@ -202,19 +150,20 @@ void Leader::hear_answers(const std::string& name) {
 }
 
 Task<void> Leader::look_again(std::weak_ptr<Wait> wait) {
+    auto& clock = world_.clock();
     while (true) {
-        co_await world_.clock().sleep(call_again_ms);
+        auto left_ms = call_again_ms;
+        if (const auto waiting = wait.lock()) {
+            left_ms = std::clamp(waiting->deadline_ms - clock.monotonic_ms(), 0.0, call_again_ms);
+        }
+        co_await clock.sleep(left_ms);
         const auto waiting = wait.lock();
         if (!waiting) co_return;
         if (table_.closed()) waiting->stop(ErrorCode::closed);
+        if (clock.monotonic_ms() >= waiting->deadline_ms) waiting->stop(ErrorCode::timed_out);
         if (waiting->end) co_return;
         waiting->ring();
     }
-}
-
-Task<void> Leader::expire(std::weak_ptr<Wait> wait, double timeout_ms) {
-    co_await world_.clock().sleep(timeout_ms);
-    if (const auto waiting = wait.lock()) waiting->stop(ErrorCode::timed_out);
 }
 
 /// Rung since the last time.
@@ -238,13 +187,11 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
             if (const auto waiting = weak.lock()) waiting->stop(ErrorCode::aborted);
         });
     }
-    if (options.timeout_ms) scope_.spawn(expire(weak, *options.timeout_ms));
+    if (options.timeout_ms) {
+        wait->deadline_ms = world_.clock().monotonic_ms() + *options.timeout_ms;
+    }
     hear_answers(name);
-    auto id = co_await keep(name, std::move(request), options.key);
-    co_return co_await answer_of(std::move(name), std::move(id), wait);
-}
-
-Task<LeaderAnswer> Leader::answer_of(std::string name, std::string id, std::shared_ptr<Wait> wait) {
+    const auto id = co_await keep(name, std::move(request), options.key);
     const Listed listed(*this, id, wait);
     scope_.spawn(look_again(wait));
     table_.ring(calls_bell(name), {});
@@ -266,9 +213,10 @@ Task<LeaderAnswer> Leader::answer_of(std::string name, std::string id, std::shar
 Task<std::string> Leader::keep(std::string name, std::string request,
                                std::optional<std::string> key) {
     const auto nonce = identifier_of(world_.random().bits());
+    std::string id;
     for (int tried = 1;; ++tried) {
-        auto kept = co_await attempt(keep_once(name, request, key, nonce, tried > 1));
-        if (kept && kept.value()) co_return std::move(*kept.value());
+        const auto kept = co_await attempt(keep_once(name, request, key, nonce, id));
+        if (kept) co_return id;
         // Whether an unknown commit happened shows in the next attempt.
         const bool passes =
             !kept && (may_pass(kept.error()) || kept.error().code() == ErrorCode::unknown_commit);
@@ -276,26 +224,34 @@ Task<std::string> Leader::keep(std::string name, std::string request,
     }
 }
 
-/// `again`: it may be kept already, by its nonce.
-Task<std::optional<std::string>> Leader::keep_once(const std::string& name,
-                                                   const std::string& request,
-                                                   const std::optional<std::string>& key,
-                                                   const std::string& nonce, bool again) {
+/// `id`: under which it may be kept already, and then is.
+Task<void> Leader::keep_once(const std::string& name, const std::string& request,
+                             const std::optional<std::string>& key, const std::string& nonce,
+                             std::string& id) {
     const std::vector scope{Store::locks, Store::data};
     const auto transaction = co_await table_.begin(scope, Access::write, Durability::strict);
-    std::optional<std::string> known;
-    if (key) known = co_await find_key(*transaction, name, *key, world_.clock().now_ms());
-    if (!key && again) known = co_await find_nonce(*transaction, name, nonce);
-    if (known) co_return known;
-    const auto number = co_await last_number(*transaction, name) + 1;
-    const auto id = padded(number) + "-" + nonce;
+    if (key) {
+        const auto row = co_await transaction->get(Store::locks, key_key(name, *key));
+        id = (row && !row->foreign ? parse_call_id(row->value) : std::nullopt).value_or("");
+    }
+    if (!id.empty()) {
+        const auto call = co_await find_call(*transaction, name, id);
+        const bool same = call && call->key == key;
+        if (same && !outdated(*call, world_.clock().now_ms())) co_return;
+        if (same) forget_call(*transaction, name, id, *call);
+    }
+    const auto last = co_await transaction->get(Store::locks, call_number_key(name));
+    auto number = last && !last->foreign ? parse_call_number(last->value).value_or(0) : 0;
+    // Where it cannot be read, more than there can have been.
+    if (last && number == 0) number = static_cast<std::int64_t>(world_.clock().now_ms());
+    ++number;
+    id = padded(number) + "-" + nonce;
     transaction->put(Store::locks, call_number_key(name), format_call_number(number));
     transaction->put(Store::locks, call_prefix(name) + id,
                      format_call_row({.state = CallRow::State::open, .at_ms = 0, .key = key}));
     if (key) transaction->put(Store::locks, key_key(name, *key), format_call_id(id));
     transaction->put(Store::data, data_key(calls_of(name), id), request);
     co_await transaction->commit();
-    co_return id;
 }
 
 /// The answer, if there is one. `take_back`: else the call is taken back.
@@ -328,7 +284,7 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
         answer = LeaderAnswer{call->state == CallRow::State::succeeded, std::move(said->value)};
         if (call->key) co_return answer;
     }
-    co_await forget_call(*transaction, name, id, *call);
+    forget_call(*transaction, name, id, *call);
     const auto removed = co_await attempt(transaction->commit());
     // An answer that stays is cleared away by the next leader.
     if (!removed && open) co_await fail(removed.error());
@@ -337,8 +293,8 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
 
 // --- Who leads ----------------------------------------------------------------------------------
 
-/// How many rows there are that cannot be read.
-Task<int> Leader::clear_away(const std::string& name, std::shared_ptr<Grant> term) {
+Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
+    const bool first = !cleared_ms_.contains(name);
     cleared_ms_[name] = world_.clock().monotonic_ms();
     auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
     auto& transaction = own.transaction();
@@ -349,17 +305,12 @@ Task<int> Leader::clear_away(const std::string& name, std::shared_ptr<Grant> ter
             if (!call) {
                 ++unreadable;
             } else if (outdated(*call, world_.clock().now_ms())) {
-                co_await forget_call(transaction, name, row.key.substr(prefix.size()), *call);
+                forget_call(transaction, name, row.key.substr(prefix.size()), *call);
             }
         }
     }
     co_await own.commit();
-    co_return unreadable;
-}
-
-Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
-    const int unreadable = co_await clear_away(name, std::move(term));
-    if (unreadable == 0) co_return;
+    if (unreadable == 0 || !first) co_return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 std::to_string(unreadable) +
                     " rows among the calls to a leader cannot be read; all others are answered.",
@@ -384,7 +335,7 @@ Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<G
         }
         if (failures == 0 && term->held &&
             world_.clock().monotonic_ms() - cleared_ms_[name] >= clear_again_ms) {
-            (void)co_await attempt(clear_away(name, term));
+            (void)co_await attempt(take_office(name, term));
         }
         if (term->held) co_await rung(wait);
     }

@@ -227,18 +227,25 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
         Completer<Unit> bell;
         std::optional<ErrorCode> end;
     };
+    /// Of who stopped waiting, in any way.
+    struct Over {
+        std::shared_ptr<bool> flag = std::make_shared<bool>(false);
+        ~Over() { *flag = true; }
+    };
     const auto wait = std::make_shared<Wait>();
+    const Over over;
     const auto stop = [](const std::shared_ptr<Wait>& of, ErrorCode code) {
         of->end = of->end.value_or(code);
         of->bell.complete({});
     };
     if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
     if (timeout_ms) {
-        context_.scope.spawn([](LockContext& context, double delay_ms, std::shared_ptr<Wait> of,
-                                decltype(stop) halt) -> Task<void> {
-            co_await context.world.clock().sleep(delay_ms);
-            halt(of, ErrorCode::timed_out);
-        }(context_, *timeout_ms, wait, stop));
+        context_.scope.spawn([](World& world, double delay_ms, std::shared_ptr<Wait> of,
+                                decltype(stop) halt, std::shared_ptr<bool> flag) -> Task<void> {
+            if (co_await outlasts(world, delay_ms, std::move(flag), true)) {
+                halt(of, ErrorCode::timed_out);
+            }
+        }(context_.world, *timeout_ms, wait, stop, over.flag));
     }
     const auto changes = on_change([wait] { wait->bell.complete({}); });
     while (true) {

@@ -223,11 +223,19 @@ Task<std::vector<JobInfo>> Queue::list(bool all) {
     co_return infos;
 }
 
-Task<std::vector<JobInfo>> Queue::jobs() { return list(true); }
+Task<std::vector<JobInfo>> Queue::jobs() {
+    return read_again(parts_.world, [this] { return list(true); });
+}
 
-Task<std::vector<JobInfo>> Queue::running() { return list(false); }
+Task<std::vector<JobInfo>> Queue::running() {
+    return read_again(parts_.world, [this] { return list(false); });
+}
 
 Task<std::vector<JobInfo>> Queue::dead_letters() {
+    return read_again(parts_.world, [this] { return list_dead(); });
+}
+
+Task<std::vector<JobInfo>> Queue::list_dead() {
     if (closed_) co_await fail(ErrorCode::closed, "the tab was closed");
     const std::vector scope{Store::jobs, Store::data};
     const auto transaction =
@@ -244,6 +252,10 @@ Task<std::vector<JobInfo>> Queue::dead_letters() {
 }
 
 Task<std::int64_t> Queue::read_count() {
+    return read_again(parts_.world, [this] { return read_head(); });
+}
+
+Task<std::int64_t> Queue::read_head() {
     if (closed_) co_await fail(ErrorCode::closed, "the tab was closed");
     const std::vector scope{Store::jobs};
     std::optional<QueueHead> head;
