@@ -114,6 +114,31 @@ TEST_CASE("a lock's words and answers are events; the promise follows the releas
     CHECK(std::set{seen[1].kind, seen[2].kind} == std::set{Kind::granted, Kind::stolen});
 }
 
+TEST_CASE(
+    "a holder's promise is settled before the next holder of its tab begins (Web Locks 4.2)") {
+    Tabs tabs;
+    tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
+    tabs.origin.request_lock(tabs.contexts[0], 2, {.name = "l"});
+    tabs.run();
+    tabs.origin.release_lock(tabs.contexts[0], 1);
+    CHECK(kinds(tabs.run()) == std::vector{Kind::released, Kind::granted});
+}
+
+TEST_CASE(
+    "who aborted hears when its request is gone, and a holder when it let go (Web Locks 4.3)") {
+    Tabs tabs;
+    tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
+    tabs.origin.request_lock(tabs.contexts[1], 1, {.name = "l"});
+    tabs.run();
+    tabs.origin.abort_lock(tabs.contexts[0], 1);
+    CHECK(tabs.run().empty());
+    tabs.origin.abort_lock(tabs.contexts[1], 1);
+    const auto seen = tabs.run();
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].kind == Kind::released);
+    CHECK(seen[0].context == tabs.contexts[1]);
+}
+
 TEST_CASE("who is gone holds nothing, asks for nothing and hears nothing (Web Locks 2.6)") {
     Tabs tabs;
     const auto mine = tabs.origin.open_channel(tabs.contexts[0], "n");
@@ -253,4 +278,18 @@ TEST_CASE("a run that is told has a line for what a tab did, and none for what n
     CHECK(words == std::vector<std::string>{"writes k = v", "dies", "its k = v goes out",
                                             "receives k = v", "is told of k = v"});
     CHECK(trace.steps[1].fault);
+}
+
+TEST_CASE("a run that is told tells of a frame's lock as its tab's") {
+    Tabs tabs;
+    tabs.origin.tell_aloud(true);
+    const auto frame = tabs.origin.open_context(tabs.agents[0], 1);
+    tabs.origin.request_lock(frame, 1, {.name = "l"});
+    tabs.run();
+    const auto trace = tabs.origin.trace("wrong");
+    std::set<std::uint32_t> told;
+    for (const auto& step : trace.steps) {
+        for (const auto& line : step.lines) told.insert(line.tab);
+    }
+    CHECK(told == std::set<std::uint32_t>{tabs.agents[0]});
 }

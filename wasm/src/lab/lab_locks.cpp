@@ -21,8 +21,8 @@ Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) 
     const auto id = owned_id(tab_.id_, ++tab_.last_request_);
     auto async = waiting_[id].async();
     if (request.signal) request.signal->on_abort([this, id] { abort(id); });
-    send([queued = LockManager::Request{id, tab_.id_, std::move(request.name), request.mode,
-                                        request.if_available, request.steal}](
+    send([queued = LockManager::Request{id, tab_.id_, tab_.id_, std::move(request.name),
+                                        request.mode, request.if_available, request.steal}](
              LockManager& manager) { manager.request(queued); });
     return async;
 }

@@ -23,7 +23,7 @@ void LockManager::touch(std::string_view name) const {
 }
 
 void LockManager::tell(const Request& request, const char* what) const {
-    notes_->tell(request.client, Object::lock, [&] { return what + (" " + request.name); });
+    notes_->tell(request.tab, Object::lock, [&] { return what + (" " + request.name); });
 }
 
 void LockManager::request(Request request) {
@@ -100,13 +100,14 @@ void LockManager::release(RequestId id) {
     process(name);
 }
 
-void LockManager::abort(RequestId id) {
+bool LockManager::abort(RequestId id) {
     const auto found = with_id(queue_, id);
-    if (found == queue_.end()) return;
+    if (found == queue_.end()) return false;
     const std::string name = found->name;
     touch(name);
     queue_.erase(found);
     if (wakes_after_abort_) process(name);
+    return true;
 }
 
 void LockManager::end(std::uint32_t client) {

@@ -36,6 +36,7 @@ class LockManager {
     struct Request {
         RequestId id = 0;
         std::uint32_t client = 0;
+        std::uint32_t tab = 0;  // for traces: whose it is
         std::string name;
         LockMode mode = LockMode::exclusive;
         bool if_available = false;
@@ -48,8 +49,8 @@ class LockManager {
     void request(Request request);
     /// §4.2 "Release a lock". Nothing, if it is not held any more.
     void release(RequestId id);
-    /// §4.3 "Abort a request". Nothing, if it does not wait any more.
-    void abort(RequestId id);
+    /// §4.3 "Abort a request". False, and nothing, if it does not wait any more.
+    bool abort(RequestId id);
     /// §2.6 "Termination of Locks": the client's agent is gone.
     void end(std::uint32_t client);
     /// §4.5 "Snapshot the lock state".

@@ -226,19 +226,24 @@ void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
                                   LockManager::Request request) {
     request.id = request_id(context, number);
     request.client = context;
+    request.tab = agent_of(context);
     to_manager(context, [this, asked = std::move(request)] { locks_.request(asked); });
 }
 
-/// §4.2: the released promise is resolved once the lock is released.
+/// §4.2: the released promise is resolved once the lock is released. Browsers resolve it before
+/// they ask for the next holder's task.
 void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
-        locks_.release(request_id(context, number));
         to_context(Source::Kind::grant, context, Happening::Kind::released, number);
+        locks_.release(request_id(context, number));
     });
 }
 
 void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
-    to_manager(context, [this, context, number] { locks_.abort(request_id(context, number)); });
+    to_manager(context, [this, context, number] {
+        if (!locks_.abort(request_id(context, number))) return;
+        to_context(Source::Kind::grant, context, Happening::Kind::released, number);
+    });
 }
 
 void EmulatedOrigin::query_locks(ContextId context, std::uint32_t number) {
@@ -369,7 +374,12 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     const auto older = [](const Possible& a, const Possible& b) {
         return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
     };
-    std::sort(possible_.begin(), possible_.end(), older);
+    if (chance_ || schedule_) {
+        std::sort(possible_.begin(), possible_.end(), older);
+    } else if (!possible_.empty()) {
+        const auto oldest = *std::min_element(possible_.begin(), possible_.end(), older);
+        possible_.assign(1, oldest);
+    }
     const bool idle = possible_.empty();
     if (may_wait && clock_.waiting() && (idle || explored_)) possible_.push_back({clock_source, 0});
     if (!chance_ && !schedule_) return;
