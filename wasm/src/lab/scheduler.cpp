@@ -69,8 +69,8 @@ std::size_t Scheduler::pending(const Source& source) const {
     return at < sources_.size() && sources_[at] == source ? queues_[at].size() : 0;
 }
 
-std::uint32_t Scheduler::cause(const Source& source) const {
-    const auto& queue = queues_[find(source)];
+std::uint32_t Scheduler::cause(std::size_t at) const {
+    const auto& queue = queues_[at];
     return queue.events[queue.head].cause;
 }
 

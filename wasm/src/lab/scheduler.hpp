@@ -69,8 +69,8 @@ class Scheduler {
     [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
     [[nodiscard]] bool has(const Source& source) const;
     [[nodiscard]] std::size_t pending(const Source& source) const;
-    /// The number of the step that posted the oldest event of a source that has one.
-    [[nodiscard]] std::uint32_t cause(const Source& source) const;
+    /// The number of the step that posted the oldest event of one of sources(), by its place there.
+    [[nodiscard]] std::uint32_t cause(std::size_t at) const;
     /// Takes the oldest event of a source that has one.
     Taken take(const Source& source);
     /// Drops all but the oldest `kept` events of a source.

@@ -363,23 +363,26 @@ void EmulatedOrigin::begin_step() {
 void EmulatedOrigin::find_choices(bool may_wait) {
     possible_.clear();
     choices_.clear();
-    for (const auto& source : scheduler_.sources()) {
-        if (runs_in_tab(source.kind)) {
-            const auto& runner = agents_[source.tab - 1];
-            if (!runner.active || runner.cached) continue;
-        }
-        possible_.push_back({source, scheduler_.cause(source)});
-    }
     // Sources come in a fixed order, which is that of events of one cause.
     const auto older = [](const Possible& a, const Possible& b) {
         return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
     };
-    if (chance_ || schedule_) {
-        std::sort(possible_.begin(), possible_.end(), older);
-    } else if (!possible_.empty()) {
-        const auto oldest = *std::min_element(possible_.begin(), possible_.end(), older);
-        possible_.assign(1, oldest);
+    const bool calm = !chance_ && !schedule_;
+    const auto& sources = scheduler_.sources();
+    for (std::size_t at = 0; at < sources.size(); ++at) {
+        const auto& source = sources[at];
+        if (runs_in_tab(source.kind)) {
+            const auto& runner = agents_[source.tab - 1];
+            if (!runner.active || runner.cached) continue;
+        }
+        const Possible one{source, scheduler_.cause(at)};
+        if (calm && !possible_.empty()) {
+            possible_.front() = std::min(possible_.front(), one, older);
+        } else {
+            possible_.push_back(one);
+        }
     }
+    if (!calm) std::sort(possible_.begin(), possible_.end(), older);
     const bool idle = possible_.empty();
     if (may_wait && clock_.waiting() && (idle || explored_)) possible_.push_back({clock_source, 0});
     if (!chance_ && !schedule_) return;
