@@ -1,4 +1,4 @@
-import { attempt, isOpaque, storeFailure } from './failure.js';
+import { attempt, isOpaque, isRefusal, storeFailure } from './failure.js';
 import { createStores, fits } from './schema.js';
 import { TransactionHost } from './transaction.js';
 
@@ -46,6 +46,9 @@ export class DatabaseHost {
 
     #disposed = false;
 
+    /** The user blocks site data. */
+    #refused = false;
+
     /**
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
@@ -64,7 +67,7 @@ export class DatabaseHost {
 
     /** Whether there is one; it may refuse to open all the same. */
     get available() {
-        return this.#factory !== undefined;
+        return this.#factory !== undefined && !this.#refused;
     }
 
     /**
@@ -209,6 +212,7 @@ export class DatabaseHost {
             // Closed since it opened, by the browser or by another tab's upgrade.
             [connection, why] = [undefined, storeFailure(error)];
         }
+        this.#refused = !connection && isRefusal(why);
         if (connection && this.#disposed) {
             connection.close();
             connection = undefined;

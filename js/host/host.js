@@ -78,6 +78,12 @@ export class Host {
         for (const call of this.#early.splice(0)) call();
     }
 
+    /** @returns {Promise<void>} when the database is open, or refused to, and it is known whether there are locks */
+    async ready() {
+        await this.database.ready();
+        if (!this.database.available) await this.locks.probe();
+    }
+
     /** Lets everything go. Nothing is reported to the core any more. */
     dispose() {
         this.#core = undefined;

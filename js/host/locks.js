@@ -1,4 +1,4 @@
-import { attempt, isOpaque } from './failure.js';
+import { attempt, isOpaque, isRefusal } from './failure.js';
 
 /** On a LockManager that is no browser's: a registered symbol, so that two copies of the package know each other. */
 export const polyfilled = Symbol.for('tabacus.locks');
@@ -15,6 +15,7 @@ export class LocksHost {
     #requests = new Map();
 
     #disposed = false;
+    #refused = false;
 
     /**
      * @param {import('./host.js').Platform} platform
@@ -28,7 +29,12 @@ export class LocksHost {
     }
 
     get available() {
-        return this.#manager !== undefined;
+        return this.#manager !== undefined && !this.#refused;
+    }
+
+    /** @returns {Promise<void>} when it is known whether they are refused */
+    async probe() {
+        await this.#manager?.query().catch((error) => this.#refusal(error));
     }
 
     /**
@@ -56,7 +62,7 @@ export class LocksHost {
         const refuse = (error) => {
             this.#requests.delete(id);
             if (granted) this.#report('lockLost', id);
-            else this.#report('failed', id, refusal(error));
+            else this.#report('failed', id, this.#refusal(error));
         };
         this.#requests.set(id, { release: () => {}, abort: () => controller.abort() });
         // A signal together with either is refused by the specification (§4.1, NotSupportedError).
@@ -83,8 +89,20 @@ export class LocksHost {
                 const rows = [...rowsOf(snapshot?.held, true), ...rowsOf(snapshot?.pending, false)];
                 this.#report('settled', operation, rows);
             },
-            (error) => this.#report('failed', operation, refusal(error)),
+            (error) => this.#report('failed', operation, this.#refusal(error)),
         );
+    }
+
+    /**
+     * @param {unknown} error
+     * @returns {import('./failure.js').Failure}
+     */
+    #refusal(error) {
+        const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
+        /** @type {import('./failure.js').Failure} */
+        const failure = [name === 'AbortError' ? 'lock-lost' : 'unavailable', `${name}: ${message}`];
+        this.#refused ||= isRefusal(failure);
+        return failure;
     }
 
     /** Lets all go, and whatever is granted after this. */
@@ -95,15 +113,6 @@ export class LocksHost {
             request.release();
         }
     }
-}
-
-/**
- * @param {unknown} error
- * @returns {import('./failure.js').Failure}
- */
-function refusal(error) {
-    const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
-    return [name === 'AbortError' ? 'lock-lost' : 'unavailable', `${name}: ${message}`];
 }
 
 /**

@@ -48,7 +48,7 @@ export class Limits {
     static async load(owner) {
         const host = new Host(owner.platform, owner.namespace);
         try {
-            const [glue] = await Promise.all([loadCore('limits', owner.source), host.database.ready()]);
+            const [glue] = await Promise.all([loadCore('limits', owner.source), host.ready()]);
             const limits = new Limits(glue, host, owner);
             if (!owner.allowWeaker && !limits.#border.invoke('_limits_durable', [])) {
                 throw new TabacusError(

@@ -13,6 +13,7 @@ export class Held {
     #locks;
     #id;
     #released = false;
+    #until_ms;
 
     /** Why it was lost. @type {TabacusError | undefined} */
     #loss;
@@ -27,11 +28,13 @@ export class Held {
      * @param {import('./locks.js').Locks} locks
      * @param {number} id
      * @param {{ name: string, mode: 'exclusive' | 'shared', label: string, token: number | null }} what
+     * @param {number} until_ms when maxHold is over, by the clock of `locks`; NaN: never
      * @internal
      */
-    constructor(locks, id, { name, mode, label, token }) {
+    constructor(locks, id, { name, mode, label, token }, until_ms) {
         this.#locks = locks;
         this.#id = id;
+        this.#until_ms = until_ms;
         this.name = name;
         this.mode = mode;
         this.label = label;
@@ -53,8 +56,22 @@ export class Held {
         return this.#id;
     }
 
+    /** @internal */
+    get _until_ms() {
+        return this.#until_ms;
+    }
+
+    /**
+     * In a turn that takes longer than maxHold its timer is not due before the end.
+     * @internal
+     */
+    _look() {
+        if (this.#locks._now() >= this.#until_ms) this._lose('max-hold');
+    }
+
     /** Whether it is neither released nor lost. */
     get held() {
+        this._look();
         return !this.#released && !this.#loss;
     }
 
@@ -72,6 +89,7 @@ export class Held {
 
     /** @throws {TabacusError} `lock-lost` unless it is held */
     assertHeld() {
+        this._look();
         if (this.#loss) throw this.#loss;
         if (this.#released) throw new TabacusError('lock-lost', `the lock ${this.name} was released before`);
     }

@@ -29,6 +29,11 @@ import { isThenable, saidOf, unlessLost, valueOf } from './outcome.js';
 
 /** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/border.js').Notice) => void }} Owner */
 
+/** @param {TabacusError} error */
+const raise = (error) => {
+    throw error;
+};
+
 export class Locks {
     #border;
     #host;
@@ -70,7 +75,7 @@ export class Locks {
         try {
             const [glue] = await Promise.all([
                 loadCore('locks', owner.source),
-                host.database.ready(),
+                host.ready(),
             ]);
             const locks = new Locks(glue, host, owner);
             locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
@@ -79,6 +84,11 @@ export class Locks {
             host.dispose();
             throw error;
         }
+    }
+
+    /** Milliseconds of a clock that only runs forward. @internal */
+    _now() {
+        return this.#host.clock.monotonic();
     }
 
     /**
@@ -113,8 +123,15 @@ export class Locks {
             release();
             throw error;
         }
-        // Nothing can be lost before a function that does not wait has ended.
-        release();
+        // Before a function that does not wait has ended nothing can be lost but by its taking too long.
+        try {
+            for (const one of held) {
+                one._whenLost(raise);
+                one._look();
+            }
+        } finally {
+            release();
+        }
         return used;
     }
 
@@ -153,8 +170,10 @@ export class Locks {
         if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
         const { timeout, maxHold, label } = options;
         /** @param {string | number} number @param {number} index */
-        const hold = (number, index) =>
-            this.#hold(Number(number), /** @type {string} */ (names[index]), label);
+        const hold = (number, index) => {
+            const name = /** @type {string} */ (names[index]);
+            return this.#hold(Number(number), name, label, within?.name === name ? within._until_ms : this._now() + maxHold);
+        };
         return this.#wait(
             options.signal,
             (request, id) =>
@@ -181,7 +200,7 @@ export class Locks {
             (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
-        const held = this.#hold(Number(text), key, '');
+        const held = this.#hold(Number(text), key, '', this._now() + maxHold);
         /** @type {{ succeeded: boolean, said: any }} */
         let outcome;
         try {
@@ -224,12 +243,13 @@ export class Locks {
      * @param {number} id
      * @param {string} name
      * @param {string} label
+     * @param {number} until_ms
      */
-    #hold(id, name, label) {
+    #hold(id, name, label, until_ms) {
         const token = this.#border.number('_lock_token', id);
         // Also one that was entered again as shared is what it is held as.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
-        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token });
+        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token }, until_ms);
         this.#held.set(id, held);
         return held;
     }

@@ -93,6 +93,7 @@ export const unlessLost = (held, used, ended = () => {}) =>
         };
         for (const one of held) one._whenLost(fail);
         Promise.resolve(used).then((value) => {
+            for (const one of held) one._look();
             ended();
             resolve(value);
         }, fail);

@@ -110,6 +110,9 @@ export class OpenQueue {
      */
     #claimed = new Map();
 
+    /** What is on its way to the store. @type {Set<Promise<unknown>>} */
+    #writes = new Set();
+
     #done = 0;
     #failed = 0;
     #paused = false;
@@ -151,7 +154,7 @@ export class OpenQueue {
     async enqueue(payload, given) {
         const { texts, numbers, byValue } = this.#spec(payload, given);
         try {
-            const answer = await this.#make((id) => this.#invoke('enqueue', texts, ...numbers, id));
+            const answer = await this.#write((id) => this.#invoke('enqueue', texts, ...numbers, id));
             const [id, joined, size] = /** @type {[string, string, string]} */ (answer);
             this.size = Math.max(this.size, Number(size));
             return { id, key: texts[1] || undefined, joined: joined !== '', result: this.#result(id) };
@@ -178,12 +181,13 @@ export class OpenQueue {
 
     /** @param {string} key */
     async cancel(key) {
-        return (await this.#make((id) => this.#invoke('cancel', [checkJobKey(key)], id))) === 1;
+        return (await this.#write((id) => this.#invoke('cancel', [checkJobKey(key)], id))) === 1;
     }
 
     /** @param {'pause' | 'resume' | 'clear' | 'idle'} what @returns {Promise<any>} */
     ask(what) {
-        return this.#make((id) => this.#invoke(what, [], id));
+        const start = (/** @type {number} */ id) => this.#invoke(what, [], id);
+        return what === 'idle' ? this.#make(start) : this.#write(start);
     }
 
     /** @returns {Promise<Job[]>} */
@@ -194,7 +198,7 @@ export class OpenQueue {
     /** @returns {Promise<import('./views.js').DeadLetter[]>} */
     async deadLetters() {
         const end = (/** @type {string} */ job, /** @type {number} */ again) => async () =>
-            (await this.#make((id) => this.#invoke('end_dead_letter', [job], again, id))) === 1;
+            (await this.#write((id) => this.#invoke('end_dead_letter', [job], again, id))) === 1;
         return (await this.#list(2)).map((job) => ({ ...job, retry: end(job.id, 1), discard: end(job.id, 0) }));
     }
 
@@ -229,9 +233,20 @@ export class OpenQueue {
         else this.#happened(first.split('\0'));
     }
 
+    /**
+     * Begins no job any more.
+     *
+     * @returns {Promise<unknown>} when what was asked of the queue before is done
+     * @internal
+     */
+    _end() {
+        this.#handlers = [];
+        this.#takePart();
+        return Promise.allSettled(this.#writes);
+    }
+
     /** @internal */
     _close() {
-        this.#handlers = [];
         this.#listeners.clear();
         const closed = new TabacusError('closed', 'the tab was closed before this was done');
         for (const waiting of this.#waiting.values()) for (const { reject } of waiting) reject(closed);
@@ -245,6 +260,17 @@ export class OpenQueue {
      */
     #invoke(what, texts, ...numbers) {
         return this.#border.invoke(`_queue_${what}`, texts, this.#number, ...numbers);
+    }
+
+    /** @param {(id: number) => void} start */
+    async #write(start) {
+        const write = this.#make(start);
+        this.#writes.add(write);
+        try {
+            return await write;
+        } finally {
+            this.#writes.delete(write);
+        }
     }
 
     /** @param {(id: number) => void} start */

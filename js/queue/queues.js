@@ -12,7 +12,8 @@ export class Queues {
     #border;
     #host;
     #platform;
-    #closed = false;
+    /** @type {Promise<void> | undefined} */
+    #closing;
 
     /** In the order of their numbers in the core. @type {OpenQueue[]} */
     #opened = [];
@@ -46,7 +47,7 @@ export class Queues {
     static async load(owner) {
         const host = new Host(owner.platform, owner.namespace);
         try {
-            const [glue] = await Promise.all([loadCore('queue', owner.source), host.database.ready()]);
+            const [glue] = await Promise.all([loadCore('queue', owner.source), host.ready()]);
             if (!host.database.available) {
                 throw new TabacusError('unavailable', 'there is no IndexedDB here, and a queue is kept there');
             }
@@ -67,9 +68,14 @@ export class Queues {
         return queue;
     }
 
+    /** What was asked for before is done first. */
     close() {
-        if (this.#closed) return;
-        this.#closed = true;
+        this.#closing ??= this.#close();
+        return this.#closing;
+    }
+
+    async #close() {
+        await Promise.all(this.#opened.map((queue) => queue._end()));
         this.#platform.removeEventListener?.('online', this.#online);
         this.#platform.removeEventListener?.('pageshow', this.#pageShow);
         this.#border.invoke('_queues_close', []);

@@ -42,6 +42,14 @@ async function poll(words, index, value, timeout_ms, ending) {
 }
 
 /**
+ * WebKit tells a Worker that the time of an `Atomics.waitAsync` is over when the Worker runs again for another
+ * reason, which a single timer is not: between so many milliseconds it is given one.
+ */
+const beatMin_ms = 16;
+const beatMax_ms = 250;
+const beats = 8;
+
+/**
  * Resolves when the word at `index` is notified, is not `value`, or the time is over. Cannot be
  * cancelled, the platform has no way to; and keeps the memory until then.
  *
@@ -60,7 +68,8 @@ export async function sleepAsync(words, index, value, timeout_ms = Infinity, end
     const wake = () => Atomics.notify(words, index);
     ending?.addEventListener('abort', wake);
     // Node ends a process whose only hope is such a promise; a timer keeps it.
-    const alive = ending ? undefined : setInterval(() => {}, 2 ** 30);
+    const beat_ms = timeout_ms < Infinity ? Math.min(Math.max(timeout_ms / beats, beatMin_ms), beatMax_ms) : 2 ** 30;
+    const alive = ending ? undefined : setInterval(() => {}, beat_ms);
     try {
         return await wait.value;
     } finally {

@@ -5,7 +5,8 @@
  * @property {string} code for programs: `corrupt-record` (a record that cannot be read was set aside,
  *   all others count), `degraded` (a weaker store is used than the browser has), `slot-lost` (a stranger
  *   stole this tab's lock; it goes on under another), `unknown-commit` (a commit was cut off, and nobody
- *   can tell whether it happened), `out-of-range` (a counter's records add up beyond ±(2^53 − 1)), and for
+ *   can tell whether it happened), `out-of-range` (a counter's records add up beyond ±(2^53 − 1)), `max-hold`
+ *   (a lock was held for longer than that, and lost), `hung-holder` (this tab evicted one that did not answer), and for
  *   a commit that failed and is tried again what it failed with: `quota-exceeded`, `store-failed`,
  *   `fenced`, `unavailable`
  * @property {string} message one sentence for a person

@@ -581,10 +581,7 @@ export class Tab extends EventTarget {
 
     async #close() {
         const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used one
-        void this.#queues.started?.then(
-            (queues) => queues.close(),
-            () => {}, // told to who used a queue
-        );
+        const queues = this.#queues.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used a queue
         void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock
@@ -597,6 +594,7 @@ export class Tab extends EventTarget {
             for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
             await catalogue;
             await limits;
+            await queues;
             for (const counter of stored) counter._close();
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;

@@ -123,6 +123,24 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         await closeAll([a, b]);
     });
 
+    it('a Worker that awaits a lock, a mutex too, gives up in time, and leaves nothing behind', async () => {
+        const tab = await openThreads(browser.namespace());
+        await tab.evaluate(async () => {
+            const page = /** @type {any} */ (globalThis);
+            page.both = [await page.tab.lock('l').acquire(), await page.shared.mutex('l').lockAsync()];
+        });
+        assert.deepEqual(await tell(tab, 'lockInTime', 'l', { timeout: 50 }), ['TimeoutError', 'TimeoutError']);
+        const left = await tab.evaluate(async () => {
+            const page = /** @type {any} */ (globalThis);
+            page.both[0].release();
+            page.both[1].unlock();
+            (await page.shared.mutex('l').lockAsync()).unlock();
+            return page.tab.lock('l').query();
+        });
+        assert.deepEqual(left, []);
+        await tab.close();
+    });
+
     it('C++ threads wait for a Worker of another tab', async () => {
         const [a, b] = await openTwo(browser.namespace());
         await tell(b, 'lock', 'l');

@@ -27,6 +27,14 @@ export function tabLocker(attach, post) {
         tryLock: (name) => shared.tabLock(name).tryLock(),
         /** @param {string} name */
         lockAsync: async (name) => (await shared.tabLock(name).lockAsync()).token,
+        /**
+         * How requests for two locks that others hold end.
+         *
+         * @param {string} name
+         * @param {{ timeout: number }} options
+         */
+        lockInTime: (name, options) =>
+            Promise.all([shared.tabLock(name), shared.mutex(name)].map((lock) => lock.lockAsync(options).then(() => 'granted', ({ name: said }) => said))),
         /** @param {string} name */
         unlock: (name) => shared.tabLock(name).unlock(),
         /** @param {string} name */

@@ -248,14 +248,15 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
         }(context_.world, *timeout_ms, wait, stop, over.flag));
     }
     const auto changes = on_change([wait] { wait->bell.complete({}); });
-    while (true) {
+    while (!wait->end) {
         wait->bell = {};
         const bool locked = co_await is_locked();
-        if (wait->end) co_await fail(*wait->end, "the lock was not released before");
+        if (wait->end) break;
         if (!locked) co_return;
         co_await wait->bell.async();
-        if (wait->end) co_await fail(*wait->end, "the lock was not released before");
     }
+    const bool late = wait->end == ErrorCode::timed_out;
+    co_await fail(*wait->end, late ? "the lock was not released in time" : "the wait was aborted");
 }
 
 Task<bool> LockQueue::is_locked() {
