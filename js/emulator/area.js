@@ -95,5 +95,5 @@ class Area {
  */
 export function storageOf(context, area) {
     context.checkStorable(area === 0 ? 'localStorage' : 'sessionStorage');
-    return makeStorage(new Area(context, area), context.window.Storage);
+    return makeStorage(new Area(context, area), context.original('Storage'));
 }

@@ -175,7 +175,7 @@ export class Timers {
 export const dateOf = (context) =>
     new Proxy(host.Date, {
         construct: (target, given, newTarget) =>
-            Reflect.construct(target, given.length === 0 ? [context.wall()] : given, newTarget === context.window.Date ? target : newTarget),
+            Reflect.construct(target, given.length === 0 ? [context.wall()] : given, newTarget === context.original('Date') ? target : newTarget),
         apply: () => new host.Date(context.wall()).toString(),
         get: (target, key, receiver) => (key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver)),
     });

@@ -183,7 +183,7 @@ class Play {
     /** @param {Tab} tab */
     #corrupt(tab) {
         if (tab.closed) return;
-        const { localStorage } = tab.window;
+        const localStorage = tab.context.original('localStorage');
         const { length } = localStorage;
         if (length > 0) this.origin.corrupt(localStorage.key(this.origin.chance.below(length)));
     }

@@ -12,6 +12,7 @@ import { checkKey, closeConnections, databasesOf, loseDatabases } from './indexe
 import { said } from './said.js';
 import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
+import { dispatched } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -232,30 +233,29 @@ export class Origin {
         if (!context?.alive) return;
         const texts = kind === happening.changed || kind === happening.snapshot ? rules.texts : [];
         context.beginTask();
+        // Whatever a page has made of what is called here: the schedule goes on.
+        context.guard(() => this.#happens(context, { kind, number, area, from, endpoint, texts, data }));
+    }
+
+    /** @param {Context} context @param {{ kind: number, number: number, area: number, from: number, endpoint: number, texts: (string | null)[], data: unknown }} what */
+    #happens(context, { kind, number, area, from, endpoint, texts, data }) {
         switch (kind) {
             case happening.changed:
-                this.#changed(context, area, from, texts);
-                break;
+                return this.#changed(context, area, from, texts);
             case happening.granted:
-                context.locks.granted(number);
-                break;
+                return context.locks.granted(number);
             case happening.unavailable:
-                context.locks.unavailable(number);
-                break;
+                return context.locks.unavailable(number);
             case happening.stolen:
-                context.locks.stolen(number);
-                break;
+                return context.locks.stolen(number);
             case happening.released:
-                context.locks.released(number);
-                break;
+                return context.locks.released(number);
             case happening.snapshot:
-                context.locks.snapshot(number, texts);
-                break;
+                return context.locks.snapshot(number, texts);
             case happening.message:
-                context.channels.get(endpoint)?.(data);
-                break;
+                return context.channels.get(endpoint)?.(data);
             default:
-                context.timers.due(number);
+                return context.timers.due(number);
         }
     }
 
@@ -267,13 +267,10 @@ export class Origin {
 
     /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
     #changed(context, area, from, [key, oldValue, newValue]) {
-        const { window, opaque } = context;
-        if (opaque !== undefined) return;
+        if (context.opaque !== undefined) return;
         const url = this.contexts.get(from)?.address.href ?? '';
-        context.guard(() => {
-            const storageArea = area === 0 ? window.localStorage : window.sessionStorage;
-            window.dispatchEvent(trusted(window.StorageEvent, 'storage', { key, oldValue, newValue, url, storageArea }));
-        });
+        const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');
+        dispatched(context.window, trusted(context.original('StorageEvent'), 'storage', { key, oldValue, newValue, url, storageArea }));
     }
 
     /** @param {Context} context @param {() => void} task @param {number} kind @param {number} peer @internal */

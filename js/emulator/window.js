@@ -87,6 +87,16 @@ const READONLY = new Set(['window', 'localStorage', 'sessionStorage', 'navigator
 /** @param {any} global @returns {Context} */
 const contextOf = (global) => global[behind];
 
+/** @param {Context} context @param {string} name @param {(context: Context) => unknown} make @returns {any} */
+function madeOnce(context, name, make) {
+    const { made } = context;
+    if (!made.has(name)) made.set(name, make(context));
+    return made.get(name);
+}
+
+/** What a lazy property is to begin with, whatever a page has put in its place. @param {Context} context @param {string} name */
+export const originalOf = (context, name) => madeOnce(context, name, /** @type {(context: Context) => unknown} */ (MAKERS[name]));
+
 /**
  * Properties that are made for each global object, at the first look: opening a tab must be cheap.
  *
@@ -107,7 +117,7 @@ function lazily(prototype, makers) {
             enumerable: false,
             /** @this {any} */
             get() {
-                const value = make(contextOf(this));
+                const value = madeOnce(contextOf(this), name, make);
                 define(this, value);
                 return value;
             },
@@ -127,7 +137,7 @@ const COMMON = {
     MessageEvent: messageEventInterface,
     MessagePort: () => Port,
     Worker: workerInterface,
-    navigator: navigatorOf,
+    navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
     AbortSignal: abortSignalOf,
     Math: ({ chance }) => Object.create(Math, { random: { value: () => chance.fraction(), writable: true, configurable: true } }),
@@ -185,17 +195,20 @@ const WINDOW = {
     BeforeUnloadEvent: beforeUnloadEventInterface,
     localStorage: (context) => storageOf(context, 0),
     sessionStorage: (context) => storageOf(context, context.session),
-    Navigator: ({ window }) => window.navigator.constructor,
+    Navigator: (context) => context.original('navigator').constructor,
 };
+
+/** @type {Record<string, (context: Context) => unknown>} */
+const MAKERS = { ...COMMON, ...SECURE, ...WINDOW };
 
 /** How long a frame takes. */
 const frame_ms = 16;
 
 /** @type {Operations} */
 const WINDOW_OPERATIONS = {
-    requestAnimationFrame: [1, ({ timers, window }) => (given) => {
+    requestAnimationFrame: [1, (context) => (given) => {
         const call = callback('requestAnimationFrame', given);
-        return timers.set(() => call(window.performance.now()), frame_ms, [], false);
+        return context.timers.set(() => call(context.original('performance').now()), frame_ms, [], false);
     }],
     cancelAnimationFrame: [1, ({ timers }) => (id) => timers.clear(id)],
     requestIdleCallback: [1, ({ timers }) => (given) => {
@@ -296,7 +309,7 @@ function makeInterfaces(secure) {
     };
     Object.defineProperty(Window.prototype, 'name', { get: getName, set: setName, configurable: true });
     const Worker = globalInterface('WorkerGlobalScope', ['error', 'rejectionhandled', 'unhandledrejection'], secure);
-    lazily(Worker.prototype, { ...madeOf(WORKER_OPERATIONS), name: ({ name }) => name, WorkerNavigator: ({ window }) => window.navigator.constructor });
+    lazily(Worker.prototype, { ...madeOf(WORKER_OPERATIONS), name: ({ name }) => name, WorkerNavigator: (context) => context.original('navigator').constructor });
     defineHandlers(Worker.prototype, ['message', 'messageerror']);
     return { window: Window, worker: Worker };
 }

@@ -9,7 +9,7 @@ import { endDatabases } from './indexed-db.js';
 import { textOfBlob } from './load.web.js';
 import { postedToWorker } from './post.js';
 import { runFunction, runScript } from './script.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { belongsTo, dispatched, ReportingTarget } from './target.js';
 
 /** @typedef {import('./post.js').Posted} Posted */
 /** @typedef {string | Function | undefined} Script */
@@ -97,9 +97,9 @@ class WorkerObject extends ReportingTarget {
         const owner = this.#owner;
         owner.queueTask(() => {
             const { error, ...told } = init;
-            const event = trusted(owner.window.ErrorEvent, 'error', { ...told, error: null, cancelable: true });
+            const event = trusted(owner.original('ErrorEvent'), 'error', { ...told, error: null, cancelable: true });
             let handled = false;
-            owner.guard(() => (handled = !this.dispatchEvent(event)));
+            owner.guard(() => (handled = !dispatched(this, event)));
             if (!handled) owner.report(error);
         });
     }
