@@ -76,6 +76,8 @@ export class Timers {
 
     /** @param {any} handler @param {any} timeout @param {any[]} given @param {boolean} repeats */
     set(handler, timeout, given, repeats) {
+        // HTML §8.6: of a document that is not there any more, nothing.
+        if (!this.#context.active) return 0;
         const call = typeof handler === 'function' ? () => Reflect.apply(handler, this.#context.window, given) : this.#script(handler);
         const id = ++this.#last;
         this.#start(id, Math.max(timeout | 0, 0), call, repeats, this.#nesting + 1);

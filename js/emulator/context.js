@@ -32,6 +32,8 @@ export class Context {
     #reporting = false;
     /** What was made for its global object, by name. @type {Map<string, unknown>} */
     made = new Map();
+    /** Tasks that wait, by the rules' numbers of them. @type {Map<number, () => void>} */
+    tasks = new Map();
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
     /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./script.js').Look>} */
@@ -237,7 +239,9 @@ export class Context {
         this.alive = false;
         this.timers.clearAll();
         this.channels.clear();
+        this.tasks.clear();
         this.rules.closeContext(this.id);
+        this.origin.forgetContext(this);
         this.origin.wake();
     }
 }

@@ -56,8 +56,8 @@ export class Origin {
     /** How often something happened. */
     happened = 0;
     #closed = false;
-    /** @type {Map<number, () => void>} */
-    #tasks = new Map();
+    /** Of contexts that are gone, whose writes may still be on their way: their addresses. @type {Map<number, string>} */
+    #addresses = new Map();
     #lastTask = 0;
     #work = 0;
     #holds = 0;
@@ -102,6 +102,12 @@ export class Origin {
         const tab = new Tab(this, { opener, url: href, number: ++this.#tabsOpened });
         this.tabs.push(tab);
         return tab;
+    }
+
+    /** A context is gone: of it stays what the events of its writes tell. @param {Context} context @internal */
+    forgetContext({ id, kind, address: { href } }) {
+        this.contexts.delete(id);
+        if (kind === 'window') this.#addresses.set(id, href === this.url ? this.url : href);
     }
 
     /** @param {Tab} tab @internal */
@@ -224,8 +230,8 @@ export class Origin {
         const { number, contextId, from, area, endpoint } = rules;
         const context = this.contexts.get(contextId);
         if (kind === happening.task) {
-            const task = this.#tasks.get(number);
-            this.#tasks.delete(number);
+            const task = context?.tasks.get(number);
+            context?.tasks.delete(number);
             if (context?.alive && task) this.#begin(context, task);
             return;
         }
@@ -268,7 +274,7 @@ export class Origin {
     /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
     #changed(context, area, from, [key, oldValue, newValue]) {
         if (context.opaque !== undefined) return;
-        const url = this.contexts.get(from)?.address.href ?? '';
+        const url = this.contexts.get(from)?.address.href ?? this.#addresses.get(from) ?? '';
         const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');
         dispatched(context.window, trusted(context.original('StorageEvent'), 'storage', { key, oldValue, newValue, url, storageArea }));
     }
@@ -277,7 +283,7 @@ export class Origin {
     queueTask(context, task, kind, peer) {
         if (!context.alive) return;
         const number = ++this.#lastTask;
-        this.#tasks.set(number, task);
+        context.tasks.set(number, task);
         this.rules.task(context.id, kind, peer, number);
         this.wake();
     }

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createOrigin } from 'tabacus/emulator';
 
 /** @param {string} what */
@@ -63,6 +65,83 @@ describe('names that a page takes for itself', () => {
         void a.window.navigator.locks.request('mine', { signal }, () => {});
         assert.equal(await b.window.navigator.locks.request('other', () => 'granted'), 'granted');
         assert.deepEqual(uncaught, ["Error: the page's signal"]);
+        origin.close();
+    });
+});
+
+/** What is reachable from nowhere is gone. @type {() => void} */
+const collect = (setFlagsFromString('--expose-gc'), runInNewContext('gc'));
+
+/** @param {WeakRef<object>[]} refs @returns {Promise<number>} how many are still there */
+async function kept(refs) {
+    for (let turn = 0; turn < 4; ++turn) {
+        await new Promise((resolve) => setImmediate(resolve));
+        collect();
+    }
+    return refs.filter((one) => one.deref()).length;
+}
+
+describe('what is closed is let go', () => {
+    it('tabs, frames and workers of an origin that is open', async () => {
+        const origin = await createOrigin();
+        /** @type {WeakRef<object>[]} */
+        const refs = [];
+        await (async () => {
+            for (let at = 0; at < 20; ++at) {
+                const tab = origin.openTab();
+                const frame = tab.openFrame();
+                const worker = tab.openWorker('onmessage = () => {}');
+                for (const { window, scope } of /** @type {any[]} */ ([tab, frame, worker])) refs.push(new WeakRef(window ?? scope));
+                tab.window.localStorage.setItem(`${at}`, 'v');
+                frame.window.setTimeout(() => {}, 10);
+                void tab.window.navigator.locks.request('n', () => {}).catch(() => {});
+                worker.postMessage(at);
+                tab.window.postMessage(at);
+                if (at % 2 === 0) await origin.settled();
+                tab.closeFrame(frame);
+                if (at % 3 === 0) worker.terminate();
+                await tab.close();
+            }
+            origin.openTab().window.localStorage.getItem('k');
+            await origin.settled();
+        })();
+        assert.equal(await kept(refs), 0);
+        assert.equal(origin.tabs.length, 1);
+        origin.close();
+    });
+
+    it('an origin whose storage was used last', async () => {
+        /** @type {WeakRef<object>[]} */
+        const refs = [];
+        await (async () => {
+            const origin = await createOrigin();
+            refs.push(new WeakRef(origin));
+            origin.openTab().window.localStorage.getItem('k');
+            origin.close();
+        })();
+        assert.equal(await kept(refs), 0);
+    });
+
+    it('an event tells the address of a writer that is gone', async () => {
+        const origin = await createOrigin({ url: 'https://example.test/' });
+        const [writer, hearer] = [origin.openTab({ url: '/writer' }), origin.openTab()];
+        /** @type {string[]} */
+        const urls = [];
+        hearer.window.onstorage = (/** @type {any} */ { url }) => urls.push(url);
+        writer.window.localStorage.setItem('k', 'v');
+        await writer.close();
+        await origin.settled();
+        assert.deepEqual(urls, ['https://example.test/writer']);
+        origin.close();
+    });
+
+    it('a document that is gone has no timers (HTML §8.6)', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const { window } = tab.openFrame();
+        assert.equal(window.setTimeout(() => {}), 1);
+        tab.closeFrame(/** @type {any} */ (tab.frames[0]));
+        assert.deepEqual([window.setTimeout(() => {}), window.setInterval('0')], [0, 0]);
         origin.close();
     });
 });
