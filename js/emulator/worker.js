@@ -9,7 +9,7 @@ import { endDatabases } from './indexed-db.js';
 import { textOfBlob } from './load.web.js';
 import { postedToWorker } from './post.js';
 import { runFunction, runScript } from './script.js';
-import { belongsTo, dispatched, ReportingTarget } from './target.js';
+import { belongsTo, dispatched, isTarget, ReportingTarget } from './target.js';
 
 /** @typedef {import('./post.js').Posted} Posted */
 /** @typedef {string | Function | undefined} Script */
@@ -104,8 +104,8 @@ class WorkerObject extends ReportingTarget {
         });
     }
 
-    /** @param {any} _message @param {any} [_options] what is transferred, or options */
-    postMessage(_message, _options) {
+    /** @param {any} _message @param {any[]} _options what is transferred, or options */
+    postMessage(_message, ..._options) {
         const message = postedToWorker([...arguments]);
         if (this.#early) this.#early.push(message);
         else this.#deliver(message);
@@ -115,7 +115,7 @@ class WorkerObject extends ReportingTarget {
         endWorker(this.#context);
     }
 }
-defineHandlers(WorkerObject.prototype, ['message', 'messageerror', 'error']);
+defineHandlers(WorkerObject.prototype, ['message', 'messageerror', 'error'], {}, isTarget);
 
 /** A worker ends, with the workers that are its own. @param {Context} context */
 export function endWorker(context) {

@@ -237,10 +237,14 @@ describe('Web IDL', () => {
     it('what interfaces inherit, attributes are called, and refuse', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
-        const { BroadcastChannel, StorageEvent, QuotaExceededError, localStorage } = window;
+        const { BroadcastChannel, MessagePort, StorageEvent, Worker, QuotaExceededError, localStorage } = window;
         assert.deepEqual([Object.getPrototypeOf(BroadcastChannel) === EventTarget, Object.getPrototypeOf(BroadcastChannel.prototype) === EventTarget.prototype], [true, true]);
         assert.throws(() => BroadcastChannel.prototype.onmessage, TypeError);
         assert.throws(() => (BroadcastChannel.prototype.onmessage = () => {}), TypeError);
+        for (const { prototype } of [MessagePort, Worker]) {
+            assert.throws(() => prototype.onmessage, TypeError);
+            assert.equal(prototype.postMessage.length, 1);
+        }
         const { get, set } = /** @type {any} */ (Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage'));
         assert.deepEqual([get.name, set.name], ['get onmessage', 'set onmessage']);
         assert.equal(Object.getOwnPropertyDescriptor(StorageEvent.prototype, 'key')?.get?.name, 'get key');
