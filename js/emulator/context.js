@@ -179,7 +179,7 @@ export class Context {
 
     /** A message for many: each has a copy of its own. @param {EventTarget} target @param {unknown} data */
     fireMessage(target, data) {
-        this.firePosted(target, { data: structuredClone(data), ports: [] }, { origin: this.originText });
+        this.firePosted(target, { data: cloned(data), ports: [] }, { origin: this.originText });
     }
 
     /**
