@@ -190,7 +190,7 @@ class Play {
 
     async judge() {
         const stuck = [...this.unfinished].filter((tab) => !tab.closed).map((tab) => `tab ${tab.number}`);
-        if (stuck.length > 0) this.complain(`${stuck.join(' and ')} waits for ever`);
+        if (stuck.length > 0) this.complain(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
         if (this.complaint) return;
         const { origin, tabs, results, run, plan } = this;
         this.origin.rules.calmly();

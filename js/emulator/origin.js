@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** An emulated origin: its tabs, its schedule, and what may happen to what they share. */
 
 import { invalid, TabacusError } from '../errors.js';
@@ -9,7 +10,7 @@ import { happening, Rules, where } from './core.js';
 import { trusted } from './events.js';
 import { hostTask, unyieldingMax } from './host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
-import { said } from './said.js';
+import { said, short } from './said.js';
 import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
 import { dispatched } from './target.js';
@@ -41,6 +42,9 @@ const unseenMax = 100_000;
  * @property {number | undefined} quota_bytes
  * @property {{ dropsEqualWrites: boolean, wakesAfterAbort: boolean }} quirks
  */
+
+/** @type {typeof Symbol.dispose} */
+const dispose = /** @type {any} */ (Symbol.dispose ?? Symbol.for('Symbol.dispose'));
 
 export class Origin {
     /** The tabs that are open. @type {Tab[]} */
@@ -152,7 +156,7 @@ export class Origin {
         const { key, value, database, store } = checkRecord(record);
         if (database !== undefined && this.database) checkKey(this.database, key);
         const nonsense = value === undefined ? `\uD800{corrupt ${this.chance.bits()}` : value;
-        this.#tell(`${said(key)} is corrupted`);
+        this.#tell(`${short(said(key))} is corrupted`);
         if (database === undefined || store === undefined) {
             this.rules.overwrite(`${key}`, nonsense === null ? null : `${nonsense}`);
             return;
@@ -359,7 +363,7 @@ export class Origin {
         this.rules.delete();
     }
 
-    [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    [dispose]() {
         this.close();
     }
 

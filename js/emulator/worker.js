@@ -16,7 +16,7 @@ import { belongsTo, dispatched, isTarget, ReportingTarget } from './target.js';
 
 /**
  * What an owner holds of a worker.
- * @typedef {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: any, onerror: any }} Handle
+ * @typedef {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: ((event: any) => unknown) | null, onerror: ((event: any) => unknown) | null }} Handle
  */
 
 /**
