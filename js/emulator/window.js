@@ -34,10 +34,7 @@ const LANGUAGE = [
 /** ECMAScript §19.1: values, which nobody changes. */
 const VALUES = { NaN: { value: NaN }, Infinity: { value: Infinity }, undefined: { value: undefined } };
 
-/** @type {PropertyDescriptorMap | undefined} */
-let language;
-
-/** Their properties of a global object, which are its own. */
+/** Their properties of a global object, which are its own. @returns {PropertyDescriptorMap} */
 function makeLanguage() {
     const host = /** @type {any} */ (globalThis);
     const made = LANGUAGE.filter((name) => name in host).map((name) => [name, { value: host[name], writable: true, configurable: true }]);
@@ -314,6 +311,23 @@ function makeInterfaces(secure) {
     return { window: Window, worker: Worker };
 }
 
+/** What each global object has of its own, by what its kind shares. @type {WeakMap<Function, PropertyDescriptorMap>} */
+const own = new WeakMap();
+
+/** ECMAScript §19, and the interface objects that are made for each (Web IDL §3.7.3), at the first look. @param {Function} Shared */
+function ownOf(Shared) {
+    const known = own.get(Shared);
+    if (known) return known;
+    const made = makeLanguage();
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
+        if (!/^[A-Z]/.test(name) || !property.get) continue;
+        made[name] = property;
+        delete Shared.prototype[name];
+    }
+    own.set(Shared, made);
+    return made;
+}
+
 /** @param {object} prototype @param {string} name @param {(context: Context) => unknown} look */
 function defineChanging(prototype, name, look) {
     /** @this {any} */
@@ -334,8 +348,8 @@ const NAMES = { window: 'Window', worker: 'DedicatedWorkerGlobalScope' };
 export function makeGlobal(context) {
     const Shared = /** @type {new (key: symbol) => EventTarget} */ (globalInterfaces(isSecure(context.url))[context.kind]);
     class Global extends Shared {}
-    exposed(idlInterface(Global, NAMES[context.kind]), Global.prototype);
-    const global = Object.defineProperties(new Global(internal), (language ??= makeLanguage()));
+    const global = Object.defineProperties(new Global(internal), ownOf(Shared));
+    exposed(idlInterface(Global, NAMES[context.kind]), global);
     return belongsTo(Object.defineProperty(global, behind, { value: context }), context);
 }
 

@@ -213,6 +213,22 @@ describe('global objects', () => {
         origin.close();
     });
 
+    it('interface objects that are made for a global object are its own (Web IDL §3.7.3): read or not, and until they are deleted', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        for (const { window } of [tab, { window: tab.openWorker().scope }]) {
+            for (const name of ['BroadcastChannel', 'Lock', 'MessagePort', 'Worker']) {
+                assert.deepEqual([Object.hasOwn(window, name), Object.keys(window).includes(name)], [true, false], name);
+                assert.equal(typeof window[name], 'function');
+                delete window[name];
+                assert.equal(name in window, false, name);
+            }
+            assert.equal(Object.hasOwn(window, window.constructor.name), true);
+        }
+        assert.equal(await tab.window.navigator.locks.request('n', () => 'granted'), 'granted');
+        origin.close();
+    });
+
     it('interface objects: names, lengths, no constructors; workers have their own', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
