@@ -147,7 +147,7 @@ function word(argument, value, allowed) {
  * faults; even seeds go by priorities that change at random (PCT).
  *
  * @param {Scenario | string} scenario called in each tab with the tab, or a script that is run there
- * @param {ExploreOptions & CreateOriginOptions} [options]
+ * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options]
  * @returns {Promise<ExploreReport>}
  * @throws {TabacusError} `invalid-argument`, `unavailable` without emulator.wasm
  * @example
@@ -178,8 +178,8 @@ export async function explore(scenario, options = {}) {
  * A broken run again, step by step as it was.
  *
  * @param {Scenario | string} scenario the same
- * @param {{ seed?: number, schedule?: readonly number[] }} found a report of a broken run, or what was kept of one
- * @param {ExploreOptions & CreateOriginOptions} [options] the same
+ * @param {ExploreReport | { seed: number, schedule: readonly number[] }} found a report of a broken run, or what was kept of one
+ * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options] the same
  * @returns {Promise<ExploreReport>} unbroken if that run does not break any more
  */
 export async function replay(scenario, found, options = {}) {

@@ -1,14 +1,28 @@
+import { invalid } from '../errors.js';
 import { open } from '../tab/open.js';
+
+/** @typedef {import('../tab/tab.js').Tab} Tab */
+
+/** @param {any} tab @returns {Tab} @throws {import('../errors.js').TabacusError} `invalid-argument` */
+function checkTab(tab) {
+    if (typeof tab?._acquire !== 'function') throw invalid('tab', tab, 'a tab that open() gave, or a promise of one');
+    return tab;
+}
 
 /**
  * The tab that a replacement works on: the caller's, or one of its own, opened when it is first used.
  *
  * @param {string} namespace
- * @param {import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab> | undefined} given
- * @returns {() => Promise<import('../tab/tab.js').Tab>}
+ * @param {Tab | Promise<Tab> | undefined} given
+ * @returns {() => Promise<Tab>}
+ * @throws {import('../errors.js').TabacusError} `invalid-argument`
  */
 export function opener(namespace, given) {
-    /** @type {Promise<import('../tab/tab.js').Tab> | undefined} */
-    let opened;
-    return () => (opened ??= given ? Promise.resolve(given) : open({ namespace }));
+    if (!given) {
+        /** @type {Promise<Tab> | undefined} */
+        let opened;
+        return () => (opened ??= open({ namespace }));
+    }
+    if (!('then' in Object(given))) checkTab(given);
+    return async () => checkTab(await given);
 }

@@ -1,6 +1,7 @@
 /** What stands behind a tab's localStorage or sessionStorage: an area of the rules, as one context sees it. */
 
 import { where } from './core.js';
+import { short } from './said.js';
 import { makeStorage } from './storage.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -46,7 +47,7 @@ class Area {
             value = context.rules.get(context.id, this.#area, key);
             this.#values.set(key, value);
         }
-        if (context.rules.tells) context.rules.tell(context.id, where.item, () => `reads ${key}: ${value ?? 'nothing'}`);
+        if (context.rules.tells) context.rules.tell(context.id, where.item, () => `reads ${short(key)}: ${short(value ?? 'nothing')}`);
         return value;
     }
 
@@ -95,5 +96,5 @@ class Area {
  */
 export function storageOf(context, area) {
     context.checkStorable(area === 0 ? 'localStorage' : 'sessionStorage');
-    return makeStorage(new Area(context, area), context.window.Storage);
+    return makeStorage(new Area(context, area), context.original('Storage'));
 }

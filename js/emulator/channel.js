@@ -1,6 +1,7 @@
 /** BroadcastChannel (HTML §9.5) over the rules' channels. */
 
 import { defineHandlers, idlInterface, requireArguments } from './idl.js';
+import { short } from './said.js';
 import { belongsTo, inheritEventTarget, isTarget, ReportingTarget } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -56,7 +57,7 @@ export const broadcastChannelInterface = (context) => {
             if (!context.fullyActive) return;
             if (this.#closed) throw new DOMException('the channel is closed', 'InvalidStateError');
             const data = context.serialize(message);
-            context.rules.tell(context.id, 18, () => `posts ${told(data)}`);
+            context.rules.tell(context.id, 18, () => `posts ${short(told(data))}`);
             context.origin.mail.send(data, (number) => context.rules.post(context.id, this.#endpoint, number));
             context.origin.wake();
         }
@@ -70,7 +71,7 @@ export const broadcastChannelInterface = (context) => {
 
         /** @param {unknown} data */
         #hear(data) {
-            context.rules.tell(context.id, 18, () => `hears ${told(data)}`);
+            context.rules.tell(context.id, 18, () => `hears ${short(told(data))}`);
             context.fireMessage(this, data);
         }
     }

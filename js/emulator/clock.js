@@ -76,6 +76,8 @@ export class Timers {
 
     /** @param {any} handler @param {any} timeout @param {any[]} given @param {boolean} repeats */
     set(handler, timeout, given, repeats) {
+        // HTML §8.6: of a document that is not there any more, nothing.
+        if (!this.#context.active) return 0;
         const call = typeof handler === 'function' ? () => Reflect.apply(handler, this.#context.window, given) : this.#script(handler);
         const id = ++this.#last;
         this.#start(id, Math.max(timeout | 0, 0), call, repeats, this.#nesting + 1);
@@ -175,7 +177,7 @@ export class Timers {
 export const dateOf = (context) =>
     new Proxy(host.Date, {
         construct: (target, given, newTarget) =>
-            Reflect.construct(target, given.length === 0 ? [context.wall()] : given, newTarget === context.window.Date ? target : newTarget),
+            Reflect.construct(target, given.length === 0 ? [context.wall()] : given, newTarget === context.original('Date') ? target : newTarget),
         apply: () => new host.Date(context.wall()).toString(),
         get: (target, key, receiver) => (key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver)),
     });

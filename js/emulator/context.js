@@ -10,7 +10,8 @@ import { cloned } from './post.js';
 import { said } from './said.js';
 import { runFunction, runScript } from './script.js';
 import { checkOptions } from '../shared/check.js';
-import { makeGlobal } from './window.js';
+import { dispatched } from './target.js';
+import { makeGlobal, originalOf } from './window.js';
 import { openWorker } from './worker.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
@@ -29,6 +30,10 @@ export class Context {
     /** The element that a frame is shown in. @type {object | null} */
     element = null;
     #reporting = false;
+    /** What was made for its global object, by name. @type {Map<string, unknown>} */
+    made = new Map();
+    /** Tasks that wait, by the rules' numbers of them. @type {Map<number, () => void>} */
+    tasks = new Map();
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
     /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./script.js').Look>} */
@@ -64,6 +69,16 @@ export class Context {
         /** @type {any} */
         this.window = makeGlobal(this);
         origin.contexts.set(this.id, this);
+    }
+
+    /**
+     * An interface or an object of its global object, which a page's own of that name does not change.
+     *
+     * @param {string} name
+     * @returns {any}
+     */
+    original(name) {
+        return originalOf(this, name);
     }
 
     /** Do its writes still count? */
@@ -136,8 +151,8 @@ export class Context {
         if (this.#reporting) return this.unhandled(uncaught);
         this.#reporting = true;
         try {
-            const event = trusted(this.window.ErrorEvent, 'error', { ...uncaught, cancelable: true });
-            if (this.window.dispatchEvent(event)) this.unhandled(uncaught);
+            const event = trusted(this.original('ErrorEvent'), 'error', { ...uncaught, cancelable: true });
+            if (dispatched(this.window, event)) this.unhandled(uncaught);
         } finally {
             this.#reporting = false;
         }
@@ -148,7 +163,7 @@ export class Context {
 
     /** @param {EventTarget} target @param {Event} event */
     fire(target, event) {
-        this.guard(() => target.dispatchEvent(event));
+        this.guard(() => dispatched(target, event));
     }
 
     /** HTML §2.7.3 @param {unknown} message */
@@ -164,7 +179,7 @@ export class Context {
 
     /** A message for many: each has a copy of its own. @param {EventTarget} target @param {unknown} data */
     fireMessage(target, data) {
-        this.firePosted(target, { data: structuredClone(data), ports: [] }, { origin: this.originText });
+        this.firePosted(target, { data: cloned(data), ports: [] }, { origin: this.originText });
     }
 
     /**
@@ -176,7 +191,7 @@ export class Context {
      */
     firePosted(target, message, { source = null, origin = '' } = {}) {
         const { data, ports } = this.received(message);
-        this.guard(() => target.dispatchEvent(trusted(this.window.MessageEvent, 'message', { data, origin, ports, source })));
+        this.guard(() => dispatched(target, trusted(this.original('MessageEvent'), 'message', { data, origin, ports, source })));
     }
 
     quotaExceeded() {
@@ -224,7 +239,9 @@ export class Context {
         this.alive = false;
         this.timers.clearAll();
         this.channels.clear();
+        this.tasks.clear();
         this.rules.closeContext(this.id);
+        this.origin.forgetContext(this);
         this.origin.wake();
     }
 }

@@ -3,6 +3,7 @@
 import { compile, instantiated } from '../core/module.js';
 import { TabacusError } from '../errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
+import { oneLine } from './said.js';
 
 /** Kinds of happening: wasm/src/lab/emulator/emulated_origin.hpp. */
 export const happening = Object.freeze({
@@ -344,12 +345,12 @@ export class Rules {
     /** @param {number} context 0: the browser @param {number} about @param {() => string} words */
     tell(context, about, words) {
         if (!this.tells) return;
-        this.#say(words());
+        this.#say(oneLine(words()));
         this.#glue._emu_tell(this.#origin, context, about);
     }
     /** @param {string} complaint @returns {string} */
     trace(complaint) {
-        this.#say(complaint);
+        this.#say(oneLine(complaint));
         this.#glue._emu_trace(this.#origin);
         return this.#answer();
     }

@@ -128,7 +128,7 @@ class FrameElement extends Element {
     }
     get contentDocument() {
         const frame = this.#frame;
-        return frame && frame.opaque === this.#parent.opaque ? frame.window.document : null;
+        return frame && frame.opaque === this.#parent.opaque ? frame.original('document') : null;
     }
 
     get src() {
@@ -225,7 +225,7 @@ export function documentOf(context) {
         hidden: { get: () => tab.hidden, enumerable: true },
         defaultView: { get: () => (context.detached ? null : context.window) },
         readyState: { value: 'complete' },
-        location: { get: () => context.window.location },
+        location: { get: () => context.original('location') },
         cookie: { value: '', writable: true },
         ...Object.fromEntries(['URL', 'documentURI'].map((name) => [name, { value: address.href }])),
         baseURI: { value: url.href },

@@ -183,14 +183,14 @@ class Play {
     /** @param {Tab} tab */
     #corrupt(tab) {
         if (tab.closed) return;
-        const { localStorage } = tab.window;
+        const localStorage = tab.context.original('localStorage');
         const { length } = localStorage;
         if (length > 0) this.origin.corrupt(localStorage.key(this.origin.chance.below(length)));
     }
 
     async judge() {
         const stuck = [...this.unfinished].filter((tab) => !tab.closed).map((tab) => `tab ${tab.number}`);
-        if (stuck.length > 0) this.complain(`${stuck.join(' and ')} waits for ever`);
+        if (stuck.length > 0) this.complain(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
         if (this.complaint) return;
         const { origin, tabs, results, run, plan } = this;
         this.origin.rules.calmly();

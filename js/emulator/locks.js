@@ -88,7 +88,7 @@ export class LocksOf {
             return;
         }
         request.forget();
-        const lock = new this.#context.window.Lock(internal, request.name, request.options.mode);
+        const lock = new (this.#context.original('Lock'))(internal, request.name, request.options.mode);
         this.#follow(number, request, invoked(request.callback, lock));
     }
 

@@ -22,16 +22,15 @@ const FACTS = {
 /** Of windows only. */
 const WINDOW_FACTS = { cookieEnabled: true, productSub: '20030107', vendor: '', vendorSub: '', webdriver: false, pdfViewerEnabled: false };
 
-/** @param {Context} context @returns {any} */
-export function navigatorOf(context) {
+/** @param {Context} context @param {boolean} secure @returns {any} */
+export function navigatorOf(context, secure) {
     class Navigator {
         /** @param {symbol} key */
         constructor(key) {
             onlyInternal(key);
         }
     }
-    const { LockManager } = context.window;
-    const locks = LockManager && new LockManager(internal, context.locks);
+    const locks = secure && new (context.original('LockManager'))(internal, context.locks);
     const isWindow = context.kind === 'window';
     const facts = { ...FACTS, ...(isWindow && WINDOW_FACTS), ...(locks && { locks }) };
     const navigator = new Navigator(internal);

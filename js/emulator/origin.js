@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** An emulated origin: its tabs, its schedule, and what may happen to what they share. */
 
 import { invalid, TabacusError } from '../errors.js';
@@ -9,9 +10,10 @@ import { happening, Rules, where } from './core.js';
 import { trusted } from './events.js';
 import { hostTask, unyieldingMax } from './host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
-import { said } from './said.js';
+import { said, short } from './said.js';
 import { isStorage } from './storage.js';
 import { sameOriginUrl, Tab } from './tab.js';
+import { dispatched } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -41,6 +43,9 @@ const unseenMax = 100_000;
  * @property {{ dropsEqualWrites: boolean, wakesAfterAbort: boolean }} quirks
  */
 
+/** @type {typeof Symbol.dispose} */
+const dispose = /** @type {any} */ (Symbol.dispose ?? Symbol.for('Symbol.dispose'));
+
 export class Origin {
     /** The tabs that are open. @type {Tab[]} */
     tabs = [];
@@ -55,8 +60,8 @@ export class Origin {
     /** How often something happened. */
     happened = 0;
     #closed = false;
-    /** @type {Map<number, () => void>} */
-    #tasks = new Map();
+    /** Of contexts that are gone, whose writes may still be on their way: their addresses. @type {Map<number, string>} */
+    #addresses = new Map();
     #lastTask = 0;
     #work = 0;
     #holds = 0;
@@ -103,6 +108,12 @@ export class Origin {
         return tab;
     }
 
+    /** A context is gone: of it stays what the events of its writes tell. @param {Context} context @internal */
+    forgetContext({ id, kind, address: { href } }) {
+        this.contexts.delete(id);
+        if (kind === 'window') this.#addresses.set(id, href === this.url ? this.url : href);
+    }
+
     /** @param {Tab} tab @internal */
     forget(tab) {
         this.tabs = this.tabs.filter((one) => one !== tab);
@@ -145,7 +156,7 @@ export class Origin {
         const { key, value, database, store } = checkRecord(record);
         if (database !== undefined && this.database) checkKey(this.database, key);
         const nonsense = value === undefined ? `\uD800{corrupt ${this.chance.bits()}` : value;
-        this.#tell(`${said(key)} is corrupted`);
+        this.#tell(`${short(said(key))} is corrupted`);
         if (database === undefined || store === undefined) {
             this.rules.overwrite(`${key}`, nonsense === null ? null : `${nonsense}`);
             return;
@@ -223,8 +234,8 @@ export class Origin {
         const { number, contextId, from, area, endpoint } = rules;
         const context = this.contexts.get(contextId);
         if (kind === happening.task) {
-            const task = this.#tasks.get(number);
-            this.#tasks.delete(number);
+            const task = context?.tasks.get(number);
+            context?.tasks.delete(number);
             if (context?.alive && task) this.#begin(context, task);
             return;
         }
@@ -232,30 +243,29 @@ export class Origin {
         if (!context?.alive) return;
         const texts = kind === happening.changed || kind === happening.snapshot ? rules.texts : [];
         context.beginTask();
+        // Whatever a page has made of what is called here: the schedule goes on.
+        context.guard(() => this.#happens(context, { kind, number, area, from, endpoint, texts, data }));
+    }
+
+    /** @param {Context} context @param {{ kind: number, number: number, area: number, from: number, endpoint: number, texts: (string | null)[], data: unknown }} what */
+    #happens(context, { kind, number, area, from, endpoint, texts, data }) {
         switch (kind) {
             case happening.changed:
-                this.#changed(context, area, from, texts);
-                break;
+                return this.#changed(context, area, from, texts);
             case happening.granted:
-                context.locks.granted(number);
-                break;
+                return context.locks.granted(number);
             case happening.unavailable:
-                context.locks.unavailable(number);
-                break;
+                return context.locks.unavailable(number);
             case happening.stolen:
-                context.locks.stolen(number);
-                break;
+                return context.locks.stolen(number);
             case happening.released:
-                context.locks.released(number);
-                break;
+                return context.locks.released(number);
             case happening.snapshot:
-                context.locks.snapshot(number, texts);
-                break;
+                return context.locks.snapshot(number, texts);
             case happening.message:
-                context.channels.get(endpoint)?.(data);
-                break;
+                return context.channels.get(endpoint)?.(data);
             default:
-                context.timers.due(number);
+                return context.timers.due(number);
         }
     }
 
@@ -267,20 +277,17 @@ export class Origin {
 
     /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
     #changed(context, area, from, [key, oldValue, newValue]) {
-        const { window, opaque } = context;
-        if (opaque !== undefined) return;
-        const url = this.contexts.get(from)?.address.href ?? '';
-        context.guard(() => {
-            const storageArea = area === 0 ? window.localStorage : window.sessionStorage;
-            window.dispatchEvent(trusted(window.StorageEvent, 'storage', { key, oldValue, newValue, url, storageArea }));
-        });
+        if (context.opaque !== undefined) return;
+        const url = this.contexts.get(from)?.address.href ?? this.#addresses.get(from) ?? '';
+        const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');
+        dispatched(context.window, trusted(context.original('StorageEvent'), 'storage', { key, oldValue, newValue, url, storageArea }));
     }
 
     /** @param {Context} context @param {() => void} task @param {number} kind @param {number} peer @internal */
     queueTask(context, task, kind, peer) {
         if (!context.alive) return;
         const number = ++this.#lastTask;
-        this.#tasks.set(number, task);
+        context.tasks.set(number, task);
         this.rules.task(context.id, kind, peer, number);
         this.wake();
     }
@@ -356,7 +363,7 @@ export class Origin {
         this.rules.delete();
     }
 
-    [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    [dispose]() {
         this.close();
     }
 

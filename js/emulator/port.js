@@ -4,7 +4,7 @@ import { source } from './core.js';
 import { trusted } from './events.js';
 import { defineHandlers, idlInterface, internal, onlyInternal } from './idl.js';
 import { postedToWorker } from './post.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { belongsTo, isTarget, ReportingTarget } from './target.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./post.js').Posted} Posted */
@@ -28,8 +28,8 @@ export class Port extends ReportingTarget {
         super();
     }
 
-    /** @param {any} _message @param {any} [_options] what is transferred, or options */
-    postMessage(_message, _options) {
+    /** @param {any} _message @param {any[]} _options what is transferred, or options */
+    postMessage(_message, ..._options) {
         const message = postedToWorker([...arguments], this);
         const peer = this.#peer;
         if (peer) peer.#receive({ message, from: this.#context?.agent });
@@ -103,7 +103,7 @@ export class Port extends ReportingTarget {
         return heir;
     }
 }
-defineHandlers(Port.prototype, ['message', 'messageerror', 'close']);
+defineHandlers(Port.prototype, ['message', 'messageerror', 'close'], {}, isTarget);
 idlInterface(Port, 'MessagePort');
 
 /** Setting its handler starts a port. */

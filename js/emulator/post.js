@@ -1,5 +1,6 @@
 /** What postMessage() of windows, workers and their scopes makes of its arguments. */
 
+import { QuotaExceededError } from './events.js';
 import { isPlatformObject, requireArguments } from './idl.js';
 import { Port } from './port.js';
 
@@ -25,22 +26,31 @@ export function transferred(message, transfer) {
     if (new Set(own).size < own.length) throw uncloneable('a port is transferred twice');
     if (own.some(Port.isDetached)) throw uncloneable('a port was closed, or transferred before');
     const rest = transfer.filter((one) => !(one instanceof Port));
-    /** Stand for ports within the clone. @type {Map<unknown, object>} */
-    const marks = new Map(own.map((port) => [port, {}]));
+    const exceptions = exceptionsIn(message, transfer);
+    /** Stand for ports and exceptions within the clone. @type {Map<unknown, object>} */
+    const marks = new Map([...own, ...exceptions].map((one) => [one, {}]));
     for (const one of rest.filter(isPort)) marks.set(one, one);
-    const data = own.length > 0 ? marked(checkCloneable(message, transfer), marks, new Map()) : checkCloneable(message, transfer);
+    const data = own.length + exceptions.length > 0 ? marked(message, marks, new Map()) : message;
     const listed = transfer.filter(isPort).map((port) => marks.get(port) ?? port);
     const copy = /** @type {any} */ (clone({ data, listed, marks: [...marks.values()] }, { transfer: rest }));
-    const arrived = new Map(own.map((port, at) => [copy.marks[at], Port.transfer(port)]));
+    const there = [...own.map(Port.transfer), ...exceptions.map(copied)];
+    const arrived = new Map(there.map((one, at) => [copy.marks[at], one]));
     const ports = copy.listed.map((/** @type {any} */ one) => arrived.get(one) ?? one);
     return { data: arrived.size > 0 ? replaced(copy.data, arrived, new Set()) : copy.data, ports };
+}
+
+/** Web IDL §2.8.2: of an exception goes over what it says; Node's are plain objects then. @param {any} exception @returns {DOMException} */
+function copied(exception) {
+    const { name, message, quota, requested } = exception;
+    if (!(exception instanceof QuotaExceededError)) return new DOMException(message, name);
+    return new QuotaExceededError(message, { quota: quota ?? undefined, requested: requested ?? undefined });
 }
 
 /** Whether structuredClone() looks into it as into an object without a type of its own. @param {any} value */
 const isPlain = (value) => Object.prototype.toString.call(value) === '[object Object]';
 
 /**
- * A copy with marks in the places of ports: what is posted is the caller's.
+ * A copy with marks in the places of ports and exceptions: what is posted is the caller's.
  *
  * @param {any} value
  * @param {Map<unknown, object>} marks
@@ -63,10 +73,10 @@ function marked(value, marks, copies) {
 }
 
 /**
- * A clone, with ports in the places of their marks.
+ * A clone, with ports and exceptions in the places of their marks.
  *
  * @param {any} value
- * @param {Map<unknown, Port>} arrived
+ * @param {Map<unknown, object>} arrived
  * @param {Set<object>} seen
  * @returns {any}
  */
@@ -113,8 +123,9 @@ function within(value) {
  *
  * @param {unknown} value
  * @param {readonly unknown[]} transfer
+ * @returns {DOMException[]} those among it
  */
-function checkCloneable(value, transfer) {
+function exceptionsIn(value, transfer) {
     const found = new Set([value]);
     // A set tells what is added to it while it is read.
     for (const one of found) {
@@ -122,7 +133,7 @@ function checkCloneable(value, transfer) {
         if (isRefused(one)) throw refusal(one);
         for (const inner of within(one)) if (isObject(inner)) found.add(inner);
     }
-    return value;
+    return [...found].filter((one) => one instanceof DOMException);
 }
 
 /** @param {unknown} value @param {StructuredSerializeOptions} [options] */
@@ -138,7 +149,7 @@ function clone(value, options) {
 }
 
 /** HTML §2.7.3, for many. @param {unknown} value */
-export const cloned = (value) => clone(checkCloneable(value, []));
+export const cloned = (value) => transferred(value, []).data;
 
 /** @param {any} given a sequence<object>? @returns {any[]} */
 function sequence(given) {

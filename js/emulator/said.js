@@ -1,4 +1,4 @@
-/** What was thrown, in words: whatever it is, it can be told. */
+/** What was thrown, and what a trace tells, in words: whatever it is, it can be told. */
 
 /** @param {(error: any) => string} words @returns {(error: unknown) => string} */
 const whatever = (words) => (error) => {
@@ -11,6 +11,15 @@ const whatever = (words) => (error) => {
     }
     return 'an exception';
 };
+
+/** How much of a text a line of a trace shows, in units. */
+const shownMax = 80;
+
+/** A part of a trace's line: the beginning of what is long. @param {string} text */
+export const short = (text) => (text.length > shownMax ? `${text.slice(0, shownMax)}… (${text.length} units)` : text);
+
+/** A line of a trace: what would end it is escaped. @param {string} text */
+export const oneLine = (text) => text.replace(/[\p{Cc}\u2028\u2029]/gu, (unit) => (unit === '\n' ? '\\n' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`));
 
 /** As a browser's console tells it. */
 export const said = whatever(String);

@@ -36,18 +36,9 @@ class Behind extends Stamped {
         this.#items = items;
     }
 
-    /** Whom items() was asked about last: to look into a Proxy takes engines as long as the rest of a call. @type {any} */
-    static #last = {};
-    /** @type {Items} */
-    static #lastItems;
-
     /** Throws a TypeError for what is none, as Web IDL has it. @param {any} storage @returns {Items} */
     static items(storage) {
-        if (storage !== Behind.#last) {
-            Behind.#lastItems = storage.#items;
-            Behind.#last = storage;
-        }
-        return Behind.#lastItems;
+        return storage.#items;
     }
 
     /** @param {unknown} object */
@@ -61,6 +52,17 @@ export const isStorage = (object) => Behind.is(object);
 
 /** A Storage interface of its own for each global object. @returns {any} */
 export const storageInterface = () => {
+    // Whom a call was about last: to look into a Proxy takes engines as long as the rest of a call.
+    let last = {};
+    /** @type {Items} */
+    let lastItems;
+    const itemsOf = (/** @type {any} */ storage) => {
+        if (storage !== last) {
+            lastItems = Behind.items(storage);
+            last = storage;
+        }
+        return lastItems;
+    };
     class Storage {
         /** @param {symbol} key */
         constructor(key) {
@@ -68,36 +70,36 @@ export const storageInterface = () => {
         }
 
         get length() {
-            return Behind.items(this).keys().length;
+            return itemsOf(this).keys().length;
         }
 
         /** @param {any} index */
         key(index) {
             requireArguments("execute 'key' on 'Storage'", arguments, 1);
             const at = index >>> 0;
-            return Behind.items(this).keys()[at] ?? null;
+            return itemsOf(this).keys()[at] ?? null;
         }
 
         /** @param {any} key */
         getItem(key) {
             if (arguments.length < 1) requireArguments("execute 'getItem' on 'Storage'", arguments, 1);
-            return Behind.items(this).get(`${key}`);
+            return itemsOf(this).get(`${key}`);
         }
 
         /** @param {any} key @param {any} value */
         setItem(key, value) {
             if (arguments.length < 2) requireArguments("execute 'setItem' on 'Storage'", arguments, 2);
-            Behind.items(this).set(`${key}`, `${value}`);
+            itemsOf(this).set(`${key}`, `${value}`);
         }
 
         /** @param {any} key */
         removeItem(key) {
             requireArguments("execute 'removeItem' on 'Storage'", arguments, 1);
-            Behind.items(this).remove(`${key}`);
+            itemsOf(this).remove(`${key}`);
         }
 
         clear() {
-            Behind.items(this).clear();
+            itemsOf(this).clear();
         }
     }
     return idlInterface(Storage, 'Storage');

@@ -169,20 +169,20 @@ export class Tab {
     #fireAtDocuments(type, bubbles = false) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
-            context.fire(context.window.document, trusted(Event, type, { bubbles }));
+            context.fire(context.original('document'), trusted(Event, type, { bubbles }));
         }
     }
 
     /** @param {string} type @param {boolean} persisted */
     #fireTransition(type, persisted) {
-        this.#fireAtWindows(({ window }) => trusted(window.PageTransitionEvent, type, { persisted, bubbles: true, cancelable: true }));
+        this.#fireAtWindows((context) => trusted(context.original('PageTransitionEvent'), type, { persisted, bubbles: true, cancelable: true }));
     }
 
     /** @param {(context: Context) => Event} make */
     #fireAtWindows(make) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
-            context.guard(() => context.window.dispatchEvent(make(context)));
+            context.fire(context.window, make(context));
         }
     }
 
@@ -293,7 +293,7 @@ export class Tab {
     async close() {
         if (this.closed) return;
         this.#tell('is closed');
-        this.#fireAtWindows(({ window }) => trusted(window.BeforeUnloadEvent, internal, { cancelable: true }));
+        this.#fireAtWindows((context) => trusted(context.original('BeforeUnloadEvent'), internal, { cancelable: true }));
         this.#fireTransition('pagehide', false);
         this.hidden = true;
         this.#fireAtDocuments('visibilitychange', true);

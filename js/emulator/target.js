@@ -29,6 +29,11 @@ export function guardedListener(listener) {
     return call;
 }
 
+const { dispatchEvent } = EventTarget.prototype;
+
+/** Dispatches, whatever a page has put in the place of dispatchEvent(). @param {EventTarget} target @param {Event} event @returns {boolean} false: it was cancelled */
+export const dispatched = (target, event) => Reflect.apply(target instanceof InnerTarget ? InnerTarget.prototype.dispatchEvent : dispatchEvent, target, [event]);
+
 export class ReportingTarget extends EventTarget {
     /** @param {string} type @param {any} listener @param {any} [options] */
     addEventListener(type, listener, options) {

@@ -34,10 +34,7 @@ const LANGUAGE = [
 /** ECMAScript §19.1: values, which nobody changes. */
 const VALUES = { NaN: { value: NaN }, Infinity: { value: Infinity }, undefined: { value: undefined } };
 
-/** @type {PropertyDescriptorMap | undefined} */
-let language;
-
-/** Their properties of a global object, which are its own. */
+/** Their properties of a global object, which are its own. @returns {PropertyDescriptorMap} */
 function makeLanguage() {
     const host = /** @type {any} */ (globalThis);
     const made = LANGUAGE.filter((name) => name in host).map((name) => [name, { value: host[name], writable: true, configurable: true }]);
@@ -87,6 +84,16 @@ const READONLY = new Set(['window', 'localStorage', 'sessionStorage', 'navigator
 /** @param {any} global @returns {Context} */
 const contextOf = (global) => global[behind];
 
+/** @param {Context} context @param {string} name @param {(context: Context) => unknown} make @returns {any} */
+function madeOnce(context, name, make) {
+    const { made } = context;
+    if (!made.has(name)) made.set(name, make(context));
+    return made.get(name);
+}
+
+/** What a lazy property is to begin with, whatever a page has put in its place. @param {Context} context @param {string} name */
+export const originalOf = (context, name) => madeOnce(context, name, /** @type {(context: Context) => unknown} */ (MAKERS[name]));
+
 /**
  * Properties that are made for each global object, at the first look: opening a tab must be cheap.
  *
@@ -107,7 +114,7 @@ function lazily(prototype, makers) {
             enumerable: false,
             /** @this {any} */
             get() {
-                const value = make(contextOf(this));
+                const value = madeOnce(contextOf(this), name, make);
                 define(this, value);
                 return value;
             },
@@ -127,7 +134,7 @@ const COMMON = {
     MessageEvent: messageEventInterface,
     MessagePort: () => Port,
     Worker: workerInterface,
-    navigator: navigatorOf,
+    navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
     AbortSignal: abortSignalOf,
     Math: ({ chance }) => Object.create(Math, { random: { value: () => chance.fraction(), writable: true, configurable: true } }),
@@ -185,17 +192,20 @@ const WINDOW = {
     BeforeUnloadEvent: beforeUnloadEventInterface,
     localStorage: (context) => storageOf(context, 0),
     sessionStorage: (context) => storageOf(context, context.session),
-    Navigator: ({ window }) => window.navigator.constructor,
+    Navigator: (context) => context.original('navigator').constructor,
 };
+
+/** @type {Record<string, (context: Context) => unknown>} */
+const MAKERS = { ...COMMON, ...SECURE, ...WINDOW };
 
 /** How long a frame takes. */
 const frame_ms = 16;
 
 /** @type {Operations} */
 const WINDOW_OPERATIONS = {
-    requestAnimationFrame: [1, ({ timers, window }) => (given) => {
+    requestAnimationFrame: [1, (context) => (given) => {
         const call = callback('requestAnimationFrame', given);
-        return timers.set(() => call(window.performance.now()), frame_ms, [], false);
+        return context.timers.set(() => call(context.original('performance').now()), frame_ms, [], false);
     }],
     cancelAnimationFrame: [1, ({ timers }) => (id) => timers.clear(id)],
     requestIdleCallback: [1, ({ timers }) => (given) => {
@@ -296,9 +306,26 @@ function makeInterfaces(secure) {
     };
     Object.defineProperty(Window.prototype, 'name', { get: getName, set: setName, configurable: true });
     const Worker = globalInterface('WorkerGlobalScope', ['error', 'rejectionhandled', 'unhandledrejection'], secure);
-    lazily(Worker.prototype, { ...madeOf(WORKER_OPERATIONS), name: ({ name }) => name, WorkerNavigator: ({ window }) => window.navigator.constructor });
+    lazily(Worker.prototype, { ...madeOf(WORKER_OPERATIONS), name: ({ name }) => name, WorkerNavigator: (context) => context.original('navigator').constructor });
     defineHandlers(Worker.prototype, ['message', 'messageerror']);
     return { window: Window, worker: Worker };
+}
+
+/** What each global object has of its own, by what its kind shares. @type {WeakMap<Function, PropertyDescriptorMap>} */
+const own = new WeakMap();
+
+/** ECMAScript §19, and the interface objects that are made for each (Web IDL §3.7.3), at the first look. @param {Function} Shared */
+function ownOf(Shared) {
+    const known = own.get(Shared);
+    if (known) return known;
+    const made = makeLanguage();
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
+        if (!/^[A-Z]/.test(name) || !property.get) continue;
+        made[name] = property;
+        delete Shared.prototype[name];
+    }
+    own.set(Shared, made);
+    return made;
 }
 
 /** @param {object} prototype @param {string} name @param {(context: Context) => unknown} look */
@@ -321,8 +348,8 @@ const NAMES = { window: 'Window', worker: 'DedicatedWorkerGlobalScope' };
 export function makeGlobal(context) {
     const Shared = /** @type {new (key: symbol) => EventTarget} */ (globalInterfaces(isSecure(context.url))[context.kind]);
     class Global extends Shared {}
-    exposed(idlInterface(Global, NAMES[context.kind]), Global.prototype);
-    const global = Object.defineProperties(new Global(internal), (language ??= makeLanguage()));
+    const global = Object.defineProperties(new Global(internal), ownOf(Shared));
+    exposed(idlInterface(Global, NAMES[context.kind]), global);
     return belongsTo(Object.defineProperty(global, behind, { value: context }), context);
 }
 

@@ -9,14 +9,14 @@ import { endDatabases } from './indexed-db.js';
 import { textOfBlob } from './load.web.js';
 import { postedToWorker } from './post.js';
 import { runFunction, runScript } from './script.js';
-import { belongsTo, ReportingTarget } from './target.js';
+import { belongsTo, dispatched, isTarget, ReportingTarget } from './target.js';
 
 /** @typedef {import('./post.js').Posted} Posted */
 /** @typedef {string | Function | undefined} Script */
 
 /**
  * What an owner holds of a worker.
- * @typedef {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: any, onerror: any }} Handle
+ * @typedef {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: ((event: any) => unknown) | null, onerror: ((event: any) => unknown) | null }} Handle
  */
 
 /**
@@ -97,15 +97,15 @@ class WorkerObject extends ReportingTarget {
         const owner = this.#owner;
         owner.queueTask(() => {
             const { error, ...told } = init;
-            const event = trusted(owner.window.ErrorEvent, 'error', { ...told, error: null, cancelable: true });
+            const event = trusted(owner.original('ErrorEvent'), 'error', { ...told, error: null, cancelable: true });
             let handled = false;
-            owner.guard(() => (handled = !this.dispatchEvent(event)));
+            owner.guard(() => (handled = !dispatched(this, event)));
             if (!handled) owner.report(error);
         });
     }
 
-    /** @param {any} _message @param {any} [_options] what is transferred, or options */
-    postMessage(_message, _options) {
+    /** @param {any} _message @param {any[]} _options what is transferred, or options */
+    postMessage(_message, ..._options) {
         const message = postedToWorker([...arguments]);
         if (this.#early) this.#early.push(message);
         else this.#deliver(message);
@@ -115,7 +115,7 @@ class WorkerObject extends ReportingTarget {
         endWorker(this.#context);
     }
 }
-defineHandlers(WorkerObject.prototype, ['message', 'messageerror', 'error']);
+defineHandlers(WorkerObject.prototype, ['message', 'messageerror', 'error'], {}, isTarget);
 
 /** A worker ends, with the workers that are its own. @param {Context} context */
 export function endWorker(context) {

@@ -26,7 +26,7 @@ export const PLANTED = [
     storage('it can be frozen', 'preventExtensions: () => false', 'preventExtensions: (target) => Reflect.preventExtensions(target)'),
     storage('an inheriting object writes through', 'if (receiver !== self() || ', 'if ('),
     storage('key() takes numbers as they are', 'const at = index >>> 0;', 'const at = Number(index);'),
-    storage('the value is converted before the key', 'Behind.items(this).set(`${key}`, `${value}`);', 'const text = `${value}`; Behind.items(this).set(`${key}`, text);'),
+    storage('the value is converted before the key', 'itemsOf(this).set(`${key}`, `${value}`);', 'const text = `${value}`; itemsOf(this).set(`${key}`, text);'),
     storage('arguments are not counted', "if (arguments.length < 2) requireArguments(\"execute 'setItem' on 'Storage'\", arguments, 2);", ''),
     area('a stale copy is kept', 'this.#values.clear();', ''),
     area('the order of keys is kept after a key came', 'this.#keys = isNew ? null : keys;', 'this.#keys = keys;'),

@@ -45,7 +45,7 @@ describe('explore', () => {
             const [first, second] = index === 0 ? ['a', 'b'] : ['b', 'a'];
             await navigator.locks.request(first, () => navigator.locks.request(second, () => {}));
         });
-        assert.equal(report.complaint, 'tab 1 and tab 2 waits for ever');
+        assert.equal(report.complaint, 'tab 1 and tab 2 wait for ever');
     });
 
     it('check-then-act over messages and timers: an error in a tab is a complaint', async () => {
@@ -161,6 +161,22 @@ describe('explore', () => {
         const options = { faults: /** @type {const} */ (['kill']), invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { tabs }) => tabs.every(({ closed }) => !closed) };
         const report = await explore(scenario, options);
         assert.deepEqual([report.verdict, (await replay(scenario, report, options)).faults], ['broken', { kill: 1 }]);
+    });
+
+    it('a trace has one line for each event, whatever keys that are read, messages and complaints say; of what is long, the beginning', async () => {
+        /** @type {(text: string) => Scenario} */
+        const reads = (text) => async ({ window }) => {
+            window.localStorage.getItem(`k${text}`);
+            new window.BroadcastChannel('n').postMessage(`m${text}`);
+        };
+        const lines = async (/** @type {string} */ text) => {
+            const { trace = '' } = await explore(reads(text), { seeds: 1, tabs: 1, invariant: () => `it${text}` });
+            return trace.split('\n').map((line) => line.length);
+        };
+        const plain = await lines('x');
+        assert.equal((await lines('\n\u2028\r')).length, plain.length);
+        const long = await lines('x'.repeat(5000));
+        assert.equal(long.filter((length) => length > 5000).length, 1, 'the complaint');
     });
 
     it('a script as a scenario; what is no scenario is refused', async () => {

@@ -44,6 +44,35 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
+    it('an exception goes over as what it says, wherever it lies (Web IDL §2.8.2)', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const { QuotaExceededError, MessageChannel } = window;
+        const aborted = new DOMException('m', 'AbortError');
+        const message = () => ({ aborted, in: [new Map([[1, new QuotaExceededError('full', { quota: 5, requested: 7 })]]), aborted] });
+        /** @type {any[]} */
+        const heard = [];
+        const hear = (/** @type {any} */ { data }) => heard.push(data);
+        const { port1, port2 } = new MessageChannel();
+        for (const hearer of [new (origin.openTab().window.BroadcastChannel)('n'), window, port2]) hearer.onmessage = hear;
+        new window.BroadcastChannel('n').postMessage(message());
+        window.postMessage(message());
+        const { port1: port } = new MessageChannel();
+        port1.postMessage({ ...message(), port }, [port]);
+        await origin.settled();
+        heard.push(window.structuredClone(message()));
+        assert.equal(heard.length, 4);
+        for (const { aborted: one, in: [map, same] } of heard) {
+            assert.ok(isDom('AbortError')(one) && one !== aborted && one.message === 'm');
+            assert.equal(same, one);
+            const full = map.get(1);
+            assert.ok(full instanceof QuotaExceededError);
+            assert.deepEqual([full.name, full.message, full.quota, full.requested], ['QuotaExceededError', 'full', 5, 7]);
+        }
+        assert.equal(window.structuredClone(aborted).name, 'AbortError');
+        origin.close();
+    });
+
     it('objects of one agent hear in the order of their making; two channels of one sender in the order of the posts', async () => {
         const origin = await createOrigin({ seed: 3 });
         const { BroadcastChannel } = origin.openTab().window;

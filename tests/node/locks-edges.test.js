@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DeadlockError, open, TabacusError, TabacusRangeError } from 'tabacus';
+import TabsLock from 'tabacus/compat/browser-tabs-lock';
+import { createLeaderElection } from 'tabacus/compat/leadership';
 import { LockManager } from 'tabacus/compat/locks';
 import { createOrigin } from 'tabacus/emulator';
 
@@ -200,4 +202,17 @@ it('who watches is told of a holder that died as soon as it held', { timeout: 60
         stop();
         origin.close();
     }
+});
+
+describe('what stands on a tab of the caller’s', () => {
+    it('refuses at once what is none; a promise of none when it is used', async () => {
+        for (const given of /** @type {any[]} */ ([{}, 'tab', 5, [], new EventTarget()])) {
+            const refused = (/** @type {any} */ error) => failsWith('invalid-argument')(error) && error.argument === 'tab';
+            assert.throws(() => new LockManager(given), refused);
+            assert.throws(() => new TabsLock(undefined, { tab: given }), refused);
+            assert.throws(() => createLeaderElection({ name: 'n' }, { tab: given }), refused);
+        }
+        const late = new LockManager(/** @type {any} */ (Promise.resolve({})));
+        await assert.rejects(late.request('n', () => {}), /tab that open\(\) gave/);
+    });
 });

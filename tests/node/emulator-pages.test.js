@@ -1,0 +1,147 @@
+/** What a page does to its own global object is its own affair: the emulator goes on as the specifications say. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createOrigin } from 'tabacus/emulator';
+
+/** @param {string} what */
+const thrower = (what) => function () {
+    throw new Error(`the page's ${what}`);
+};
+
+describe('names that a page takes for itself', () => {
+    for (const script of ['var Lock = null', 'function Lock(name) { throw new Error(name) }', 'class Lock {}', 'window.Lock = undefined', 'delete window.Lock']) {
+        it(`a lock is granted under \`${script}\`, and let go`, async () => {
+            const origin = await createOrigin();
+            const [a, b] = [origin.openTab(), origin.openTab()];
+            await a.run(script);
+            const told = a.window.navigator.locks.request('n', (/** @type {any} */ lock) => [`${lock}`, lock.name, lock.mode]);
+            assert.deepEqual(await told, ['[object Lock]', 'n', 'exclusive']);
+            assert.equal(await b.window.navigator.locks.request('n', () => 'granted'), 'granted');
+            origin.close();
+        });
+    }
+
+    it('events are what they are, whatever their interfaces, dispatchEvent() and the storages are replaced by', async () => {
+        const origin = await createOrigin({ url: 'https://example.test/' });
+        const [tab, other] = [origin.openTab(), origin.openTab()];
+        const { window } = tab;
+        const { localStorage, StorageEvent } = window;
+        /** @type {unknown[]} */
+        const uncaught = [];
+        origin.uncaught = (error) => uncaught.push(String(error));
+        for (const name of ['BeforeUnloadEvent', 'ErrorEvent', 'LockManager', 'MessageEvent', 'PageTransitionEvent', 'Storage', 'StorageEvent', 'dispatchEvent']) window[name] = thrower(name);
+        Object.defineProperty(window, 'localStorage', { value: { of: 'a mock' } });
+        Object.defineProperty(window, 'document', { value: null });
+        /** @type {any[]} */
+        const heard = [];
+        for (const type of ['beforeunload', 'error', 'message', 'pagehide', 'storage']) window.addEventListener(type, (/** @type {any} */ event) => heard.push(event));
+        new window.BroadcastChannel('c').onmessage = (/** @type {any} */ event) => heard.push(event);
+        other.window.localStorage.setItem('k', 'v');
+        new other.window.BroadcastChannel('c').postMessage(1);
+        window.postMessage(2);
+        window.setTimeout(thrower('timer'));
+        await new Promise((resolve) => other.window.setTimeout(resolve, 50));
+        tab.hide();
+        await tab.close();
+        const types = heard.map((event) => `${event}`.slice(8, -1)).sort();
+        assert.deepEqual(types, ['BeforeUnloadEvent', 'ErrorEvent', 'MessageEvent', 'MessageEvent', 'PageTransitionEvent', 'StorageEvent']);
+        const { storageArea } = heard.find((event) => event instanceof StorageEvent);
+        assert.equal(storageArea, localStorage);
+        assert.deepEqual(uncaught, ["Error: the page's timer"]);
+        origin.close();
+    });
+
+    it('the schedule goes on where a page breaks a signal that it gave', async () => {
+        const origin = await createOrigin();
+        const [a, b] = [origin.openTab(), origin.openTab()];
+        /** @type {unknown[]} */
+        const uncaught = [];
+        origin.uncaught = (error) => uncaught.push(String(error));
+        const { signal } = new a.window.AbortController();
+        signal.removeEventListener = thrower('signal');
+        void a.window.navigator.locks.request('mine', { signal }, () => {});
+        assert.equal(await b.window.navigator.locks.request('other', () => 'granted'), 'granted');
+        assert.deepEqual(uncaught, ["Error: the page's signal"]);
+        origin.close();
+    });
+});
+
+/** What is reachable from nowhere is gone. @type {() => void} */
+const collect = (setFlagsFromString('--expose-gc'), runInNewContext('gc'));
+
+/** @param {WeakRef<object>[]} refs @returns {Promise<number>} how many are still there */
+async function kept(refs) {
+    for (let turn = 0; turn < 4; ++turn) {
+        await new Promise((resolve) => setImmediate(resolve));
+        collect();
+    }
+    return refs.filter((one) => one.deref()).length;
+}
+
+describe('what is closed is let go', () => {
+    it('tabs, frames and workers of an origin that is open', async () => {
+        const origin = await createOrigin();
+        /** @type {WeakRef<object>[]} */
+        const refs = [];
+        await (async () => {
+            for (let at = 0; at < 20; ++at) {
+                const tab = origin.openTab();
+                const frame = tab.openFrame();
+                const worker = tab.openWorker('onmessage = () => {}');
+                for (const { window, scope } of /** @type {any[]} */ ([tab, frame, worker])) refs.push(new WeakRef(window ?? scope));
+                tab.window.localStorage.setItem(`${at}`, 'v');
+                frame.window.setTimeout(() => {}, 10);
+                void tab.window.navigator.locks.request('n', () => {}).catch(() => {});
+                worker.postMessage(at);
+                tab.window.postMessage(at);
+                if (at % 2 === 0) await origin.settled();
+                tab.closeFrame(frame);
+                if (at % 3 === 0) worker.terminate();
+                await tab.close();
+            }
+            origin.openTab().window.localStorage.getItem('k');
+            await origin.settled();
+        })();
+        assert.equal(await kept(refs), 0);
+        assert.equal(origin.tabs.length, 1);
+        origin.close();
+    });
+
+    it('an origin whose storage was used last', async () => {
+        /** @type {WeakRef<object>[]} */
+        const refs = [];
+        await (async () => {
+            const origin = await createOrigin();
+            refs.push(new WeakRef(origin));
+            origin.openTab().window.localStorage.getItem('k');
+            origin.close();
+        })();
+        assert.equal(await kept(refs), 0);
+    });
+
+    it('an event tells the address of a writer that is gone', async () => {
+        const origin = await createOrigin({ url: 'https://example.test/' });
+        const [writer, hearer] = [origin.openTab({ url: '/writer' }), origin.openTab()];
+        /** @type {string[]} */
+        const urls = [];
+        hearer.window.onstorage = (/** @type {any} */ { url }) => urls.push(url);
+        writer.window.localStorage.setItem('k', 'v');
+        await writer.close();
+        await origin.settled();
+        assert.deepEqual(urls, ['https://example.test/writer']);
+        origin.close();
+    });
+
+    it('a document that is gone has no timers (HTML §8.6)', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const { window } = tab.openFrame();
+        assert.equal(window.setTimeout(() => {}), 1);
+        tab.closeFrame(/** @type {any} */ (tab.frames[0]));
+        assert.deepEqual([window.setTimeout(() => {}), window.setInterval('0')], [0, 0]);
+        origin.close();
+    });
+});
