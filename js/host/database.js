@@ -46,8 +46,8 @@ export class DatabaseHost {
 
     #disposed = false;
 
-    /** The user blocks site data. */
-    #refused = false;
+    /** Whether it refuses every call: the user blocks site data. */
+    refused = false;
 
     /**
      * @param {import('./host.js').Platform} platform
@@ -67,7 +67,7 @@ export class DatabaseHost {
 
     /** Whether there is one; it may refuse to open all the same. */
     get available() {
-        return this.#factory !== undefined && !this.#refused;
+        return this.#factory !== undefined;
     }
 
     /**
@@ -76,6 +76,11 @@ export class DatabaseHost {
      */
     ready() {
         return new Promise((resolve) => this.#open(() => resolve()));
+    }
+
+    /** There is none, from here on. */
+    forgo() {
+        this.#factory = undefined;
     }
 
     /** @param {number} id */
@@ -212,7 +217,7 @@ export class DatabaseHost {
             // Closed since it opened, by the browser or by another tab's upgrade.
             [connection, why] = [undefined, storeFailure(error)];
         }
-        this.#refused = !connection && isRefusal(why);
+        this.refused = !connection && isRefusal(why);
         if (connection && this.#disposed) {
             connection.close();
             connection = undefined;

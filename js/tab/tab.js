@@ -189,6 +189,7 @@ export class Tab extends EventTarget {
      */
     async _open() {
         await this.#border.open();
+        if (this.#host.database.refused) await this.#host.locks.probe();
         this.#capabilities = capabilitiesFrom(this.#border.capabilities(), this.#build);
         return this;
     }

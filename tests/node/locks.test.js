@@ -176,6 +176,31 @@ test('one that is robbed is told, its run rejects, and it can write nothing any 
     await close();
 });
 
+test('a turn that takes longer than maxHold has lost the lock when it ends', async () => {
+    const { tabs: [a], close } = await tabs(1);
+    const stall = () => {
+        const until_ms = performance.now() + 30;
+        while (performance.now() < until_ms);
+    };
+    const lost = failsWith('lock-lost');
+    const lock = a.lock('l');
+    await assert.rejects(lock.run(stall, { maxHold: 20 }), lost);
+    await assert.rejects(lock.run(async () => stall(), { maxHold: 20 }), lost);
+    await assert.rejects(a.lockAll(['l', 'm'], async () => stall(), { maxHold: 20 }), lost);
+    await assert.rejects(a.once('o', stall, { maxHold: 20 }), lost);
+    const outer = await lock.acquire({ maxHold: 20 });
+    const inner = await lock.acquire({ within: outer, maxHold: 60_000 });
+    stall();
+    for (const held of [outer, inner]) {
+        assert.throws(() => held.assertHeld(), lost);
+        assert.equal(held.held, false);
+        assert.equal(held.signal.aborted, true);
+        held.release();
+    }
+    assert.equal(await lock.run(() => (stall(), 'no limit')), 'no limit');
+    await close();
+});
+
 test('maxHold ends a forgotten hold, with a warning', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     const warnings = details(a, 'warning');

@@ -325,6 +325,20 @@ test('what is asked for while a page is being frozen is told when it is back', a
     await close();
 });
 
+test('close() ends when what was enqueued before it is there, however far it had got', async () => {
+    for (let turns = 0; turns < 40; turns++) {
+        const { tabs: [a, b], close } = await tabs(2);
+        await a.queue('q').enqueue('loads the module');
+        const receipt = a.queue('q').enqueue('on its way');
+        void receipt.then(({ result }) => result.catch(() => {}));
+        for (let turn = 0; turn < turns; turn++) await undefined;
+        await a.close();
+        assert.equal((await receipt).joined, false);
+        assert.equal((await b.queue('q').jobs()).length, 2);
+        await close();
+    }
+});
+
 test('pause, resume, cancel and clear hold in all tabs', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     /** @type {any[]} */

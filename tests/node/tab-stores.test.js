@@ -397,6 +397,26 @@ test('a database that refuses to open: the tab goes on without it, and says so',
     await tab.close();
 });
 
+test('a user who blocks site data has neither database nor locks, and may have weaker ones', async () => {
+    const refusing = () => {
+        throw new DOMException('The operation is insecure.', 'SecurityError');
+    };
+    const refused = () => Promise.reject(new DOMException('not allowed in this context', 'SecurityError'));
+    const without = { indexedDB: { open: refusing }, navigator: { locks: { request: refused, query: refused } } };
+    for (const allowWeaker of [false, true]) {
+        const window = new FakeOrigin().window(without);
+        Object.defineProperty(window, 'localStorage', { get: refusing });
+        const tab = await open({ build, window, allowWeaker });
+        assert.deepEqual([tab.capabilities.store, tab.capabilities.exclusion], ['memory', 'none']);
+        const asked = { lock: () => tab.lock('l').run(() => 1), sequence: () => tab.sequence('s').next(), once: () => tab.once('o', () => 1) };
+        const codes = [];
+        for (const ask of Object.values(asked)) codes.push(await ask().catch(({ code }) => code));
+        assert.deepEqual(codes, allowWeaker ? [1, 1, 'unavailable'] : Array(3).fill('weaker-guarantee'));
+        await assert.rejects(tab.queue('q').enqueue(1), failsWith('unavailable'));
+        await tab.close();
+    }
+});
+
 test('a database that never opens: the tab goes on without it', async () => {
     const origin = new FakeOrigin();
     /** @type {(() => void)[]} */
