@@ -1,4 +1,4 @@
-import { attempt, isOpaque, isRefusal, storeFailure } from './failure.js';
+import { attempt, isOpaque, storeFailure } from './failure.js';
 import { createStores, fits } from './schema.js';
 import { TransactionHost } from './transaction.js';
 
@@ -46,6 +46,9 @@ export class DatabaseHost {
 
     #disposed = false;
 
+    /** Whether there is one; it may refuse to open all the same. */
+    available;
+
     /** Whether it refuses every call: the user blocks site data. */
     refused = false;
 
@@ -58,16 +61,12 @@ export class DatabaseHost {
      */
     constructor(platform, namespace, clock, values, report) {
         this.#factory = isOpaque(platform) ? undefined : attempt(() => platform.indexedDB);
+        this.available = this.#factory !== undefined;
         this.#keyRange = attempt(() => platform.IDBKeyRange);
         this.#name = `tabacus/${encodeURIComponent(namespace)}`;
         this.#clock = clock;
         this.#values = values;
         this.#report = report;
-    }
-
-    /** Whether there is one; it may refuse to open all the same. */
-    get available() {
-        return this.#factory !== undefined;
     }
 
     /**
@@ -76,11 +75,6 @@ export class DatabaseHost {
      */
     ready() {
         return new Promise((resolve) => this.#open(() => resolve()));
-    }
-
-    /** There is none, from here on. */
-    forgo() {
-        this.#factory = undefined;
     }
 
     /** @param {number} id */
@@ -217,7 +211,7 @@ export class DatabaseHost {
             // Closed since it opened, by the browser or by another tab's upgrade.
             [connection, why] = [undefined, storeFailure(error)];
         }
-        this.refused = !connection && isRefusal(why);
+        this.refused = !connection && why[1].startsWith('SecurityError');
         if (connection && this.#disposed) {
             connection.close();
             connection = undefined;

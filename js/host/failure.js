@@ -52,13 +52,6 @@ export function attempt(read) {
 export const isOpaque = ({ origin, location }) => origin === 'null' && location?.protocol !== 'file:';
 
 /**
- * Whether an API is there, and refuses every call: the page may not store (a user blocks site data, say).
- *
- * @param {Failure} failure
- */
-export const isRefusal = ([, message]) => message.startsWith('SecurityError');
-
-/**
  * The failure that an exception of a store stands for.
  *
  * @param {unknown} error

@@ -81,7 +81,7 @@ export class Host {
     /** @returns {Promise<void>} when the database is open, or refused to, and it is known whether there are locks */
     async ready() {
         await this.database.ready();
-        if (this.database.refused) this.database.forgo();
+        if (this.database.refused) this.database.available = false;
         if (!this.database.available) await this.locks.probe();
     }
 

@@ -1,4 +1,4 @@
-import { attempt, isOpaque, isRefusal } from './failure.js';
+import { attempt, isOpaque } from './failure.js';
 
 /** On a LockManager that is no browser's: a registered symbol, so that two copies of the package know each other. */
 export const polyfilled = Symbol.for('tabacus.locks');
@@ -15,7 +15,6 @@ export class LocksHost {
     #requests = new Map();
 
     #disposed = false;
-    #refused = false;
 
     /**
      * @param {import('./host.js').Platform} platform
@@ -29,12 +28,16 @@ export class LocksHost {
     }
 
     get available() {
-        return this.#manager !== undefined && !this.#refused;
+        return this.#manager !== undefined;
     }
 
-    /** @returns {Promise<void>} when it is known whether they are refused */
+    /** @returns {Promise<void>} when it is known whether they refuse every call, and then there are none */
     async probe() {
-        await this.#manager?.query().catch((error) => this.#refusal(error));
+        try {
+            await this.#manager?.query();
+        } catch {
+            this.#manager = undefined;
+        }
     }
 
     /**
@@ -62,7 +65,7 @@ export class LocksHost {
         const refuse = (error) => {
             this.#requests.delete(id);
             if (granted) this.#report('lockLost', id);
-            else this.#report('failed', id, this.#refusal(error));
+            else this.#report('failed', id, refusal(error));
         };
         this.#requests.set(id, { release: () => {}, abort: () => controller.abort() });
         // A signal together with either is refused by the specification (§4.1, NotSupportedError).
@@ -89,20 +92,8 @@ export class LocksHost {
                 const rows = [...rowsOf(snapshot?.held, true), ...rowsOf(snapshot?.pending, false)];
                 this.#report('settled', operation, rows);
             },
-            (error) => this.#report('failed', operation, this.#refusal(error)),
+            (error) => this.#report('failed', operation, refusal(error)),
         );
-    }
-
-    /**
-     * @param {unknown} error
-     * @returns {import('./failure.js').Failure}
-     */
-    #refusal(error) {
-        const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
-        /** @type {import('./failure.js').Failure} */
-        const failure = [name === 'AbortError' ? 'lock-lost' : 'unavailable', `${name}: ${message}`];
-        this.#refused ||= isRefusal(failure);
-        return failure;
     }
 
     /** Lets all go, and whatever is granted after this. */
@@ -113,6 +104,15 @@ export class LocksHost {
             request.release();
         }
     }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {import('./failure.js').Failure}
+ */
+function refusal(error) {
+    const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
+    return [name === 'AbortError' ? 'lock-lost' : 'unavailable', `${name}: ${message}`];
 }
 
 /**
