@@ -55,6 +55,8 @@ export class LocksOf {
         const { signal } = request.options;
         if (!signal) return;
         const abort = () => {
+            // Whose listener stayed all the same: the number may be another's by now.
+            if (this.#requests.get(number) !== request) return;
             this.#context.rules.abort(this.#context.id, number);
             this.#context.origin.wake();
             request.reject(signal.reason);

@@ -34,9 +34,9 @@ export class LocksHost {
     /** @returns {Promise<void>} when it is known whether they refuse every call, and then there are none */
     async probe() {
         try {
-            await this.#manager?.query();
-        } catch {
-            this.#manager = undefined;
+            await this.#manager?.query?.();
+        } catch (error) {
+            if (/** @type {any} */ (error)?.name === 'SecurityError') this.#manager = undefined;
         }
     }
 

@@ -13,7 +13,6 @@ export class Held {
     #locks;
     #id;
     #released = false;
-    #until_ms;
 
     /** Why it was lost. @type {TabacusError | undefined} */
     #loss;
@@ -28,13 +27,11 @@ export class Held {
      * @param {import('./locks.js').Locks} locks
      * @param {number} id
      * @param {{ name: string, mode: 'exclusive' | 'shared', label: string, token: number | null }} what
-     * @param {number} until_ms when maxHold is over, by the clock of `locks`; NaN: never
      * @internal
      */
-    constructor(locks, id, { name, mode, label, token }, until_ms) {
+    constructor(locks, id, { name, mode, label, token }) {
         this.#locks = locks;
         this.#id = id;
-        this.#until_ms = until_ms;
         this.name = name;
         this.mode = mode;
         this.label = label;
@@ -56,17 +53,12 @@ export class Held {
         return this.#id;
     }
 
-    /** @internal */
-    get _until_ms() {
-        return this.#until_ms;
-    }
-
     /**
      * In a turn that takes longer than maxHold its timer is not due before the end.
      * @internal
      */
     _look() {
-        if (this.#locks._now() >= this.#until_ms) this._lose('max-hold');
+        if (!this.#released && !this.#loss) this.#locks._look(this.#id);
     }
 
     /** Whether it is neither released nor lost. */

@@ -86,9 +86,9 @@ export class Locks {
         }
     }
 
-    /** Milliseconds of a clock that only runs forward. @internal */
-    _now() {
-        return this.#host.clock.monotonic();
+    /** Whether maxHold is over: then it is lost. @param {number} id @internal */
+    _look(id) {
+        if (!this.#closed) this.#border.number('_lock_look', id);
     }
 
     /**
@@ -170,10 +170,8 @@ export class Locks {
         if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
         const { timeout, maxHold, label } = options;
         /** @param {string | number} number @param {number} index */
-        const hold = (number, index) => {
-            const name = /** @type {string} */ (names[index]);
-            return this.#hold(Number(number), name, label, within?.name === name ? within._until_ms : this._now() + maxHold);
-        };
+        const hold = (number, index) =>
+            this.#hold(Number(number), /** @type {string} */ (names[index]), label);
         return this.#wait(
             options.signal,
             (request, id) =>
@@ -200,7 +198,7 @@ export class Locks {
             (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
-        const held = this.#hold(Number(text), key, '', this._now() + maxHold);
+        const held = this.#hold(Number(text), key, '');
         /** @type {{ succeeded: boolean, said: any }} */
         let outcome;
         try {
@@ -243,13 +241,12 @@ export class Locks {
      * @param {number} id
      * @param {string} name
      * @param {string} label
-     * @param {number} until_ms
      */
-    #hold(id, name, label, until_ms) {
+    #hold(id, name, label) {
         const token = this.#border.number('_lock_token', id);
         // Also one that was entered again as shared is what it is held as.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
-        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token }, until_ms);
+        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token });
         this.#held.set(id, held);
         return held;
     }
@@ -393,6 +390,7 @@ export class Locks {
      */
     async answerCall(name, term, call, { succeeded, said }, writes) {
         this.#assertOpen();
+        term.assertHeld();
         const { promises } = this.#border;
         const transaction = await promises.make((id) =>
             this.#border.invoke('_leader_answering', [coreName(name), call], term._id, id),

@@ -112,6 +112,7 @@ export class OpenQueue {
 
     /** What is on its way to the store. @type {Set<Promise<unknown>>} */
     #writes = new Set();
+    #ended = false;
 
     #done = 0;
     #failed = 0;
@@ -240,13 +241,14 @@ export class OpenQueue {
      * @internal
      */
     _end() {
-        this.#handlers = [];
-        this.#takePart();
+        this.#ended = true;
+        this.#invoke('stop', []);
         return Promise.allSettled(this.#writes);
     }
 
     /** @internal */
     _close() {
+        this.#handlers = [];
         this.#listeners.clear();
         const closed = new TabacusError('closed', 'the tab was closed before this was done');
         for (const waiting of this.#waiting.values()) for (const { reject } of waiting) reject(closed);
@@ -264,6 +266,7 @@ export class OpenQueue {
 
     /** @param {(id: number) => void} start */
     async #write(start) {
+        if (this.#ended) throw new TabacusError('closed', 'the tab is closed: open() another');
         const write = this.#make(start);
         this.#writes.add(write);
         try {

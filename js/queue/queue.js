@@ -22,6 +22,8 @@ export class Queue {
 
     /** @type {OpenQueue | undefined} */
     #open;
+    /** @type {Promise<OpenQueue> | undefined} */
+    #opening;
 
     /** Of each handler; undefined: all. @type {Set<{ kinds: string[] | undefined }>} */
     #handled = new Set();
@@ -157,8 +159,17 @@ export class Queue {
      * @returns {Promise<T>}
      */
     async #ask(use) {
-        this.#open ??= await this.#load();
+        this.#opening ??= this.#load().catch((error) => {
+            this.#opening = undefined;
+            throw error;
+        });
+        this.#open = await this.#opening;
         return use(this.#open);
+    }
+
+    /** When all that was asked of it has been passed on, in their order. @internal */
+    async _asked() {
+        await this.#opening?.catch(() => {}); // told to who asks
     }
 
     /** @param {(queue: OpenQueue) => () => void} begin */

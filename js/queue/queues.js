@@ -8,6 +8,8 @@ import { OpenQueue } from './open-queue.js';
 
 /** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
 
+const closeWait_ms = 2_000;
+
 export class Queues {
     #border;
     #host;
@@ -68,14 +70,18 @@ export class Queues {
         return queue;
     }
 
-    /** What was asked for before is done first. */
+    /** What was asked for before is done first; for so long a page that stopped, or is gone, is waited for. */
     close() {
         this.#closing ??= this.#close();
         return this.#closing;
     }
 
     async #close() {
-        await Promise.all(this.#opened.map((queue) => queue._end()));
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
+        let timer;
+        const late = new Promise((resolve) => (timer = setTimeout(resolve, closeWait_ms)));
+        await Promise.race([late, Promise.all(this.#opened.map((queue) => queue._end()))]);
+        clearTimeout(timer);
         this.#platform.removeEventListener?.('online', this.#online);
         this.#platform.removeEventListener?.('pageshow', this.#pageShow);
         this.#border.invoke('_queues_close', []);

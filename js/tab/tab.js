@@ -189,7 +189,7 @@ export class Tab extends EventTarget {
      */
     async _open() {
         await this.#border.open();
-        if (this.#host.database.refused) await this.#host.locks.probe();
+        if (this.#host.database.refused || !this.#host.database.available) await this.#host.locks.probe();
         this.#capabilities = capabilitiesFrom(this.#border.capabilities(), this.#build);
         return this;
     }
@@ -582,7 +582,8 @@ export class Tab extends EventTarget {
 
     async #close() {
         const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used one
-        const queues = this.#queues.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used a queue
+        const asked = [...this.#queuesByName.values()].map(({ queue }) => queue._asked());
+        const queues = Promise.all(asked).then(() => this.#queues.started?.then((loaded) => loaded.close())).catch(() => {}); // told to who used a queue
         void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock

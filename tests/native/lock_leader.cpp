@@ -74,7 +74,7 @@ TEST_CASE("lock leader: calls of one key are one call for an hour after its answ
     CHECK(judge.complaint.empty());
 }
 
-TEST_CASE("lock leader: what a call takes does not grow with the calls that wait, or have a key") {
+TEST_CASE("lock leader: what a call takes does not grow with the calls that wait") {
     const auto steps_of = [](int calls) {
         LeaderScene all(1, 2, std::make_unique<PatientChooser>(1));
         auto& [judge, scene, members, pages] = all;

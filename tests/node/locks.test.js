@@ -178,6 +178,7 @@ test('one that is robbed is told, its run rejects, and it can write nothing any 
 
 test('a turn that takes longer than maxHold has lost the lock when it ends', async () => {
     const { tabs: [a], close } = await tabs(1);
+    const warnings = details(a, 'warning');
     const stall = () => {
         const until_ms = performance.now() + 30;
         while (performance.now() < until_ms);
@@ -198,6 +199,10 @@ test('a turn that takes longer than maxHold has lost the lock when it ends', asy
         held.release();
     }
     assert.equal(await lock.run(() => (stall(), 'no limit')), 'no limit');
+    // What was released, or is of another kind, is not entered again, nor is its limit.
+    await a.semaphore('l', 1).run((permit) => (stall(), permit.assertHeld()), { within: outer, maxHold: 60_000 });
+    await lock.run((held) => (stall(), held.assertHeld()), { within: outer, maxHold: 60_000 });
+    assert.ok(warnings.some(({ code }) => code === 'max-hold'));
     await close();
 });
 

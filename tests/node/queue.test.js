@@ -339,6 +339,29 @@ test('close() ends when what was enqueued before it is there, however far it had
     }
 });
 
+test('close() ends when what was asked of a queue that was not there yet is done; what is asked after it is refused', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const queue = a.queue('q');
+    const first = queue.enqueue('first of all');
+    const closing = a.close();
+    const late = queue.enqueue('late').then(() => 'kept', ({ code }) => code);
+    void first.then(({ result }) => result.catch(() => {}));
+    await closing;
+    assert.equal((await first).joined, false);
+    assert.equal(await late, (await b.queue('q').jobs()).length === 1 ? 'closed' : 'kept');
+    await close();
+});
+
+test('close() of a page that stopped amid an enqueue() ends all the same', async () => {
+    const { windows: [window], tabs: [a], close } = await tabs(1);
+    await a.queue('q').enqueue('loads the module');
+    window?.document.dispatchEvent(new Event('freeze'));
+    const asked = a.queue('q').enqueue('meanwhile').catch(({ code }) => code);
+    await a.close();
+    assert.equal(await asked, 'closed');
+    await close();
+});
+
 test('pause, resume, cancel and clear hold in all tabs', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     /** @type {any[]} */

@@ -58,8 +58,8 @@ class Leader {
     /// have been kept. closed: the table was.
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
-    /// The first act of a term, which next() repeats from time to time: clears away old answers,
-    /// and tells of rows that cannot be read, once.
+    /// The first act of a term, which next() repeats from time to time while there is nothing to
+    /// answer: clears away old answers, and tells of rows that cannot be read, once.
     /// `term`: Held::grant() of the leader's lock, here and below.
     Task<void> take_office(std::string name, std::shared_ptr<Grant> term);
     /// The first call that is not answered; waits for one. Nothing when the term was handed over.

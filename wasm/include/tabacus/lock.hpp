@@ -106,6 +106,8 @@ class Held {
     [[nodiscard]] const std::shared_ptr<Grant>& grant() const { return grant_; }
     /// Why it was lost: stolen, frozen, page-hidden, max-hold, fenced, closed; empty before.
     [[nodiscard]] std::string_view loss() const;
+    /// Loses it where maxHold is over: in a turn that takes long, no timer has said so.
+    void look() const;
     /// Called once if it is lost.
     void on_lost(std::function<void(std::string_view reason)> callback) const;
     /// Once the commits under way have ended. Nothing, if it is not held.

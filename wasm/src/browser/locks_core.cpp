@@ -136,6 +136,11 @@ double LocksCore::token(int held) const {
     return token ? static_cast<double>(*token) : __builtin_nan("");
 }
 
+void LocksCore::look(int held) const {
+    const auto found = held_.find(held);
+    if (found != held_.end()) found->second.look();
+}
+
 void LocksCore::release(int held) {
     // Out of the table first: what the release lets run may release others.
     const auto released = held_.extract(held);

@@ -30,6 +30,8 @@ class LocksCore {
     void abort(int request);
     /// NaN of a shared lock.
     double token(int held) const;
+    /// Whether its maxHold is over: then it is lost.
+    void look(int held) const;
     void release(int held);
     void query(const std::string& name, PromiseId promise);
     void names(PromiseId promise);

@@ -142,9 +142,13 @@ class Leader::Listed {
 void Leader::hear_answers(const std::string& name) {
     if (bells_.contains(name)) return;
     bells_[name] = table_.on_ring(calls_bell(name), [this](const std::string& id) {
-        const auto [begin, end] = waiting_.equal_range(id);
-        for (auto entry = begin; entry != end; ++entry) {
-            if (const auto wait = entry->second.lock()) wait->ring();
+        // What is rung may end, and is not listed any more. Rung about nothing, all look.
+        const auto [begin, end] =
+            id.empty() ? std::pair(waiting_.begin(), waiting_.end()) : waiting_.equal_range(id);
+        std::vector<std::weak_ptr<Wait>> those;
+        for (auto entry = begin; entry != end; ++entry) those.push_back(entry->second);
+        for (const auto& one : those) {
+            if (const auto wait = one.lock()) wait->ring();
         }
     });
 }
@@ -194,7 +198,7 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
     const auto id = co_await keep(name, std::move(request), options.key);
     const Listed listed(*this, id, wait);
     scope_.spawn(look_again(wait));
-    table_.ring(calls_bell(name), {});
+    table_.ring(calls_bell(name), "new");
     for (int failures = 0;;) {
         const auto end = wait->end;
         if (end == ErrorCode::closed) co_await fail(ErrorCode::closed, "the tab was closed");
@@ -286,7 +290,7 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
     }
     forget_call(*transaction, name, id, *call);
     const auto removed = co_await attempt(transaction->commit());
-    // An answer that stays is cleared away by the next leader.
+    // An answer that stays is cleared away by a leader.
     if (!removed && open) co_await fail(removed.error());
     co_return answer;
 }
@@ -295,7 +299,6 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
 
 Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
     const bool first = !cleared_ms_.contains(name);
-    cleared_ms_[name] = world_.clock().monotonic_ms();
     auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
     auto& transaction = own.transaction();
     int unreadable = 0;
@@ -310,6 +313,7 @@ Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
         }
     }
     co_await own.commit();
+    cleared_ms_[name] = world_.clock().monotonic_ms();
     if (unreadable == 0 || !first) co_return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 std::to_string(unreadable) +

@@ -297,6 +297,11 @@ void Held::on_lost(std::function<void(std::string_view)> callback) const {
     if (held()) grant_->on_lost.push_back(std::move(callback));
 }
 
+void Held::look() const {
+    if (!grant_) return;
+    if (const auto queue = grant_->queue.lock()) queue->look(grant_);
+}
+
 void Held::release() {
     const auto grant = std::exchange(grant_, nullptr);
     if (!grant) return;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -104,6 +105,7 @@ struct Grant {
     std::optional<std::int64_t> token;
     std::string label;
     double since_ms = 0;
+    double until_ms = std::numeric_limits<double>::infinity();  // World::clock().monotonic_ms()
     bool held = true;
     std::string loss;
     int commits = 0;  // under way
@@ -149,6 +151,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<Held> acquire(LockOptions options);
     void release(Grant& grant);
     void lose(const std::shared_ptr<Possession>& possession, std::string_view reason);
+    /// Ends a hold that is over: in a turn that takes long its timer is not due.
+    void look(const std::shared_ptr<Grant>& granted);
     Task<FencedTransaction> begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
                                   Durability durability);
     void commit_ended(Grant& grant);
@@ -240,6 +244,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void let_go(const std::shared_ptr<Possession>& possession);
     Task<void> keep(std::shared_ptr<Possession> possession);
     Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);
+    void end_hold(const std::shared_ptr<Grant>& granted);
     void ring();
     Task<void> rung();
     void changed();

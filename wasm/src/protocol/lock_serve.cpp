@@ -329,7 +329,10 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
     if (possession->mode == LockMode::exclusive) granted->token = possession->tokens.next++;
     possession->active.push_back(granted);
     ++possession->uses;
-    if (options.max_hold_ms) context_.scope.spawn(limit(granted, *options.max_hold_ms));
+    if (options.max_hold_ms) {
+        granted->until_ms = context_.world.clock().monotonic_ms() + *options.max_hold_ms;
+        context_.scope.spawn(limit(granted, *options.max_hold_ms));
+    }
     return granted;
 }
 
@@ -338,19 +341,27 @@ Task<void> LockQueue::limit(std::shared_ptr<Grant> granted, double max_hold_ms) 
     const auto self = weak_from_this();
     const std::shared_ptr<const bool> held(granted, &granted->held);
     if (!co_await outlasts(context_.world, max_hold_ms, held, false)) co_return;
-    const auto alive = self.lock();
-    if (!alive) co_return;
+    if (const auto alive = self.lock()) alive->end_hold(granted);
+}
+
+void LockQueue::look(const std::shared_ptr<Grant>& granted) {
+    const bool over = context_.world.clock().monotonic_ms() >= granted->until_ms;
+    if (granted->held && over) end_hold(granted);
+}
+
+void LockQueue::end_hold(const std::shared_ptr<Grant>& granted) {
+    const auto self = shared_from_this();
     context_.on_notice({Notice::Kind::warning, "max-hold",
                         "A lock was held for longer than maxHold, and its holder lost it.", name_,
                         granted->label, 0});
-    if (!granted->possession) co_return;
+    if (!granted->possession) return;
     if (granted->mode == LockMode::exclusive) {
         // What it still writes is refused at once: the next grant begins a new epoch.
         lose(std::shared_ptr(granted->possession), "max-hold");
     } else {
         granted->loss = "max-hold";
         const auto callbacks = std::exchange(granted->on_lost, {});
-        alive->release(*granted);
+        release(*granted);
         for (const auto& callback : callbacks) callback("max-hold");
     }
 }

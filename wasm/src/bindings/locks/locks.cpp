@@ -84,6 +84,8 @@ EMSCRIPTEN_KEEPALIVE void lock_abort(LocksCore* core, int request) { core->abort
 
 EMSCRIPTEN_KEEPALIVE double lock_token(LocksCore* core, int held) { return core->token(held); }
 
+EMSCRIPTEN_KEEPALIVE void lock_look(const LocksCore* core, int held) { core->look(held); }
+
 EMSCRIPTEN_KEEPALIVE void lock_release(LocksCore* core, int held) { core->release(held); }
 
 // The text in the room: the name.
