@@ -81,8 +81,13 @@ export class Host {
     /** @returns {Promise<void>} when the database is open, or refused to, and it is known whether there are locks */
     async ready() {
         await this.database.ready();
+        await this.probe();
         if (this.database.refused) this.database.available = false;
-        if (!this.database.available) await this.locks.probe();
+    }
+
+    /** What keeps a page from its databases may keep it from locks. @returns {Promise<void>} when it is known */
+    async probe() {
+        if (this.database.refused || !this.database.available) await this.locks.probe();
     }
 
     /** Lets everything go. Nothing is reported to the core any more. */

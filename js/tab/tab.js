@@ -189,7 +189,7 @@ export class Tab extends EventTarget {
      */
     async _open() {
         await this.#border.open();
-        if (this.#host.database.refused || !this.#host.database.available) await this.#host.locks.probe();
+        await this.#host.probe();
         this.#capabilities = capabilitiesFrom(this.#border.capabilities(), this.#build);
         return this;
     }
