@@ -75,7 +75,7 @@ export const calls = [
     ({ host }, { operation, number }) => host.clock.sleep(operation, number),
     ({ host }, { operation }) => host.clock.endOfTurn(operation),
     ({ host }) => host.clock.random32(),
-    ({ host }) => host.lifecycle.hidden,
+    ({ host }) => host.lifecycle.state,
     // the callers of the core
     ({ promises }, { object, number, first }) => promises.resolve(object, first ? first.split('\0') : number),
     ({ promises }, { object, first, second }) => promises.reject(object, first, second),

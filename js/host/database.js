@@ -1,4 +1,5 @@
 import { attempt, isOpaque, storeFailure } from './failure.js';
+import { isFirefox } from './firefox.js';
 import { createStores, fits } from './schema.js';
 import { TransactionHost } from './transaction.js';
 
@@ -25,9 +26,11 @@ export class DatabaseHost {
     #factory;
     #keyRange;
     #name;
-    #clock;
-    #values;
+    #host;
     #report;
+
+    /** See Committing. */
+    #careless;
 
     /** @type {IDBDatabase | undefined} */
     #connection;
@@ -55,18 +58,17 @@ export class DatabaseHost {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
-     * @param {import('./clock.js').ClockHost} clock
-     * @param {import('./values.js').Values} values
+     * @param {Pick<import('./host.js').Host, 'clock' | 'values' | 'lifecycle'>} host
      * @param {import('./host.js').Report} report
      */
-    constructor(platform, namespace, clock, values, report) {
+    constructor(platform, namespace, host, report) {
         this.#factory = isOpaque(platform) ? undefined : attempt(() => platform.indexedDB);
         this.available = this.#factory !== undefined;
         this.#keyRange = attempt(() => platform.IDBKeyRange);
         this.#name = `tabacus/${encodeURIComponent(namespace)}`;
-        this.#clock = clock;
-        this.#values = values;
+        this.#host = host;
         this.#report = report;
+        this.#careless = isFirefox(platform);
     }
 
     /**
@@ -125,7 +127,8 @@ export class DatabaseHost {
         const durability = strict ? 'strict' : 'relaxed';
         const transaction = connection.transaction(scope, write ? 'readwrite' : 'readonly', { durability });
         const keyRange = /** @type {typeof IDBKeyRange} */ (this.#keyRange);
-        return new TransactionHost(transaction, keyRange, this.#values, this.#report);
+        const committing = !this.#careless ? 'at once' : this.#host.lifecycle.going ? 'with care' : 'by itself';
+        return new TransactionHost(transaction, keyRange, this.#host.values, committing, this.#report);
     }
 
     /** Lets the connection go once the transactions under way have ended. */
@@ -165,7 +168,7 @@ export class DatabaseHost {
             stopWaiting();
             this.#opened(connection, why, version !== undefined);
         };
-        const stopWaiting = this.#clock.after(openWait_ms, () =>
+        const stopWaiting = this.#host.clock.after(openWait_ms, () =>
             finish(undefined, ['store-failed', `the database did not open within ${openWait_ms} ms`]),
         );
         try {

@@ -22,7 +22,7 @@ import { Values } from './values.js';
  * @property {IDBFactory} [indexedDB]
  * @property {typeof IDBKeyRange} [IDBKeyRange]
  * @property {import('./storage-like.js').StorageLike} [localStorage]
- * @property {{ readonly locks?: LockManager }} [navigator]
+ * @property {{ readonly locks?: LockManager, readonly userAgent?: string }} [navigator]
  * @property {typeof BroadcastChannel} [BroadcastChannel]
  * @property {Crypto} [crypto]
  * @property {EventTarget & { readonly visibilityState: string, readonly wasDiscarded?: boolean }} [document]
@@ -66,10 +66,10 @@ export class Host {
         this.clock = new ClockHost(platform, report);
         this.storage = new StorageHost(platform, report);
         this.values = new Values();
-        this.database = new DatabaseHost(platform, namespace, this.clock, this.values, report);
+        this.lifecycle = new LifecycleHost(platform, report);
+        this.database = new DatabaseHost(platform, namespace, this, report);
         this.locks = new LocksHost(platform, report);
         this.channels = new ChannelsHost(platform, report);
-        this.lifecycle = new LifecycleHost(platform, report);
     }
 
     /** @param {Report} core what the core is told by; all that it throws is a defect of ours */

@@ -1,3 +1,5 @@
+import { isFirefox } from './firefox.js';
+
 /** The numbers of LifecycleEvent in wasm/include/tabacus/world.hpp. */
 const hidden = 0;
 const visible = 1;
@@ -16,9 +18,17 @@ export class LifecycleHost {
 
     #page;
 
-    /** Does nobody see the page? */
-    get hidden() {
-        return this.#page?.visibilityState === 'hidden';
+    #locksBarCache;
+
+    /** Whether the page is being left, or is in the back/forward cache. */
+    going = false;
+
+    /**
+     * 1: nobody sees the page. 2: a lock that it holds when it is left keeps it out of the back/forward cache, as in
+     * Firefox (153, measured), which asks before `pagehide`.
+     */
+    get state() {
+        return (this.#page?.visibilityState === 'hidden' ? 1 : 0) + (this.#locksBarCache ? 2 : 0);
     }
 
     /**
@@ -28,14 +38,19 @@ export class LifecycleHost {
     constructor(platform, report) {
         const page = platform.document;
         this.#page = page;
+        this.#locksBarCache = page && isFirefox(platform);
         if (!page) return;
         /** @param {number} event */
         const tell = (event) => report('lifecycle', event);
         this.#listen(page, 'visibilitychange', () => tell(page.visibilityState === 'hidden' ? hidden : visible));
         this.#listen(page, 'freeze', () => tell(frozen));
         this.#listen(page, 'resume', () => tell(resumed));
-        this.#listen(platform, 'pagehide', () => tell(pageHide));
+        this.#listen(platform, 'pagehide', () => {
+            this.going = true;
+            tell(pageHide);
+        });
         this.#listen(platform, 'pageshow', ({ persisted }) => {
+            this.going = false;
             if (persisted) tell(pageShow);
         });
     }

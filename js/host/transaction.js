@@ -2,6 +2,15 @@ import { storeFailure } from './failure.js';
 import { data, subject } from './schema.js';
 
 /**
+ * Firefox (153, measured) completes a transaction whose `commit()` was called although a request failed, unless it was
+ * the last one: without what failed, be it the claim that fences it off. There a transaction commits by itself, once
+ * all its requests have succeeded; and in a page that is left, where nothing can be waited for, with care: the claim
+ * comes last, and what another write fails with is told, though the rest is stored.
+ *
+ * @typedef {'at once' | 'by itself' | 'with care'} Committing
+ */
+
+/**
  * One transaction. Its requests are issued as they come and not waited for, so that a whole commit
  * can be issued from within `pagehide`. Its outcome is `complete` or `abort`, and nothing else: a
  * write that exceeds the quota aborts without the request's own error event.
@@ -10,6 +19,7 @@ export class TransactionHost {
     #transaction;
     #keyRange;
     #values;
+    #committing;
     #report;
 
     /**
@@ -28,6 +38,14 @@ export class TransactionHost {
     #committed = false;
 
     /**
+     * Where it commits with care: the last claim, again, and what a write failed with.
+     * @type {(() => void) | undefined}
+     */
+    #claimAgain;
+    /** @type {import('./failure.js').Failure | undefined} */
+    #refusal;
+
+    /**
      * The outcome, once there is one: null for complete.
      * @type {import('./failure.js').Failure | null | undefined}
      */
@@ -37,15 +55,17 @@ export class TransactionHost {
      * @param {IDBTransaction} transaction
      * @param {typeof IDBKeyRange} keyRange
      * @param {import('./values.js').Values} values
+     * @param {Committing} committing
      * @param {import('./host.js').Report} report
      */
-    constructor(transaction, keyRange, values, report) {
+    constructor(transaction, keyRange, values, committing, report) {
         this.#transaction = transaction;
         this.#keyRange = keyRange;
         this.#values = values;
+        this.#committing = committing;
         this.#report = report;
-        transaction.oncomplete = () => this.#end(null);
-        transaction.onabort = () => this.#end(this.#abortion());
+        transaction.oncomplete = () => this.#end(this.#refusal ?? null);
+        transaction.onabort = () => this.#end(this.#refusal ?? abortionOf(transaction.error) ?? this.#lost());
     }
 
     /**
@@ -112,7 +132,7 @@ export class TransactionHost {
      */
     put(store, key, value) {
         const kept = store === data ? this.#values.get(value) : value;
-        this.#write(() => this.#transaction.objectStore(store).put(kept, key));
+        this.#put(store, kept, key);
     }
 
     /**
@@ -130,7 +150,20 @@ export class TransactionHost {
      * @param {string} holder
      */
     claim(of, holder) {
-        this.#write(() => this.#transaction.objectStore('claims').put({ [subject]: of }, holder));
+        this.#claimAgain = () => this.#put('claims', { [subject]: of }, holder);
+        this.#claimAgain();
+    }
+
+    /**
+     * @param {string} store
+     * @param {unknown} value
+     * @param {string} key
+     */
+    #put(store, value, key) {
+        this.#write(() => {
+            const request = this.#transaction.objectStore(store).put(value, key);
+            if (this.#committing === 'with care') request.onerror = () => (this.#refusal ??= abortionOf(request.error));
+        });
     }
 
     /** @param {number} operation */
@@ -138,6 +171,8 @@ export class TransactionHost {
         this.#committed = true;
         this.#commit = operation;
         if (this.#outcome !== undefined) return this.#tell();
+        if (this.#committing === 'by itself') return;
+        if (this.#committing === 'with care') this.#claimAgain?.();
         try {
             this.#transaction.commit?.();
         } catch {
@@ -228,26 +263,24 @@ export class TransactionHost {
         this.#commit = undefined;
     }
 
-    /**
-     * Why the browser aborted. `tx.error` and not the request's: where the quota is exceeded, only that
-     * one tells.
-     *
-     * @returns {import('./failure.js').Failure}
-     */
-    #abortion() {
-        const { error } = this.#transaction;
-        if (error?.name === 'ConstraintError') return ['fenced', 'another holder has the claim'];
-        // Nobody aborts a transaction of ours that is committing, but a connection closed by force.
-        if (error?.name === 'AbortError') return this.#lost();
-        return storeFailure(error);
-    }
-
     /** @returns {import('./failure.js').Failure} */
     #lost() {
         return this.#committed
             ? ['unknown-commit', 'the connection was closed during the commit']
             : ['store-failed', 'the connection was closed'];
     }
+}
+
+/**
+ * Why the browser aborted. `tx.error` and not the request's: where the quota is exceeded, only that one tells.
+ * Nothing where a connection was closed by force: nobody else aborts a transaction of ours that is committing.
+ *
+ * @param {DOMException | null} error
+ * @returns {import('./failure.js').Failure | undefined}
+ */
+function abortionOf(error) {
+    if (error?.name === 'ConstraintError') return ['fenced', 'another holder has the claim'];
+    return error?.name === 'AbortError' ? undefined : storeFailure(error);
 }
 
 /**

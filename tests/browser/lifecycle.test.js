@@ -8,10 +8,86 @@ import { ChromiumTab } from './harness/chromium.js';
 import { call } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
+import { until } from './harness/waiting.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
 const ROUND_TRIPS = 20;
+
+/** Nobody holds a Web Lock. @param {Tab} tab */
+const atRest = (tab) =>
+    until(() => tab.evaluate(async () => (await navigator.locks.query()).held?.length === 0), 'no lock is held');
+
+/** Adds one whenever a page has been left for turn-back.html, and answers. In a page. */
+function answerTravellers() {
+    const channel = new BroadcastChannel('turn-back');
+    channel.onmessage = async () => {
+        const { page } = /** @type {any} */ (globalThis);
+        page.add('visits', 1);
+        await page.flush('visits');
+        channel.postMessage('answered');
+    };
+}
+
+/**
+ * Adds 100 and leaves, once no lock is held, time and again; what it finds on each return is in `localStorage.returns`.
+ * In a page, which nobody asks anything meanwhile: Firefox does not keep it a second time once WebDriver BiDi has.
+ *
+ * @param {string} url
+ * @param {number} trips
+ */
+function travel(url, trips) {
+    const { page } = /** @type {any} */ (globalThis);
+    /** @type {[boolean, number, number][]} */
+    const returns = [];
+    const leave = async () => {
+        page.add('visits', 100);
+        await page.flush('visits');
+        while ((await navigator.locks.query()).held?.length) await new Promise((resolve) => setTimeout(resolve));
+        location.assign(url);
+    };
+    addEventListener('pageshow', async ({ persisted }) => {
+        returns.push([persisted, await page.read('visits'), page.value('visits')]);
+        localStorage.returns = JSON.stringify(returns);
+        if (persisted && returns.length < trips) await leave();
+    });
+    setTimeout(leave);
+}
+
+describeIn([ENGINES.firefox], 'Page lifecycle where a lock bars a page from the back/forward cache', (engine) => {
+    const browser = useBrowser(engine);
+
+    it(`${ROUND_TRIPS} of ${ROUND_TRIPS} persisted while the counter is idle, and the first read is complete`, async () => {
+        const namespace = browser.namespace();
+        const other = await browser.openIn({ namespace });
+        await other.evaluate(answerTravellers);
+        const traveller = await browser.openIn({ namespace });
+        await traveller.evaluate(travel, `${browser.site.url}/turn-back.html`, ROUND_TRIPS);
+        const returns = () => other.evaluate(() => JSON.parse(localStorage.returns ?? '[]'));
+        await until(async () => (await returns()).length >= ROUND_TRIPS, 'all trips');
+        assert.deepEqual(await returns(), Array.from({ length: ROUND_TRIPS }, (_, i) => [true, 101 * (i + 1), 101 * (i + 1)]));
+        await call(other, 'converged', 'visits', 101 * ROUND_TRIPS);
+        await closeAll([traveller, other]);
+    });
+
+    it('who rests and does not hear that its slot was adopted is fenced by its own commit', async () => {
+        const namespace = browser.namespace();
+        const tabs = [await browser.openTab(), await browser.openTab()];
+        for (const tab of tabs) {
+            await tab.evaluate(() => Reflect.deleteProperty(globalThis, 'BroadcastChannel'));
+            await call(tab, 'open', { namespace });
+        }
+        for (let round = 1; round <= 5; round++) {
+            for (const tab of tabs) {
+                await call(tab, 'add', 'deaf', round);
+                await call(tab, 'flush', 'deaf');
+                await atRest(tab);
+            }
+            for (const tab of tabs) assert.equal(await call(tab, 'read', 'deaf'), round * (round + 1));
+        }
+        await closeAll(tabs);
+    });
+});
 
 /** @param {Tab} tab */
 function chromium(tab) {

@@ -53,6 +53,19 @@ TEST_CASE("naive is exact where a turn is atomic, and loses updates elsewhere") 
     }
 }
 
+TEST_CASE("replicated counts exactly where an idle replica lets its slot go") {
+    for (const auto fault : {Fault::kill, Fault::bfcache}) {
+        const auto result = judged({.strategy = "replicated",
+                                    .model = StorageModel::cached,
+                                    .counting = {.adds = 1, .locks_bar_cache = true},
+                                    .faults = {fault},
+                                    .bound = {.switches = 0}});
+        CAPTURE(fault_name(fault));
+        CHECK(result.complaint.empty());
+        CHECK(result.proved);
+    }
+}
+
 namespace {
 
 /// Another play, of which every end is remembered and none is complained of.

@@ -151,7 +151,7 @@ TEST_CASE("replicated: increments counted in a page's last turn are committed wh
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
-        const auto page = scene.ready();
+        const auto page = scene.ready(Platform{});
         scene.add_and_flush(page);
         page.page->add(1);
         scene.steps(scene.random.below(8));  // a commit may be under way
@@ -163,6 +163,84 @@ TEST_CASE("replicated: increments counted in a page's last turn are committed wh
         scene.origin.kill(*page.tab);
         CHECK(scene.read(scene.ready()) == 7);
     }
+}
+
+namespace {
+
+constexpr Platform barring{.locks_bar_cache = true};
+
+/// Runs `play(scene, rested)` over a page that holds 1 and rests: in the end there must be 6.
+template <typename Play>
+void check_rested(Play play) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        const auto rested = scene.ready(barring);
+        scene.add_and_flush(rested);
+        scene.origin.run();
+        REQUIRE_FALSE(scene.origin.locks().holds_any(rested.tab->id()));
+        play(scene, rested);
+        scene.origin.run();
+        CHECK(scene.read(rested) == 6);
+        CHECK(scene.read(scene.ready()) == 6);
+        CHECK(rested.page->errors == std::vector<ErrorCode>{});
+        CHECK(rested.page->notices.empty());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("replicated: a page that rests commits what it adds as it leaves under its epoch") {
+    check_rested([](Scene& scene, const Scene::Member& rested) {
+        rested.page->add(5);
+        REQUIRE(scene.origin.page_hide(*rested.tab));
+        scene.origin.run();
+        CHECK(scene.read(scene.ready()) == 6);
+        scene.origin.page_show(*rested.tab);
+    });
+}
+
+TEST_CASE("replicated: a page that rested takes its slot's lock again, and no other epoch") {
+    check_rested([](Scene& scene, const Scene::Member& rested) {
+        const auto claims = scene.origin.database().rows(Store::claims);
+        scene.add_and_flush(rested, 5);
+        CHECK(scene.origin.locks().holds_any(rested.tab->id()));
+        CHECK(scene.origin.database().rows(Store::claims) == claims);
+    });
+}
+
+TEST_CASE("replicated: a page that rests hears of who adopted its slot, and takes another") {
+    check_rested([](Scene& scene, const Scene::Member& rested) {
+        const auto heir = scene.ready(Platform{});
+        scene.add_and_flush(heir, 5);
+        REQUIRE(scene.row_count() == 1);
+        scene.origin.run();
+        CHECK(rested.page->counter().value() == 6);
+        heir.page->add(20);
+        scene.add_and_flush(rested, 40);
+        scene.flush(heir);
+        scene.origin.run();
+        CHECK(scene.row_count() == 2);
+        for (const auto& member : {rested, heir}) {
+            CHECK(member.page->counter().value() == 66);
+            CHECK(scene.read(member) == 66);
+        }
+        scene.add_and_flush(heir, -60);
+    });
+}
+
+TEST_CASE("replicated: what a page adds as it leaves its adopted slot waits until it is back") {
+    check_rested([](Scene& scene, const Scene::Member& rested) {
+        const auto heir = scene.ready(Platform{.channels = false});
+        scene.add_and_flush(heir);
+        scene.add_and_flush(heir, -1);
+        rested.page->add(5);
+        REQUIRE(scene.origin.page_hide(*rested.tab));
+        scene.origin.run();
+        CHECK(scene.read(heir) == 1);
+        scene.origin.page_show(*rested.tab);
+        scene.flush(rested);
+    });
 }
 
 TEST_CASE("replicated: connections dropped at any moment leave no commit lost or doubled") {

@@ -220,20 +220,26 @@ class Scene {
   public:
     explicit Scene(std::uint64_t seed, StorageModel model = StorageModel::cached,
                    std::unique_ptr<lab::Chooser> chooser = nullptr)
-        : origin(Origin::Options{seed, model}, std::move(chooser)), random(seed * 7919 + 1) {}
+        : origin(Origin::Options{seed, model}, std::move(chooser)),
+          random(seed * 7919 + 1),
+          usual_{.locks_bar_cache = seed % 2 == 1} {}
 
     struct Member {
         LabTab* tab;
         Page* page;
     };
-    Member open(Platform platform = {}) {
+    /// In a tab of the scene's usual platform: every other one is such that a lock bars the page
+    /// from the back/forward cache.
+    Member open() { return open(usual_); }
+    Member open(Platform platform) {
         auto& tab = origin.open_tab(platform);
         auto& page = tab.run<Page>(tab, judge);
         members.push_back({&tab, &page});
         return members.back();
     }
     /// One that has opened.
-    Member ready(Platform platform = {}) {
+    Member ready() { return ready(usual_); }
+    Member ready(Platform platform) {
         const auto member = open(platform);
         member.page->open();
         origin.run_until([&] { return member.page->opened; });
@@ -269,6 +275,9 @@ class Scene {
     Origin origin;
     lab::SeededRandom random;
     std::vector<Member> members;
+
+  private:
+    Platform usual_;
 };
 
 }  // namespace tabacus::test

@@ -13,7 +13,7 @@ import { explore, faults, fingerprint, matrix, models, replay, strategies, Tabac
 
 /** The native explorer's number of the same runs: tests/native/explore_explorer.cpp. */
 const SAME_EVERYWHERE = [
-    ['replicated', '9506fd1922831bb0'],
+    ['replicated', '26f97cb23c75990c'],
     ['log', '12452d53d54f0039'],
     ['transactional', 'da447da2eee871f6'],
 ];

@@ -231,6 +231,9 @@ class Lifecycle {
     virtual ~Lifecycle() = default;
     /// True while nobody sees the page: its timers may run once a minute. Never in a worker.
     [[nodiscard]] virtual bool hidden() const = 0;
+    /// True where a page that holds a Web Lock when it is left is not kept in the back/forward
+    /// cache, though its `pagehide` would let the lock go.
+    [[nodiscard]] virtual bool locks_bar_cache() const = 0;
     virtual Subscription on_event(std::function<void(LifecycleEvent)> callback) = 0;
 };
 

@@ -41,7 +41,7 @@ enum class Call : int {
     clock_sleep,
     clock_end_of_turn,
     clock_random32,
-    lifecycle_hidden,
+    lifecycle_state,
     promise_resolve,
     promise_reject,
     counter_changed,

@@ -13,13 +13,16 @@ namespace tabacus::browser {
 
 class BrowserLifecycle final : public Lifecycle {
   public:
-    [[nodiscard]] bool hidden() const override { return call(Call::lifecycle_hidden, {}) != 0; }
+    [[nodiscard]] bool hidden() const override { return (state() & 1) != 0; }
+    [[nodiscard]] bool locks_bar_cache() const override { return (state() & 2) != 0; }
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return listeners_.add(std::move(callback));
     }
     void happened(LifecycleEvent event) const { listeners_.emit(event); }
 
   private:
+    [[nodiscard]] static int state() { return static_cast<int>(call(Call::lifecycle_state, {})); }
+
     Listeners<LifecycleEvent> listeners_;
 };
 

@@ -252,6 +252,7 @@ class LabTab::LabLifecycle final : public Lifecycle {
     explicit LabLifecycle(const LabTab& tab) : tab_(tab) {}
 
     [[nodiscard]] bool hidden() const override { return tab_.hidden_; }
+    [[nodiscard]] bool locks_bar_cache() const override { return tab_.platform_.locks_bar_cache; }
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return events_.add(std::move(callback));
     }

@@ -254,12 +254,13 @@ void Origin::show(LabTab& tab) {
 bool Origin::page_hide(LabTab& tab) {
     notes_.tell(tab.id_, Object::faults,
                 [] { return std::string("goes into the back/forward cache"); });
+    const bool barred = tab.platform_.locks_bar_cache && locks_.holds_any(tab.id_);
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::page_hide); });
     tab.cached_ = true;
     // The tab's words to the lock manager are on their way before it is looked at.
     const Source requests{Source::Kind::request, tab.id_, 0};
     while (scheduler_.has(requests)) scheduler_.take(requests).event();
-    if (locks_.holds_any(tab.id_)) {
+    if (barred || locks_.holds_any(tab.id_)) {
         kill(tab, writes_under_way(tab), true);
         return false;
     }

@@ -57,6 +57,7 @@ struct Platform {
     bool database = true;
     bool locks = true;
     bool channels = true;
+    bool locks_bar_cache = false;  // Lifecycle::locks_bar_cache()
 };
 
 /// Who hears of a write to localStorage.
@@ -125,7 +126,8 @@ class Origin : private LockListener {
     void hide(LabTab& tab);
     void show(LabTab& tab);
     /// Into the back/forward cache. False, and the tab dies, when it still holds a lock once its
-    /// handlers have run: such a page is not kept.
+    /// handlers have run, or held one before where the platform looks then: such a page is not
+    /// kept.
     bool page_hide(LabTab& tab);
     void page_show(LabTab& tab);
     /// The browser drops the tab's connection; a commit under way happens or does not.

@@ -7,7 +7,8 @@
 //
 // How:
 //  - SLOT. The replica writes the rows of one slot: the lowest whose liveness lock it can take. It
-//    holds that Web Lock while it lives.
+//    holds that Web Lock while it lives; where a lock keeps a page that is left out of the
+//    back/forward cache, while it has anything to write.
 //  - EPOCH. Adopting a slot records a new holder in `claims`, in one transaction. Every commit
 //  claims
 //    the slot again under that holder; the unique index aborts it if a newer one is recorded. The
@@ -97,10 +98,16 @@ class Replica {
     Task<void> ensure_adopted();
     Task<void> adopt();
     Task<void> take_slot_lock();
+    Task<void> request_slot_lock();
+    [[nodiscard]] bool resting();
+    void rest_soon();
+    Task<void> rest();
+    bool give_up_row(std::int64_t epoch);
     Task<std::int64_t> next_epoch(Transaction& transaction, std::string_view slot);
     void pass_over_slot();
     Task<void> settle_unknown_commits(Transaction& transaction, std::string_view generation);
     void begin_epoch(HolderRecord holder);
+    void end_epoch();
     void lose_slot();
     [[nodiscard]] std::string own_row() const;
 
@@ -182,6 +189,8 @@ class Replica {
     bool backing_off_ = false;
     Completer<Unit> retry_bell_;
     int commits_in_flight_ = 0;
+    std::uint64_t commits_ = 0;  // that were told to have happened
+    bool rests_soon_ = false;
     std::list<Completer<Unit>> outcome_waiters_;
     bool announcing_ = false;
     bool confirming_ = false;

@@ -76,12 +76,13 @@ Task<void> Replica::commit_loop() {
     // Once more when all is committed, so that whoever missed or forgot it checks the store.
     for (auto& state : counters_) state.announceable = state.announceable || state.based;
     if (!announcing_) scope_.spawn(announce_loop());
+    rest_soon();
 }
 
 Task<void> Replica::commit_batch() {
     switch (medium_) {
         case Medium::database:
-            if (!holder_) co_await ensure_adopted();
+            if (!holder_ || resting()) co_await ensure_adopted();
             co_await commit_to_database();
             break;
         case Medium::storage:
@@ -185,6 +186,7 @@ Task<void> Replica::commit_to_storage() {
 }
 
 void Replica::committed(const std::list<CommitLine>& lines) {
+    ++commits_;
     for (const auto& line : lines) confirm(*line.state, line.totals, line.through);
 }
 

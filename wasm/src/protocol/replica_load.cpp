@@ -83,7 +83,7 @@ bool Replica::merge_row(CounterState& state, std::string_view row, std::string_v
         set_aside("rows", concat({state.key, "/", row}));
         return true;
     }
-    if (!state.based || row != row_) {
+    if (!state.based || row != row_ || give_up_row(record->epoch)) {
         state.ledger.merge_committed(row, *record);
         return true;
     }

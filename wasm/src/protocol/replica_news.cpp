@@ -75,7 +75,8 @@ void Replica::on_message(std::string_view text) {
 
 void Replica::on_totals(CounterState& state, const Message& message) {
     // Nobody but this tab can know its own row better.
-    if (message.row == row_ && (state.based || medium_ != Medium::database)) return;
+    const bool own = message.row == row_ && (state.based || medium_ != Medium::database);
+    if (own && !give_up_row(message.record.epoch)) return;
     state.ledger.merge_announced(message.row, message.record);
     revalue(state);
     if (medium_ == Medium::memory) return;

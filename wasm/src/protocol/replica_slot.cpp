@@ -12,6 +12,11 @@ namespace {
 /// error instead of an endless loop.
 constexpr int slots_max = 4096;
 
+/// How long a replica with nothing to write holds its slot, at least, and at most twice as long,
+/// where that keeps the page out of the back/forward cache. Who leaves by a click takes longer; and
+/// to have the lock again takes a millisecond.
+constexpr double rest_after_ms = 25;
+
 }  // namespace
 
 Task<void> Replica::ensure_adopted() {
@@ -20,17 +25,18 @@ Task<void> Replica::ensure_adopted() {
         adoption_waiters_.push_back(finished);
         co_await finished.async();
     }
-    if (holder_) co_return;
+    if (holder_ && !resting()) co_return;
     adopting_ = true;
     auto adopted = co_await attempt(adopt());
     while (std::exchange(slot_exhausted_, false)) adopted = co_await attempt(adopt());
     adopting_ = false;
     for (const auto& waiter : std::exchange(adoption_waiters_, {})) waiter.complete({});
+    rest_soon();
     if (!adopted) co_await fail(adopted.error());
 }
 
 /// One transaction: find out which database this is, bring back what a lost one held, end the
-/// former epoch and begin the own.
+/// former epoch and begin the own. None where a slot is had again as it was left.
 Task<void> Replica::adopt() {
     // The rows of the former epoch can only be settled once every commit under it has been told.
     while (commits_in_flight_ > 0) {
@@ -39,6 +45,7 @@ Task<void> Replica::adopt() {
         co_await told.async();
     }
     co_await take_slot_lock();
+    if (holder_) co_return;
     constexpr std::array scope{Store::meta, Store::claims, Store::rows, Store::aside};
     const auto transaction =
         co_await world_.database().begin(scope, Access::write, Durability::relaxed);
@@ -70,6 +77,10 @@ Task<void> Replica::adopt() {
 /// that the replica makes one of its own, and storage grows with the tabs ever opened.
 Task<void> Replica::take_slot_lock() {
     if (std::exchange(slot_lock_lost_, false)) slot_lock_.reset();
+    if (resting()) {
+        co_await request_slot_lock();
+        if (!slot_lock_) lose_slot();
+    }
     if (slot_lock_) co_return;
     if (!world_.locks().available()) {
         if (slot_.empty()) slot_ = identifier_of(world_.random().bits());
@@ -77,11 +88,16 @@ Task<void> Replica::take_slot_lock() {
     }
     for (int number = slot_first_; number < slots_max; ++number) {
         slot_ = format_value(number);
-        slot_lock_ = co_await world_.locks().request(
-            {.name = names_.slot_lock(slot_), .if_available = true});
-        if (slot_lock_) break;
+        co_await request_slot_lock();
+        if (slot_lock_) co_return;
     }
-    if (!slot_lock_) co_await fail(ErrorCode::unavailable, "no slot is free");
+    co_await fail(ErrorCode::unavailable, "no slot is free");
+}
+
+Task<void> Replica::request_slot_lock() {
+    slot_lock_ =
+        co_await world_.locks().request({.name = names_.slot_lock(slot_), .if_available = true});
+    if (!slot_lock_) co_return;
     slot_lock_->on_lost([this] {
         slot_lock_lost_ = true;
         lose_slot();
@@ -89,6 +105,36 @@ Task<void> Replica::take_slot_lock() {
              slot_);
         if (dirty()) schedule_turn();
     });
+}
+
+/// True when the slot is this replica's until another adopts it, from which no lock keeps it.
+bool Replica::resting() { return holder_ && !slot_lock_ && world_.locks().available(); }
+
+void Replica::rest_soon() {
+    if (!rests_soon_ && world_.lifecycle().locks_bar_cache()) scope_.spawn(rest());
+}
+
+/// Lets the lock go, and keeps the epoch: under it the last increments are committed while the page
+/// is hidden, and the next ones without another adoption.
+Task<void> Replica::rest() {
+    rests_soon_ = true;
+    std::uint64_t before = 0;
+    do {
+        before = commits_;
+        // A hidden page's timers take a second, and nobody clicks there.
+        if (!world_.lifecycle().hidden()) co_await world_.clock().sleep(rest_after_ms);
+    } while (before != commits_);
+    rests_soon_ = false;
+    if (!committing_ && !adopting_ && commits_in_flight_ == 0 && !dirty()) slot_lock_.reset();
+}
+
+/// A newer epoch is told of: whoever rested gives the row up to its owner. False while it must stay
+/// this replica's own.
+bool Replica::give_up_row(std::int64_t epoch) {
+    if (epoch <= row_epoch_ || !resting() || adopting_ || commits_in_flight_ > 0) return false;
+    lose_slot();
+    end_epoch();
+    return true;
 }
 
 /// Above the former holder's and above every row of the slot, so that no row of the new epoch is
@@ -131,8 +177,15 @@ void Replica::pass_over_slot() {
     slot_exhausted_ = true;
 }
 
-/// The own rows go back among the others; what was not committed waits for a row of the new epoch.
 void Replica::begin_epoch(HolderRecord holder) {
+    end_epoch();
+    row_ = concat({holder.generation, "/", holder.slot});
+    row_epoch_ = holder.epoch;
+    holder_ = std::move(holder);
+}
+
+/// The own rows go back among the others; what was not committed waits for a row of the next epoch.
+void Replica::end_epoch() {
     for (auto& state : counters_) {
         if (state.based) {
             state.ledger.merge_committed(row_, {row_epoch_, state.committed});
@@ -141,9 +194,6 @@ void Replica::begin_epoch(HolderRecord holder) {
         state.committed = {};
         state.based = false;
     }
-    row_ = concat({holder.generation, "/", holder.slot});
-    row_epoch_ = holder.epoch;
-    holder_ = std::move(holder);
 }
 
 void Replica::lose_slot() { holder_.reset(); }

@@ -147,7 +147,7 @@ class CountingPlay final : public Play {
         CountingPage* page;
     };
     CountingPage& open(Origin& origin) {
-        auto& tab = origin.open_tab();
+        auto& tab = origin.open_tab({.locks_bar_cache = counting_.locks_bar_cache});
         auto& page = tab.run<CountingPage>(tab, make_, books_);
         members_.push_back({&tab, &page});
         return page;
