@@ -1,5 +1,5 @@
 import { attempt, isOpaque, storeFailure } from './failure.js';
-import { isFirefox } from './firefox.js';
+import { isFirefox, isWebKit } from './engine.js';
 import { createStores, fits } from './schema.js';
 import { TransactionHost } from './transaction.js';
 
@@ -29,8 +29,8 @@ export class DatabaseHost {
     #host;
     #report;
 
-    /** See Committing. */
-    #careless;
+    /** See Committing. @type {() => import('./transaction.js').Committing} */
+    #committing;
 
     /** @type {IDBDatabase | undefined} */
     #connection;
@@ -46,6 +46,12 @@ export class DatabaseHost {
      * @type {Map<number, TransactionHost>}
      */
     #transactions = new Map();
+
+    /**
+     * Asks anew for the opening that is under way.
+     * @type {(() => void) | undefined}
+     */
+    #openAnew;
 
     #disposed = false;
 
@@ -68,7 +74,9 @@ export class DatabaseHost {
         this.#name = `tabacus/${encodeURIComponent(namespace)}`;
         this.#host = host;
         this.#report = report;
-        this.#careless = isFirefox(platform);
+        const careless = isFirefox(platform);
+        const alone = isWebKit(platform) && !platform.document;
+        this.#committing = () => (careless && host.lifecycle.going ? 'with care' : careless || alone ? 'by itself' : 'at once');
     }
 
     /**
@@ -127,8 +135,7 @@ export class DatabaseHost {
         const durability = strict ? 'strict' : 'relaxed';
         const transaction = connection.transaction(scope, write ? 'readwrite' : 'readonly', { durability });
         const keyRange = /** @type {typeof IDBKeyRange} */ (this.#keyRange);
-        const committing = !this.#careless ? 'at once' : this.#host.lifecycle.going ? 'with care' : 'by itself';
-        return new TransactionHost(transaction, keyRange, this.#host.values, committing, this.#report);
+        return new TransactionHost(transaction, keyRange, this.#host.values, this.#committing(), this.#report);
     }
 
     /** Lets the connection go once the transactions under way have ended. */
@@ -136,6 +143,12 @@ export class DatabaseHost {
         const connection = this.#connection;
         this.#connection = undefined;
         connection?.close();
+    }
+
+    /** From where nothing that was under way will ever be told of: it has failed, or nobody knows. */
+    returned() {
+        for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
+        this.#openAnew?.();
     }
 
     dispose() {
@@ -167,6 +180,12 @@ export class DatabaseHost {
             over = true;
             stopWaiting();
             this.#opened(connection, why, version !== undefined);
+        };
+        this.#openAnew = () => {
+            if (over) return;
+            over = true;
+            stopWaiting();
+            this.#request(version);
         };
         const stopWaiting = this.#host.clock.after(openWait_ms, () =>
             finish(undefined, ['store-failed', `the database did not open within ${openWait_ms} ms`]),

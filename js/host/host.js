@@ -8,6 +8,7 @@
 import { ChannelsHost } from './channel.js';
 import { ClockHost } from './clock.js';
 import { DatabaseHost } from './database.js';
+import { isFirefox } from './engine.js';
 import { reportTo } from './failure.js';
 import { LifecycleHost } from './lifecycle.js';
 import { LocksHost } from './locks.js';
@@ -31,8 +32,8 @@ import { Values } from './values.js';
  * @property {(callback: () => void) => void} [queueMicrotask]
  * @property {(callback: () => void, delay: number) => any} [setTimeout]
  * @property {(timer: any) => void} [clearTimeout]
- * @property {(type: string, listener: (event: any) => void) => void} [addEventListener]
- * @property {(type: string, listener: (event: any) => void) => void} [removeEventListener]
+ * @property {(type: string, listener: (event: any) => void, capture?: boolean) => void} [addEventListener]
+ * @property {(type: string, listener: (event: any) => void, capture?: boolean) => void} [removeEventListener]
  * @property {(error: unknown) => void} [reportError]
  * @property {boolean} [crossOriginIsolated]
  * @property {string} [origin]
@@ -66,9 +67,14 @@ export class Host {
         this.clock = new ClockHost(platform, report);
         this.storage = new StorageHost(platform, report);
         this.values = new Values();
-        this.lifecycle = new LifecycleHost(platform, report);
+        this.lifecycle = new LifecycleHost(platform, report, () => {
+            // Firefox (153, measured) drops what would have been told to a page in its back/forward cache.
+            if (!isFirefox(platform)) return;
+            this.database.returned();
+            this.locks.returned();
+        });
         this.database = new DatabaseHost(platform, namespace, this, report);
-        this.locks = new LocksHost(platform, report);
+        this.locks = new LocksHost(platform, this.lifecycle, report);
         this.channels = new ChannelsHost(platform, report);
     }
 

@@ -1,4 +1,4 @@
-import { isFirefox } from './firefox.js';
+import { isFirefox } from './engine.js';
 
 /** The numbers of LifecycleEvent in wasm/include/tabacus/world.hpp. */
 const hidden = 0;
@@ -34,8 +34,9 @@ export class LifecycleHost {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {import('./host.js').Report} report
+     * @param {() => void} returned told before anybody else that the page is back from the back/forward cache
      */
-    constructor(platform, report) {
+    constructor(platform, report, returned) {
         const page = platform.document;
         this.#page = page;
         this.#locksBarCache = page && isFirefox(platform);
@@ -45,12 +46,19 @@ export class LifecycleHost {
         this.#listen(page, 'visibilitychange', () => tell(page.visibilityState === 'hidden' ? hidden : visible));
         this.#listen(page, 'freeze', () => tell(frozen));
         this.#listen(page, 'resume', () => tell(resumed));
-        this.#listen(platform, 'pagehide', () => {
-            this.going = true;
-            tell(pageHide);
-        });
+        // Before any listener of the application, which may add.
+        this.#listen(platform, 'pagehide', () => (this.going = true), true);
+        this.#listen(platform, 'pagehide', () => tell(pageHide));
+        this.#listen(
+            platform,
+            'pageshow',
+            ({ persisted }) => {
+                this.going = false;
+                if (persisted) returned();
+            },
+            true,
+        );
         this.#listen(platform, 'pageshow', ({ persisted }) => {
-            this.going = false;
             if (persisted) tell(pageShow);
         });
     }
@@ -59,10 +67,11 @@ export class LifecycleHost {
      * @param {Pick<import('./host.js').Platform, 'addEventListener' | 'removeEventListener'>} target
      * @param {string} type
      * @param {(event: any) => void} listener
+     * @param {boolean} [capture]
      */
-    #listen(target, type, listener) {
-        target.addEventListener?.(type, listener);
-        this.#stops.push(() => target.removeEventListener?.(type, listener));
+    #listen(target, type, listener, capture) {
+        target.addEventListener?.(type, listener, capture);
+        this.#stops.push(() => target.removeEventListener?.(type, listener, capture));
     }
 
     dispose() {

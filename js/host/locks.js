@@ -1,3 +1,4 @@
+import { isFirefox } from './engine.js';
 import { attempt, isOpaque } from './failure.js';
 
 /** On a LockManager that is no browser's: a registered symbol, so that two copies of the package know each other. */
@@ -6,24 +7,39 @@ export const polyfilled = Symbol.for('tabacus.locks');
 /** Web Locks (W3C Web Locks API), each known to the core by the number of its request. */
 export class LocksHost {
     #manager;
+    #lifecycle;
+    #waits;
     #report;
 
     /**
-     * Ends a request: lets its lock go, or withdraws it from the queue.
-     * @type {Map<number, { release: () => void, abort: () => void }>}
+     * Ends a request: lets its lock go, or withdraws it from the queue; or says that it was not granted.
+     * @type {Map<number, { release: () => void, abort: () => void, giveUp?: () => void }>}
      */
     #requests = new Map();
+
+    /** Operations that ask for a snapshot. @type {Set<number>} */
+    #queries = new Set();
+
+    /**
+     * Requests of a page that is being left, by their number.
+     * @type {Map<number, () => void>}
+     */
+    #later = new Map();
 
     #disposed = false;
 
     /**
      * @param {import('./host.js').Platform} platform
+     * @param {{ readonly going: boolean }} lifecycle
      * @param {import('./host.js').Report} report
      */
-    constructor(platform, report) {
+    constructor(platform, lifecycle, report) {
         const manager = isOpaque(platform) ? undefined : attempt(() => platform.navigator?.locks);
         // Our own (js/polyfill.js) are built on what they would then be built on.
         this.#manager = manager && polyfilled in manager ? undefined : manager;
+        this.#lifecycle = lifecycle;
+        // A lock that Firefox grants to a page in its back/forward cache is held by nobody (153, measured).
+        this.#waits = isFirefox(platform);
         this.#report = report;
     }
 
@@ -46,10 +62,15 @@ export class LocksHost {
      * @param {{ mode: LockMode, ifAvailable: boolean, steal: boolean }} options
      */
     request(id, name, options) {
+        if (this.#waits && this.#lifecycle.going) {
+            this.#later.set(id, () => this.request(id, name, options));
+            return;
+        }
         const controller = new AbortController();
         let granted = false;
         /** @param {Lock | null} lock */
         const grant = (lock) => {
+            if (!this.#requests.has(id)) return undefined;
             if (!lock || this.#disposed) {
                 this.#requests.delete(id);
                 this.#report('settled', id);
@@ -63,11 +84,12 @@ export class LocksHost {
         };
         /** @param {unknown} error */
         const refuse = (error) => {
-            this.#requests.delete(id);
+            if (!this.#requests.delete(id)) return;
             if (granted) this.#report('lockLost', id);
             else this.#report('failed', id, refusal(error));
         };
-        this.#requests.set(id, { release: () => {}, abort: () => controller.abort() });
+        const giveUp = options.ifAvailable ? () => grant(null) : () => refuse(new DOMException('the page was left', 'AbortError'));
+        this.#requests.set(id, { release: () => {}, abort: () => controller.abort(), giveUp });
         // A signal together with either is refused by the specification (§4.1, NotSupportedError).
         const signal = options.ifAvailable || options.steal ? {} : { signal: controller.signal };
         Promise.resolve(this.#manager?.request(name, { ...options, ...signal }, grant))
@@ -83,16 +105,29 @@ export class LocksHost {
     /** @param {number} id */
     abort(id) {
         this.#requests.get(id)?.abort();
+        if (this.#later.delete(id)) this.#report('failed', id, ['lock-lost', 'the page was left']);
+    }
+
+    /** From where nothing that was under way will ever be told of. */
+    returned() {
+        for (const { giveUp } of [...this.#requests.values()]) giveUp?.();
+        for (const operation of this.#queries) this.query(operation);
+        const later = [...this.#later.values()];
+        this.#later.clear();
+        for (const request of later) request();
     }
 
     /** @param {number} operation */
     query(operation) {
+        this.#queries.add(operation);
         Promise.resolve(this.#manager?.query()).then(
             (snapshot) => {
                 const rows = [...rowsOf(snapshot?.held, true), ...rowsOf(snapshot?.pending, false)];
-                this.#report('settled', operation, rows);
+                if (this.#queries.delete(operation)) this.#report('settled', operation, rows);
             },
-            (error) => this.#report('failed', operation, refusal(error)),
+            (error) => {
+                if (this.#queries.delete(operation)) this.#report('failed', operation, refusal(error));
+            },
         );
     }
 

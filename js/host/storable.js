@@ -22,7 +22,10 @@ export function storable(value) {
 }
 
 /** What can be cloned for another thread, and not for storage. */
-const refused = ['SharedArrayBuffer', 'WebAssembly.Module', 'MessagePort', 'ReadableStream', 'WritableStream', 'TransformStream'];
+const refused = [
+    ...['SharedArrayBuffer', 'WebAssembly.Module', 'MessagePort', 'ReadableStream', 'WritableStream', 'TransformStream'],
+    ...['VideoFrame', 'AudioData', 'EncodedVideoChunk', 'EncodedAudioChunk'],
+];
 
 /** @param {any} object of a clone: it has no getters @returns {Iterable<unknown>} */
 function within(object) {

@@ -5,7 +5,10 @@ import { data, subject } from './schema.js';
  * Firefox (153, measured) completes a transaction whose `commit()` was called although a request failed, unless it was
  * the last one: without what failed, be it the claim that fences it off. There a transaction commits by itself, once
  * all its requests have succeeded; and in a page that is left, where nothing can be waited for, with care: the claim
- * comes last, and what another write fails with is told, though the rest is stored.
+ * comes last, and where another write has failed, though the rest is stored, that is an unknown commit.
+ *
+ * WebKit (2.50, measured) lets a Worker that is terminated just after `commit()` block the stores for every tab, until
+ * the page that made it is closed; its transactions, too, commit by themselves.
  *
  * @typedef {'at once' | 'by itself' | 'with care'} Committing
  */
@@ -38,11 +41,16 @@ export class TransactionHost {
     #committed = false;
 
     /**
-     * Where it commits with care: the last claim, again, and what a write failed with.
+     * The last claim, once more.
      * @type {(() => void) | undefined}
      */
     #claimAgain;
-    /** @type {import('./failure.js').Failure | undefined} */
+
+    /**
+     * What the first request that failed did so with. Of the quota and of a commit only the transaction tells, and
+     * WebKit's does not once commit() was called.
+     * @type {import('./failure.js').Failure | undefined}
+     */
     #refusal;
 
     /**
@@ -64,8 +72,14 @@ export class TransactionHost {
         this.#values = values;
         this.#committing = committing;
         this.#report = report;
-        transaction.oncomplete = () => this.#end(this.#refusal ?? null);
-        transaction.onabort = () => this.#end(this.#refusal ?? abortionOf(transaction.error) ?? this.#lost());
+        transaction.onerror = ({ target }) => (this.#refusal ??= abortionOf(/** @type {IDBRequest} */ (target).error));
+        transaction.oncomplete = () =>
+            this.#end(this.#refusal ? ['unknown-commit', `a part of it was refused: ${this.#refusal[1]}`] : null);
+        transaction.onabort = () => {
+            const { error } = transaction;
+            if (error?.name === 'QuotaExceededError' && committing !== 'at once') allowWrites(transaction);
+            this.#end(abortionOf(error) ?? this.#refusal ?? (error ? this.#lost() : storeFailure(error)));
+        };
     }
 
     /**
@@ -160,10 +174,7 @@ export class TransactionHost {
      * @param {string} key
      */
     #put(store, value, key) {
-        this.#write(() => {
-            const request = this.#transaction.objectStore(store).put(value, key);
-            if (this.#committing === 'with care') request.onerror = () => (this.#refusal ??= abortionOf(request.error));
-        });
+        this.#write(() => this.#transaction.objectStore(store).put(value, key));
     }
 
     /** @param {number} operation */
@@ -193,9 +204,9 @@ export class TransactionHost {
         }
     }
 
-    /** The connection was closed from outside: whether a commit took place is not known. */
+    /** No event of it will come. Whether a commit took place is not known, unless it says that it was aborted. */
     connectionLost() {
-        this.#end(this.#lost());
+        this.#end(this.#transaction.error ? ['store-failed', 'the transaction was aborted'] : this.#lost());
     }
 
     /**
@@ -272,15 +283,29 @@ export class TransactionHost {
 }
 
 /**
- * Why the browser aborted. `tx.error` and not the request's: where the quota is exceeded, only that one tells.
- * Nothing where a connection was closed by force: nobody else aborts a transaction of ours that is committing.
+ * Why the browser aborted. Nothing for an AbortError: a connection was closed by force, since nobody else aborts a
+ * transaction of ours that is committing, or another request had failed.
  *
  * @param {DOMException | null} error
  * @returns {import('./failure.js').Failure | undefined}
  */
 function abortionOf(error) {
     if (error?.name === 'ConstraintError') return ['fenced', 'another holder has the claim'];
-    return error?.name === 'AbortError' ? undefined : storeFailure(error);
+    return error && error.name !== 'AbortError' ? storeFailure(error) : undefined;
+}
+
+/**
+ * Firefox (153, measured) refuses every put() of the next transaction after one that exceeded the quota, and of that
+ * one only.
+ *
+ * @param {IDBTransaction} failed
+ */
+function allowWrites({ db, objectStoreNames }) {
+    try {
+        db.transaction([...objectStoreNames], 'readwrite').abort();
+    } catch {
+        // The connection is closed.
+    }
 }
 
 /**

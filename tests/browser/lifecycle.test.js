@@ -42,7 +42,8 @@ function travel(url, trips) {
     const returns = [];
     const leave = async () => {
         page.add('visits', 100);
-        await page.flush('visits');
+        // Of a commit that was cut off, and whose row has another owner since, the next flush says so.
+        await page.flush('visits').catch(() => page.flush('visits'));
         while ((await navigator.locks.query()).held?.length) await new Promise((resolve) => setTimeout(resolve));
         location.assign(url);
     };
@@ -57,18 +58,28 @@ function travel(url, trips) {
 describeIn([ENGINES.firefox], 'Page lifecycle where a lock bars a page from the back/forward cache', (engine) => {
     const browser = useBrowser(engine);
 
-    it(`${ROUND_TRIPS} of ${ROUND_TRIPS} persisted while the counter is idle, and the first read is complete`, async () => {
-        const namespace = browser.namespace();
-        const other = await browser.openIn({ namespace });
-        await other.evaluate(answerTravellers);
-        const traveller = await browser.openIn({ namespace });
-        await traveller.evaluate(travel, `${browser.site.url}/turn-back.html`, ROUND_TRIPS);
-        const returns = () => other.evaluate(() => JSON.parse(localStorage.returns ?? '[]'));
-        await until(async () => (await returns()).length >= ROUND_TRIPS, 'all trips');
-        assert.deepEqual(await returns(), Array.from({ length: ROUND_TRIPS }, (_, i) => [true, 101 * (i + 1), 101 * (i + 1)]));
-        await call(other, 'converged', 'visits', 101 * ROUND_TRIPS);
-        await closeAll([traveller, other]);
-    });
+    for (const late of [0, 10]) {
+        const and = late ? ', also of what is added as the page is left' : '';
+        it(`${ROUND_TRIPS} of ${ROUND_TRIPS} persisted while the counter is idle, and the first read is complete${and}`, async () => {
+            const namespace = browser.namespace();
+            const other = await browser.openIn({ namespace });
+            await other.evaluate(answerTravellers);
+            const traveller = await browser.openTab();
+            // Before the package's own listeners.
+            await traveller.evaluate((n) => addEventListener('pagehide', () => void /** @type {any} */ (globalThis).page.add('visits', n)), late);
+            await call(traveller, 'open', { namespace });
+            await traveller.evaluate(travel, `${browser.site.url}/turn-back.html`, ROUND_TRIPS);
+            const returns = () => other.evaluate(() => JSON.parse(localStorage.returns ?? '[]'));
+            await until(async () => (await returns()).length >= ROUND_TRIPS, 'all trips');
+            const trip = 101 + late;
+            assert.deepEqual(await returns(), Array.from({ length: ROUND_TRIPS }, (_, i) => [true, trip * (i + 1), trip * (i + 1)]));
+            await call(other, 'converged', 'visits', trip * ROUND_TRIPS);
+            await call(traveller, 'flush', 'visits').catch(() => call(traveller, 'flush', 'visits'));
+            assert.equal(await call(other, 'read', 'visits'), trip * ROUND_TRIPS);
+            await other.evaluate(() => localStorage.removeItem('returns'));
+            await closeAll([traveller, other]);
+        });
+    }
 
     it('who rests and does not hear that its slot was adopted is fenced by its own commit', async () => {
         const namespace = browser.namespace();

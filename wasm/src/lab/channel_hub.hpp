@@ -26,10 +26,13 @@ class ChannelHub {
 
     explicit ChannelHub(Notes& notes) : notes_(&notes) {}
 
+    /// Numbered by tab, whatever the others do.
     EndpointId open(TabId tab, std::string_view name) {
         notes_->note(Object::channel, name, 0, Touch::write);
-        endpoints_.push_back({++last_id_, tab, std::string(name), {}});
-        return last_id_;
+        if (opened_.size() <= tab) opened_.resize(tab + 1);
+        const auto id = EndpointId{tab} << 32U | ++opened_[tab];
+        endpoints_.push_back({id, tab, std::string(name), {}});
+        return id;
     }
     void listen(EndpointId id, Callback callback) {
         if (auto* endpoint = find(id)) endpoint->callback = std::move(callback);
@@ -67,6 +70,14 @@ class ChannelHub {
         const auto callback = endpoint->callback;  // it may close its channel
         callback(message);
     }
+    /// Of who would hear.
+    [[nodiscard]] std::uint64_t digest() const {
+        std::uint64_t sum = 0;
+        for (const auto& endpoint : endpoints_) {
+            sum += lab::digest(endpoint.id, std::string_view(endpoint.name));
+        }
+        return sum;
+    }
     [[nodiscard]] const std::string& name_of(EndpointId id) { return find(id)->name; }
 
   private:
@@ -78,7 +89,7 @@ class ChannelHub {
     }
     Notes* notes_;
     std::vector<Endpoint> endpoints_;
-    EndpointId last_id_ = 0;
+    std::vector<std::uint32_t> opened_;  // by each tab
 };
 
 }  // namespace tabacus::lab

@@ -9,7 +9,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "digest.hpp"
 
 namespace tabacus::lab {
 
@@ -124,6 +127,10 @@ class Notes {
     void note(Object kind, std::string_view name, std::uint64_t of, Touch touch) {
         if (footprint_ != nullptr) footprint_->push_back({object_id(kind, name, of), touch});
     }
+    /// What the step under way has been told: it may go on by that.
+    void saw(std::uint64_t word) { seen_ = mixed(seen_ + word); }
+    /// All that, and forgotten.
+    std::uint64_t seen() { return std::exchange(seen_, 0); }
     /// `text()` makes the words.
     template <typename Text>
     void tell(std::uint32_t tab, Object where, Text text) {
@@ -142,6 +149,7 @@ class Notes {
 
   private:
     Footprint* footprint_ = nullptr;
+    std::uint64_t seen_ = 0;
     std::vector<Line>* lines_ = nullptr;
 };
 

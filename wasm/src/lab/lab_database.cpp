@@ -7,6 +7,17 @@
 namespace tabacus::lab {
 namespace {
 
+std::uint64_t digest_of(TransactionId id, const Operation::Reply& reply) {
+    Digest all(id);
+    all.add(reply.error ? static_cast<std::uint64_t>(*reply.error) + 1 : 0);
+    for (const auto& row : reply.rows) {
+        all.add(std::string_view(row.key))
+            .add(std::string_view(row.value))
+            .add(row.foreign ? 1 : 0);
+    }
+    return all.value();
+}
+
 Error failure(ErrorCode code) {
     return Error(code, std::string("IndexedDB: ") + std::string(code_name(code)));
 }
@@ -21,7 +32,7 @@ Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const S
     if (!available()) return Result::failed(failure(ErrorCode::unavailable));
     if (open_) return Result(make(scope, access, durability));
     waiting_.push_back({{scope.begin(), scope.end()}, access, durability, {}});
-    if (waiting_.size() == 1) tab_.in_tab(Source::Kind::database, [this] { opened(); });
+    if (waiting_.size() == 1) tab_.in_tab(Source::Kind::database, [this] { opened(); }, 0);
     return waiting_.back().completer.async();
 }
 
@@ -114,9 +125,11 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
         }
     };
     // Two connections of one tab, the former closing, need not be heard in one order.
-    operation.reply = [tab = &tab_, connection = client_->connection,
+    operation.reply = [tab = &tab_, connection = client_->connection, id = client_->id,
                        deliver](const Operation::Reply& reply) {
-        tab->in_tab(Source::Kind::database, [deliver, reply] { deliver(reply); }, connection);
+        tab->in_tab(
+            Source::Kind::database, [deliver, reply] { deliver(reply); }, digest_of(id, reply),
+            connection);
     };
     auto async = completer.async();
     tab_.origin_.database_.enqueue(client_->id, std::move(operation));

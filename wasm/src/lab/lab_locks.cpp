@@ -1,13 +1,43 @@
 // Web Locks as a tab of the laboratory sees them.
+#include <algorithm>
+
 #include "lab_parts.hpp"
 
 namespace tabacus::lab {
 
+namespace {
+
+/// Of locks of different names no protocol may ask which came first, so that states which differ
+/// only in that are equal.
+void sort_by_name(LockSnapshot& snapshot) {
+    for (auto* infos : {&snapshot.held, &snapshot.pending}) {
+        std::stable_sort(infos->begin(), infos->end(),
+                         [](const auto& a, const auto& b) { return a.name < b.name; });
+    }
+}
+
+std::uint64_t digest_of(const LockSnapshot& snapshot) {
+    Digest all;
+    for (const auto* infos : {&snapshot.held, &snapshot.pending}) {
+        all.add(infos->size());
+        for (const auto& info : *infos) {
+            all.add(std::string_view(info.name))
+                .add(static_cast<std::uint64_t>(info.mode))
+                .add(std::string_view(info.client_id));
+        }
+    }
+    return all.value();
+}
+
+}  // namespace
+
 template <typename Words>
-void LabTab::LabLocks::send(Words words) {
+void LabTab::LabLocks::send(Words words, Word word, std::uint64_t about) {
     auto& origin = tab_.origin_;
-    origin.scheduler_.post({Source::Kind::request, tab_.id_, 0},
-                           [&origin, words = std::move(words)] { words(origin.locks_); });
+    origin.scheduler_.post(
+        {Source::Kind::request, tab_.id_, 0},
+        [&origin, words = std::move(words)] { words(origin.locks_); },
+        lab::digest(static_cast<std::uint64_t>(word), about));
 }
 
 Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) {
@@ -21,9 +51,13 @@ Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) 
     const auto id = owned_id(tab_.id_, ++tab_.last_request_);
     auto async = waiting_[id].async();
     if (request.signal) request.signal->on_abort([this, id] { abort(id); });
+    const auto about =
+        lab::digest(id, std::string_view(request.name), static_cast<std::uint64_t>(request.mode),
+                    (request.if_available ? 1U : 0U) | (request.steal ? 2U : 0U));
     send([queued = LockManager::Request{id, tab_.id_, tab_.id_, std::move(request.name),
                                         request.mode, request.if_available, request.steal}](
-             LockManager& manager) { manager.request(queued); });
+             LockManager& manager) { manager.request(queued); },
+         Word::request, about);
     return async;
 }
 
@@ -33,7 +67,7 @@ void LabTab::LabLocks::abort(RequestId id) {
     if (found == waiting_.end() || !tab_.alive_) return;
     const auto completer = found->second;
     waiting_.erase(found);
-    send([id](LockManager& manager) { manager.abort(id); });
+    send([id](LockManager& manager) { manager.abort(id); }, Word::abort, id);
     completer.fail(std::make_exception_ptr(Error(ErrorCode::lock_lost, "the request was aborted")));
 }
 
@@ -41,7 +75,7 @@ void LabTab::LabLocks::granted(RequestId id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end()) {
         // Aborted while the grant was on its way: nobody will hold it.
-        send([id](LockManager& manager) { manager.release(id); });
+        send([id](LockManager& manager) { manager.release(id); }, Word::release, id);
         return;
     }
     const auto completer = found->second;
@@ -65,17 +99,23 @@ void LabTab::LabLocks::stolen(RequestId id) {
 Async<LockSnapshot> LabTab::LabLocks::query() {
     if (!tab_.alive_) return never<LockSnapshot>();
     Completer<LockSnapshot> completer;
-    send([tab = &tab_, completer](LockManager& manager) {
-        tab->in_tab(Source::Kind::grant,
-                    [completer, snapshot = manager.snapshot()] { completer.complete(snapshot); });
-    });
+    send(
+        [tab = &tab_, completer](LockManager& manager) {
+            auto snapshot = manager.snapshot();
+            sort_by_name(snapshot);
+            tab->in_tab(
+                Source::Kind::grant, [completer, snapshot] { completer.complete(snapshot); },
+                digest_of(snapshot));
+        },
+        Word::query, 0);
     return completer.async();
 }
 
 LabTab::LabHeldLock::~LabHeldLock() {
     locks_.held_.erase(id_);
     if (!locks_.tab_.alive_) return;
-    locks_.send([id = id_](LockManager& manager) { manager.release(id); });
+    locks_.send([id = id_](LockManager& manager) { manager.release(id); }, LabLocks::Word::release,
+                id_);
 }
 
 }  // namespace tabacus::lab

@@ -127,7 +127,8 @@ void LabTab::LabDatabase::drop_connection(Happens happens) {
         open_ = lost_ = false;
         events_.call({DatabaseEvent::Kind::closed, ""});
     };
-    tab_.in_tab(Source::Kind::database, std::move(closed), connection_);
+    tab_.told(static_cast<std::uint64_t>(Source::Kind::database));
+    tab_.in_tab(Source::Kind::database, std::move(closed), 1, connection_);
 }
 
 class LabTab::LabTransaction final : public Transaction {
@@ -176,8 +177,10 @@ class LabTab::LabLocks final : public Locks {
   private:
     friend class LabHeldLock;
     /// To the lock manager, in the order of the tab's words.
+    enum class Word : std::uint8_t { request, abort, release, query };
+    /// `word` is what they are about.
     template <typename Words>
-    void send(Words words);
+    void send(Words words, Word word, std::uint64_t about);
     void abort(RequestId id);
 
     LabTab& tab_;
@@ -256,7 +259,10 @@ class LabTab::LabLifecycle final : public Lifecycle {
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return events_.add(std::move(callback));
     }
-    void tell(LifecycleEvent event) const { events_.call(event); }
+    void tell(LifecycleEvent event) const {
+        tab_.origin_.notes_.saw(static_cast<std::uint64_t>(event) + 1);
+        events_.call(event);
+    }
 
   private:
     const LabTab& tab_;

@@ -25,11 +25,20 @@ void LabTab::die() {
     microtasks_.clear();
 }
 
-void LabTab::post(Action script) { in_tab(Source::Kind::script, std::move(script)); }
+/// Scripts are told apart by their place.
+void LabTab::post(Action script) { in_tab(Source::Kind::script, std::move(script), 0); }
 
-void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t peer) {
+void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t word, std::uint64_t peer) {
     origin_.notes_.note(Object::alive, id_, Touch::read);
-    if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event));
+    if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event), word);
+}
+
+/// A dead one does nothing more, whatever it was told.
+std::uint64_t LabTab::digest() const {
+    if (!alive_) return lab::digest(id_);
+    const auto flags =
+        (frozen_ ? 1U : 0U) | (cached_ ? 2U : 0U) | (hidden_ ? 4U : 0U) | (deaf_ ? 8U : 0U);
+    return lab::digest(id_, flags + 1U, history_, std::bit_cast<std::uint64_t>(wall_offset_ms_));
 }
 
 bool LabTab::mid_turn() const { return origin_.scheduler_.has({Source::Kind::inside, id_, 0}); }
@@ -76,7 +85,7 @@ Async<Unit> LabTab::LabClock::sleep(double delay_ms) {
 Async<Unit> LabTab::LabClock::end_of_turn() {
     if (!tab_.alive_) return never<Unit>();
     // Called from outside the schedule (by a test): that call was a turn, which ends here.
-    if (!tab_.in_turn_ && !tab_.mid_turn()) tab_.in_tab(Source::Kind::inside, [] {});
+    if (!tab_.in_turn_ && !tab_.mid_turn()) tab_.in_tab(Source::Kind::inside, [] {}, 0);
     return tab_.microtasks_.emplace_back().async();
 }
 
@@ -96,7 +105,8 @@ Async<T> LabTab::LabStorage::perform(Operation operation) {
         }
     };
     if (tab_.origin_.storage_.model() == StorageModel::interleaved) {
-        tab_.in_tab(Source::Kind::inside, finish);
+        // Which operation it is, the tab's history says.
+        tab_.in_tab(Source::Kind::inside, finish, 0);
     } else {
         finish();
     }

@@ -88,7 +88,10 @@ class LabTab final : public World {
     class LabRandom;
     class LabLifecycle;
 
-    void in_tab(Source::Kind kind, Action event, std::uint64_t peer = 0);
+    void in_tab(Source::Kind kind, Action event, std::uint64_t word, std::uint64_t peer = 0);
+    /// It has been told something: what it does from here on depends on that.
+    void told(std::uint64_t what) { history_ = lab::digest(history_, what); }
+    [[nodiscard]] std::uint64_t digest() const;
     void die();
     void run_microtasks();
     [[nodiscard]] bool mid_turn() const;
@@ -105,6 +108,7 @@ class LabTab final : public World {
     double wall_offset_ms_ = 0;
     std::uint32_t last_transaction_ = 0;
     std::uint32_t last_request_ = 0;
+    std::uint64_t history_ = 0;  // all that it has been told, in order
     std::vector<Completer<Unit>> microtasks_;
     std::unique_ptr<LabStorage> storage_;
     std::unique_ptr<LabDatabase> database_;

@@ -133,6 +133,26 @@ LockSnapshot LockManager::snapshot() const {
     return state;
 }
 
+std::uint64_t LockManager::digest() const {
+    std::uint64_t sum = 0;
+    const auto add = [&sum](const auto& requests, std::uint64_t which) {
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            const auto& one = requests[i];
+            std::uint64_t before = which;
+            for (std::size_t j = i; j-- > 0;) {
+                if (requests[j].name != one.name) continue;
+                before = requests[j].id;
+                break;
+            }
+            sum += lab::digest(std::string_view(one.name), one.id, before,
+                               std::uint64_t{one.mode == LockMode::shared});
+        }
+    };
+    add(held_, 1);
+    add(queue_, 2);
+    return sum;
+}
+
 bool LockManager::holds_any(std::uint32_t client) const {
     for (const auto& request : queue_) {
         if (request.client == client) touch(request.name);

@@ -55,6 +55,8 @@ class LockManager {
     void end(std::uint32_t client);
     /// §4.5 "Snapshot the lock state".
     [[nodiscard]] LockSnapshot snapshot() const;
+    /// Of who holds and who waits: for each name in its order.
+    [[nodiscard]] std::uint64_t digest() const;
     [[nodiscard]] bool holds_any(std::uint32_t client) const;
     /// How many requests there were, and how many of them to steal.
     [[nodiscard]] int requests() const { return requests_; }

@@ -316,6 +316,70 @@ void MemoryDatabase::crash_keeping(std::size_t commits) {
     contents_ = durable_;
 }
 
+namespace {
+
+std::uint64_t digest_of(std::size_t store, std::string_view key, const StoredValue& value) {
+    return digest(store, key, std::string_view(value.text), std::uint64_t{value.foreign});
+}
+
+std::uint64_t digest_of(const Contents& contents) {
+    std::uint64_t sum = 0;
+    for (std::size_t store = 0; store < contents.size(); ++store) {
+        for (const auto& [key, value] : contents.at(store)) sum += digest_of(store, key, value);
+    }
+    return sum;
+}
+
+template <typename Changes>
+std::uint64_t digest_of_changes(const Changes& changes) {
+    std::uint64_t sum = 0;
+    for (const auto& [key, value] : changes) {
+        sum += value ? digest_of(key.first, key.second, *value)
+                     : digest(key.first, std::string_view(key.second));
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::uint64_t MemoryDatabase::digest(bool with_disk) const {
+    auto sum = digest_of(contents_);
+    sum += lab::digest(std::uint64_t{exists_}, std::uint64_t{refusing_},
+                       std::string_view(data_loss_), quota_bytes_.value_or(UINT64_MAX));
+    for (const auto& [id, transaction] : live_) {
+        Digest all(id);
+        for (const auto store : transaction.scope) all.add(index(store));
+        all.add(static_cast<std::uint64_t>(transaction.access))
+            .add(static_cast<std::uint64_t>(transaction.durability))
+            .add(transaction.announced ? 1 : 0)
+            .add(digest_of_changes(transaction.changes));
+        for (const auto& operation : transaction.operations) {
+            all.add(static_cast<std::uint64_t>(operation.kind))
+                .add(index(operation.store))
+                .add(operation.key)
+                .add(operation.value)
+                .add(operation.limit);
+        }
+        std::uint64_t earlier = 0;
+        for (const auto& [other, one] : live_) {
+            if (one.begun < transaction.begun) earlier += mixed(other);
+        }
+        sum += all.add(earlier).value();
+    }
+    for (const auto& [id, reason] : aborted_) {
+        sum += lab::digest(id, static_cast<std::uint64_t>(reason), 7U);
+    }
+    if (failing_from_ != 0) {
+        sum += lab::digest(operations_, failing_from_, failing_until_, failing_again_);
+    }
+    if (with_disk) {
+        Digest disk(digest_of(durable_));
+        for (const auto& changes : relaxed_) disk.add(digest_of_changes(changes));
+        sum += disk.value();
+    }
+    return sum;
+}
+
 void MemoryDatabase::overwrite(Store store, const std::string& key,
                                std::optional<StoredValue> value) {
     notes_->note(Object::database, 0, Touch::write);

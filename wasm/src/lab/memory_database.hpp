@@ -61,6 +61,7 @@ class MemoryDatabase {
     /// What the browser says of lost data, when there was no database and one was made.
     std::optional<std::string> create_if_missing() {
         notes_->note(Object::existence, 0, exists_ ? Touch::read : Touch::write);
+        notes_->saw(exists_ ? 1 : lab::digest(std::string_view(data_loss_)));
         if (std::exchange(exists_, true)) return std::nullopt;
         return std::exchange(data_loss_, "none");
     }
@@ -108,6 +109,7 @@ class MemoryDatabase {
     }
     [[nodiscard]] bool refusing() const {
         notes_->note(Object::database, 0, Touch::read);
+        notes_->saw(refusing_ ? 1 : 0);
         return refusing_;
     }
     /// The database is gone, and all transactions with it.
@@ -117,6 +119,9 @@ class MemoryDatabase {
     void crash(SeededRandom& random);
     /// All of those, or none.
     void crash(bool keep_relaxed);
+
+    /// Of all that there is; with what a crash would leave, if that may come.
+    [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
     /// A stranger's hand (a test's), to look and to spoil.
     [[nodiscard]] const StoreRows& rows(Store store) const { return contents_[index(store)]; }

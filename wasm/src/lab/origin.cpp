@@ -31,8 +31,9 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
       locks_(*this, notes_),
       database_(
           [this](TransactionId id) {
-              scheduler_.post({Source::Kind::transaction, owner_of(id), number_of(id)},
-                              [this, id] { database_.execute(id); });
+              scheduler_.post(
+                  {Source::Kind::transaction, owner_of(id), number_of(id)},
+                  [this, id] { database_.execute(id); }, 0);
           },
           notes_),
       channels_(notes_),
@@ -67,6 +68,13 @@ const std::vector<Source>& Origin::choices() {
     return choices_;
 }
 
+std::uint64_t Origin::digest(bool with_disk) const {
+    auto sum = scheduler_.digest() + clock_.digest() + storage_.digest(with_disk) +
+               locks_.digest() + database_.digest(with_disk) + channels_.digest();
+    for (const auto& tab : tabs_) sum += tab->digest();
+    return sum;
+}
+
 bool Origin::step() {
     const auto& possible = choices();
     if (possible.empty()) return false;
@@ -90,13 +98,14 @@ std::uint32_t Origin::perform(const Source& source) {
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
         notes_.tell(timer.tab, Object::now, [] { return std::string("its timer is due"); });
-        tab(timer.tab).in_tab(Source::Kind::timer, std::move(timer.callback));
+        tab(timer.tab).in_tab(Source::Kind::timer, std::move(timer.callback), timer.id);
         return timer.cause;
     }
-    auto [event, cause] = scheduler_.take(source);
+    auto [event, cause, word] = scheduler_.take(source);
     if (!runs_in_tab(source.kind)) {
         notes_.note(Object::source, key_of(source), Touch::write);
         event();
+        notes_.seen();
         return cause;
     }
     auto& runner = tab(source.tab);
@@ -108,6 +117,7 @@ std::uint32_t Origin::perform(const Source& source) {
     runner.in_turn_ = true;
     event();
     end_of_turn(runner);
+    runner.told(lab::digest(key_of(source), word, notes_.seen()));
     return cause;
 }
 
@@ -145,6 +155,7 @@ void Origin::turn(LabTab& tab, Script script) {
     script();
     finish();
     end_of_turn(tab);
+    tab.told(notes_.seen());
 }
 
 void Origin::run(std::size_t steps_max) {
@@ -213,7 +224,8 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
     channels_.end(tab.id_);
     scheduler_.truncate({Source::Kind::outgoing, tab.id_, 0}, writes_kept);
     storage_.end(tab.id_);
-    scheduler_.post({Source::Kind::request, tab.id_, 0}, [this, id = tab.id_] { locks_.end(id); });
+    scheduler_.post(
+        {Source::Kind::request, tab.id_, 0}, [this, id = tab.id_] { locks_.end(id); }, 0);
 }
 
 void Origin::freeze(LabTab& tab) {
@@ -371,7 +383,8 @@ void Origin::clear_storage(LabTab& tab) {
 void Origin::pass_on(StorageArea::Write write) {
     if (storage_.model() == StorageModel::cached) {
         const Source outgoing{Source::Kind::outgoing, write.process, 0};
-        scheduler_.post(outgoing, [this, sent = std::move(write)] { send_write(sent); });
+        const auto word = digest_of(write.change);
+        scheduler_.post(outgoing, [this, sent = std::move(write)] { send_write(sent); }, word);
     } else {
         send_write(std::move(write));
     }
@@ -389,8 +402,11 @@ void Origin::send_write(StorageArea::Write write) {
         if (shared) {
             receive_write(process, write);
         } else {
-            scheduler_.post({Source::Kind::incoming, process, 0},
-                            [this, process, write] { receive_write(process, write); });
+            scheduler_.post(
+                {Source::Kind::incoming, process, 0},
+                [this, process, write] { receive_write(process, write); },
+                lab::digest(digest_of(write.change), std::uint64_t{write.process},
+                            std::uint64_t{write.changes}));
         }
     }
 }
@@ -406,8 +422,9 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     }
     if (!write.changes) return;
     auto& hearer = tab(process);
-    hearer.in_tab(Source::Kind::change,
-                  [&hearer, change = write.change] { hearer.storage_->tell(change); });
+    hearer.in_tab(
+        Source::Kind::change, [&hearer, change = write.change] { hearer.storage_->tell(change); },
+        digest_of(write.change));
 }
 
 /// HTML §9.5 postMessage(): a page in the back/forward cache is not eligible for messaging, and
@@ -424,23 +441,26 @@ void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::strin
                 notes_.tell(receiver, Object::channel, [&] { return "hears " + text; });
                 channels_.deliver(id, text);
             },
-            sender);
+            lab::digest(id, message), sender);
     }
 }
 
 void Origin::granted(RequestId id) {
     auto& owner = tab(owner_of(id));
-    owner.in_tab(Source::Kind::grant, [&owner, id] { owner.locks_->granted(id); });
+    owner.in_tab(Source::Kind::grant, [&owner, id] { owner.locks_->granted(id); }, id);
 }
 
 void Origin::not_available(RequestId id) {
     auto& owner = tab(owner_of(id));
-    owner.in_tab(Source::Kind::grant, [&owner, id] { owner.locks_->not_available(id); });
+    owner.in_tab(
+        Source::Kind::grant, [&owner, id] { owner.locks_->not_available(id); },
+        lab::digest(id, 1U));
 }
 
 void Origin::stolen(RequestId id) {
     auto& owner = tab(owner_of(id));
-    owner.in_tab(Source::Kind::grant, [&owner, id] { owner.locks_->stolen(id); });
+    owner.in_tab(
+        Source::Kind::grant, [&owner, id] { owner.locks_->stolen(id); }, lab::digest(id, 2U));
 }
 
 }  // namespace tabacus::lab

@@ -106,6 +106,11 @@ class Origin : private LockListener {
     /// The last steps, for a person.
     [[nodiscard]] std::string recent_steps(std::size_t count) const;
 
+    /// Of all that what may follow depends on: of what there is and waits, and of what the tabs
+    /// have been told. A sum, to which each part adds what is its own: a step adds the same
+    /// whenever it is taken, if what it touches is the same.
+    [[nodiscard]] std::uint64_t digest(bool with_disk) const;
+
     // --- Faults ---
     /// The tab's process dies: its frames are gone at once, its locks a little later; what it had
     /// sent may still arrive.

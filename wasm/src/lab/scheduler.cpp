@@ -31,7 +31,7 @@ bool Scheduler::has(const Source& source) const {
     return at < sources_.size() && sources_[at] == source;
 }
 
-void Scheduler::post(const Source& source, Event event) {
+void Scheduler::post(const Source& source, Event event, std::uint64_t word) {
     // A transaction is told to run once, by whichever it waited for longest.
     if (source.kind != Source::Kind::transaction) {
         notes_->note(Object::queue, key_of(source), Touch::write);
@@ -47,7 +47,7 @@ void Scheduler::post(const Source& source, Event event) {
             spare_.pop_back();
         }
     }
-    queues_[at].events.emplace_back(std::move(event), step_);
+    queues_[at].events.emplace_back(std::move(event), step_, word);
 }
 
 void Scheduler::erase(std::size_t at) {
@@ -90,6 +90,17 @@ void Scheduler::truncate(const Source& source, std::size_t kept) {
     } else {
         queues_[at].events.resize(queues_[at].head + kept);
     }
+}
+
+std::uint64_t Scheduler::digest() const {
+    std::uint64_t sum = 0;
+    for (std::size_t at = 0; at < sources_.size(); ++at) {
+        Digest queue(key_of(sources_[at]));
+        const auto& [events, head] = queues_[at];
+        for (auto i = head; i < events.size(); ++i) queue.add(events[i].word);
+        sum += queue.value();
+    }
+    return sum;
 }
 
 void Scheduler::drop(TabId tab) {

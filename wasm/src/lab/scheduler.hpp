@@ -60,11 +60,13 @@ class Scheduler {
     struct Taken {
         Event event;
         std::uint32_t cause = 0;
+        std::uint64_t word = 0;
     };
 
     explicit Scheduler(Notes& notes) : notes_(&notes) {}
 
-    void post(const Source& source, Event event);
+    /// `word` is equal for events of one source that do the same.
+    void post(const Source& source, Event event, std::uint64_t word);
     /// The sources that have an event, in a fixed order.
     [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
     [[nodiscard]] bool has(const Source& source) const;
@@ -77,6 +79,9 @@ class Scheduler {
     void truncate(const Source& source, std::size_t kept);
     /// Drops what would run in the tab.
     void drop(TabId tab);
+
+    /// Of what waits.
+    [[nodiscard]] std::uint64_t digest() const;
 
     /// What is posted from here on has this step for its cause.
     void begin_step(std::uint32_t number) { step_ = number; }

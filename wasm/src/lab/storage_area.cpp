@@ -32,6 +32,14 @@ void StorageArea::apply_change(Values& values, Bytes& bytes, const StorageChange
     bytes = 0;
 }
 
+std::uint64_t digest_of(const StorageChange& change) {
+    Digest all;
+    for (const auto* part : {&change.key, &change.old_value, &change.new_value}) {
+        all.add(part->has_value() ? 1 : 0).add(std::string_view(part->value_or("")));
+    }
+    return all.value();
+}
+
 std::string describe_change(const StorageChange& change) {
     if (!change.key) return "clear()";
     return *change.key + " = " + change.new_value.value_or("nothing");
@@ -88,6 +96,7 @@ std::optional<std::string> StorageArea::get(ProcessId process, std::string_view 
     note(process, key, Touch::read);
     const auto& values = seen_by(process);
     const auto found = values.find(key);
+    notes_->saw(found == values.end() ? 1 : lab::digest(std::string_view(found->second)));
     if (found == values.end()) return std::nullopt;
     return found->second;
 }
@@ -99,7 +108,9 @@ std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view p
     for (auto it = values.lower_bound(prefix); it != values.end() && it->first.starts_with(prefix);
          ++it) {
         found.push_back(it->first);
+        notes_->saw(lab::digest(std::string_view(it->first)));
     }
+    notes_->saw(found.size());
     return found;
 }
 
@@ -112,6 +123,7 @@ void StorageArea::check_quota(const Values& values, Bytes& bytes, Values::const_
     }
     const auto replaced = at == values.end() ? 0 : key.size() + at->second.size();
     if (*bytes - replaced + key.size() + value.size() > *quota_bytes_) {
+        notes_->saw(1);
         throw Error(ErrorCode::quota_exceeded, "localStorage is full");
     }
 }
@@ -205,6 +217,35 @@ void StorageArea::receive_from_other(Process& process, const StorageChange& chan
     for (const auto& [key, own] : awaited) {
         if (own.latest) copy.insert_or_assign(key, *own.latest);
     }
+}
+
+namespace {
+
+std::uint64_t digest_of(std::uint64_t place, const StorageArea::Values& values) {
+    std::uint64_t sum = 0;
+    for (const auto& [key, value] : values) {
+        sum += digest(place, std::string_view(key), std::string_view(value));
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::uint64_t StorageArea::digest(bool with_disk) const {
+    auto sum = digest_of(0, values_) + mixed(quota_bytes_.value_or(UINT64_MAX));
+    for (const auto& [id, process] : processes_) {
+        sum += mixed(id) + digest_of(id, process.copy);
+        for (const auto& [key, own] : process.awaited) {
+            sum += lab::digest(id, std::string_view(key), static_cast<std::uint64_t>(own.writes),
+                               std::string_view(own.latest.value_or("\x01")));
+        }
+    }
+    if (with_disk) {
+        Digest disk;
+        for (const auto& values : before_) disk.add(digest_of(0, values));
+        sum += disk.value();
+    }
+    return sum;
 }
 
 void StorageArea::wipe() {

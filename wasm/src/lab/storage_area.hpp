@@ -39,6 +39,7 @@ using ProcessId = std::uint32_t;
 
 /// For traces.
 std::string describe_change(const StorageChange& change);
+std::uint64_t digest_of(const StorageChange& change);
 
 class StorageArea {
   public:
@@ -93,6 +94,8 @@ class StorageArea {
     /// What was written is on the disk.
     void settle() { before_.clear(); }
 
+    /// Of what the area and the processes hold; with what a crash would leave, if that may come.
+    [[nodiscard]] std::uint64_t digest(bool with_disk) const;
     [[nodiscard]] const Values& values() const { return values_; }
     /// What the process reads: its copy, or the area.
     [[nodiscard]] const Values& seen_by(ProcessId process) const;

@@ -27,6 +27,7 @@ class VirtualClock {
 
     [[nodiscard]] double now_ms() const {
         notes_->note(Object::now, 0, Touch::read);
+        notes_->saw(std::bit_cast<std::uint64_t>(now_ms_));
         return now_ms_;
     }
     void begin_step(std::uint32_t number) { step_ = number; }
@@ -36,9 +37,10 @@ class VirtualClock {
     std::uint64_t start(TabId tab, double delay_ms, Callback callback) {
         notes_->note(Object::now, 0, Touch::read);
         notes_->note(Object::timers, 0, Touch::bump);
-        timers_.push_back(
-            {now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_, ++last_id_});
-        return last_id_;
+        if (started_.size() <= tab) started_.resize(tab + 1);
+        const auto id = std::uint64_t{tab} << 32U | ++started_[tab];
+        timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_, id});
+        return id;
     }
     /// The same, rounded up to the next whole minute, as browsers do for tabs long hidden (HTML
     /// §8.6: "optionally, wait a further implementation-defined length of time").
@@ -51,6 +53,15 @@ class VirtualClock {
     void cancel(std::uint64_t id) {
         notes_->note(Object::timers, 0, Touch::write);
         std::erase_if(timers_, [id](const Timer& timer) { return timer.id == id; });
+    }
+
+    /// Of the time, and of who waits for which.
+    [[nodiscard]] std::uint64_t digest() const {
+        auto sum = mixed(std::bit_cast<std::uint64_t>(now_ms_));
+        for (const auto& timer : timers_) {
+            sum += lab::digest(timer.tab, std::bit_cast<std::uint64_t>(timer.due_ms), timer.id);
+        }
+        return sum;
     }
 
     [[nodiscard]] bool waiting() const { return !timers_.empty(); }
@@ -76,9 +87,9 @@ class VirtualClock {
   private:
     Notes* notes_;
     std::uint32_t step_ = 0;
-    std::uint64_t last_id_ = 0;
-    double now_ms_ = 1'700'000'000'000;  // some day of November 2023
-    std::vector<Timer> timers_;          // in the order they were started
+    std::vector<std::uint32_t> started_;  // by each tab
+    double now_ms_ = 1'700'000'000'000;   // some day of November 2023
+    std::vector<Timer> timers_;           // in the order they were started
 };
 
 }  // namespace tabacus::lab

@@ -147,6 +147,7 @@ void Replica::commit_before_sleep() {
     scope_.spawn([](Replica& self) -> Task<void> {
         // Should it fail, the increments stay pending.
         (void)co_await attempt(self.commit_to_database());
+        self.rest_soon();
     }(*this));
 }
 

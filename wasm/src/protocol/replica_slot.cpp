@@ -131,7 +131,11 @@ Task<void> Replica::rest() {
 /// A newer epoch is told of: whoever rested gives the row up to its owner. False while it must stay
 /// this replica's own.
 bool Replica::give_up_row(std::int64_t epoch) {
-    if (epoch <= row_epoch_ || !resting() || adopting_ || commits_in_flight_ > 0) return false;
+    const auto unsettled = [](const auto& state) { return !state.unknown.empty(); };
+    if (epoch <= row_epoch_ || !resting() || adopting_ || commits_in_flight_ > 0 ||
+        std::any_of(counters_.begin(), counters_.end(), unsettled)) {
+        return false;
+    }
     lose_slot();
     end_epoch();
     return true;

@@ -170,7 +170,7 @@ void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
     const Source outgoing{Source::Kind::outgoing, write.process, 0};
     // Events move while they wait; what they tell stays where it is.
     auto sent = std::make_shared<StorageArea::Write>(std::move(write));
-    scheduler_.post(outgoing, [this, sent = std::move(sent)] { send(sent); });
+    scheduler_.post(outgoing, [this, sent = std::move(sent)] { send(sent); }, 0);
 }
 
 void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
@@ -178,10 +178,13 @@ void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
     notes_.tell(agent_of(write->writer), Object::area,
                 [&] { return "its " + describe_change(write->change) + " goes out"; });
     for (const auto process : local_.processes()) {
-        scheduler_.post({Source::Kind::incoming, process, 0}, [this, process, write] {
-            receive(process, *write);
-            tell_contexts(0, process, *write);
-        });
+        scheduler_.post(
+            {Source::Kind::incoming, process, 0},
+            [this, process, write] {
+                receive(process, *write);
+                tell_contexts(0, process, *write);
+            },
+            0);
     }
 }
 
@@ -219,7 +222,7 @@ void EmulatedOrigin::tell_contexts(AreaId id, ProcessId process, const StorageAr
 /// §2.2's lock task queue, as far as one process speaks to it: in order.
 void EmulatedOrigin::to_manager(ContextId context, Action words) {
     begin_step();
-    scheduler_.post({Source::Kind::request, process(context), 0}, std::move(words));
+    scheduler_.post({Source::Kind::request, process(context), 0}, std::move(words), 0);
 }
 
 void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
@@ -334,7 +337,7 @@ void EmulatedOrigin::to_context(Source::Kind kind, ContextId context, Happening:
 void EmulatedOrigin::post_in(const Source& source, ContextId context, Action event) {
     const auto& receiver = contexts_[context - 1];
     if (receiver.alive && agents_[receiver.agent - 1].alive) {
-        scheduler_.post(source, std::move(event));
+        scheduler_.post(source, std::move(event), 0);
     }
 }
 

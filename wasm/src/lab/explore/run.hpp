@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,11 @@ class Run {
     virtual void finish() {}
     /// What is wrong, in one sentence; empty while nothing is. Looked at after every step.
     [[nodiscard]] virtual const std::string& complaint() const = 0;
+
+    /// A number of all that what may follow depends on: the same steps lead from equal ones to
+    /// equal ones, and to the same complaints. A step adds the same to it whenever it is taken, as
+    /// long as what it touches is the same. Nothing of a program that has no such number.
+    [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
 
     /// Those of the last step, and then forgotten. Only of a run that was made to tell.
     virtual std::vector<Line> lines() { return {}; }

@@ -100,6 +100,7 @@ class OriginRun final : public Run {
 
     const std::vector<Choice>& choices() override;
     Taken take(std::size_t index, Footprint* footprint) override;
+    [[nodiscard]] std::optional<std::uint64_t> state() const override;
     void finish() override { complaint_ = play_->at_rest(origin_); }
     [[nodiscard]] const std::string& complaint() const override { return complaint_; }
     std::vector<Line> lines() override { return std::exchange(lines_, {}); }
@@ -258,6 +259,13 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
     last_ = static_cast<TabId>(choice.turn_after());
     complaint_ = play_->after_step();
     return taken;
+}
+
+std::optional<std::uint64_t> OriginRun::state() const {
+    const auto known = play_->state();
+    if (!known) return std::nullopt;
+    return *known + origin_.digest(offers(Fault::browser_crash)) +
+           digest(faults_, database_lost_ ? 1U : 0U);
 }
 
 void OriginRun::happen(const Source& what) {

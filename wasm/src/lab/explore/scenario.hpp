@@ -75,6 +75,8 @@ class Play {
     /// What is wrong, in one sentence, or nothing. Looked at after every step: it must be cheap.
     /// What it knows of several tabs is noted as Object::scenario by the steps that change it.
     virtual std::string after_step() { return {}; }
+    /// Of all that it knows beside what the tabs were told; see Run::state().
+    [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
     /// The same, when nothing can happen any more: also that everybody has finished. It may open
     /// further tabs and let the origin run.
     virtual std::string at_rest(Origin& origin) = 0;

@@ -30,7 +30,7 @@ class Steps {
 struct Sleeper {
     std::uint64_t process;
     Footprint footprint;
-    std::uint64_t event;  // its number in TraceHash
+    std::uint64_t event;  // what it adds to a point
 };
 
 enum class Plan : std::uint8_t { not_needed, to_do, done };
@@ -50,8 +50,8 @@ struct Search::Frame {
     Steps enabled_by;  // what must come before the step whatever it touches
     Steps past;        // what comes before it
 
-    std::uint64_t trace = 0;  // the number of the run up to here
-    std::uint64_t event = 0;  // of the step
+    std::uint64_t point = 0;  // the number of the run up to here: of its state, or of its trace
+    std::uint64_t event = 0;  // what the step adds to it
     TraceHash::Changes changes;
 
     [[nodiscard]] std::uint64_t process() const { return choices[chosen].process; }
@@ -101,6 +101,7 @@ void Search::run_once() {
         if (!complaint.empty()) return fail(complaint);
     }
     depth_ = fixed_;
+    if (fixed_ == 0 && caching_) initial_ = run->state().value_or(0);
     if (fixed_ > 0) {
         run->choices();
         if (!take(*run, fixed_ - 1)) return;
@@ -122,7 +123,7 @@ bool Search::take(Run& run, std::size_t depth) {
         return false;
     }
     if (dynamic_) note_step(depth, taken.cause);
-    if (!caching_ || remember(depth, taken.cause)) return true;
+    if (!caching_ || remember(run, depth, taken.cause)) return true;
     ++tally_.asleep;
     return false;
 }
@@ -161,10 +162,10 @@ void Search::push_frame(const std::vector<Choice>& choices) {
     frame.sleep.clear();
     frame.footprint.clear();
     frame.switches = 0;
-    frame.trace = 0;
+    frame.point = initial_;
     if (depth_ > 0) {
         const auto& before = *path_[depth_ - 1];
-        frame.trace = before.trace + before.event;
+        frame.point = before.point + before.event;
         frame.switches =
             before.switches + (before.choices[before.chosen].switches ? std::uint32_t{1} : 0);
         for (const auto& sleeper : before.sleep) {
@@ -288,21 +289,25 @@ bool Search::foreseen(const Frame& frame, std::size_t choice) const {
     const auto& to = frame.choices[choice];
     return std::any_of(frame.sleep.begin(), frame.sleep.end(), [&](const Sleeper& one) {
         return one.process == to.process &&
-               explored_.covers(frame.trace + one.event, to.turn_after(),
+               explored_.covers(frame.point + one.event, to.turn_after(),
                                 switches_left(frame, choice));
     });
 }
 
 /// False if the step has come to what is explored.
-bool Search::remember(std::size_t depth, std::uint32_t cause) {
+bool Search::remember(const Run& run, std::size_t depth, std::uint32_t cause) {
     auto& frame = *path_[depth];
-    frame.event = traces_.add(frame.process(), cause > 0 ? path_[cause - 1]->event : 0,
-                              frame.footprint, frame.changes);
-    const auto trace = frame.trace + frame.event;
+    if (const auto state = run.state()) {
+        frame.event = *state - frame.point;
+    } else {
+        frame.event = traces_.add(frame.process(), cause > 0 ? path_[cause - 1]->event : 0,
+                                  frame.footprint, frame.changes);
+    }
+    const auto point = frame.point + frame.event;
     const auto turn = frame.choices[frame.chosen].turn_after();
     const auto left = switches_left(frame, frame.chosen);
-    if (explored_.covers(trace, turn, left)) return false;
-    explored_.insert(trace, turn, left);
+    if (explored_.covers(point, turn, left)) return false;
+    explored_.insert(point, turn, left);
     return true;
 }
 

@@ -14,7 +14,9 @@
 // Within a bound of switches that would be unsound: two schedules that are equal but for commuting
 // steps need not have equally many switches, and the one left out might be the only one within the
 // bound. There a schedule is given up where it has come to what an equal one (TraceHash) has come
-// to with as many switches left: nothing that could follow is left out (Musuvathi and Qadeer 2007).
+// to with as many switches left: nothing that could follow is left out (Musuvathi and Qadeer 2007);
+// and of a program that can tell its state (Run::state()), where it has come to an equal one, by
+// whatever way.
 // What has been seen of a step that commutes with those after it tells where it leads without
 // taking it.
 #pragma once
@@ -78,7 +80,7 @@ class Search {
     void wake_disabled(const Frame& before, const std::vector<Choice>& after);
     [[nodiscard]] std::uint32_t switches_left(const Frame& frame, std::size_t choice) const;
     [[nodiscard]] bool foreseen(const Frame& frame, std::size_t choice) const;
-    bool remember(std::size_t depth, std::uint32_t cause);
+    bool remember(const Run& run, std::size_t depth, std::uint32_t cause);
     bool take(Run& run, std::size_t depth);
     bool backtrack();
     void fail(std::string complaint);
@@ -88,7 +90,8 @@ class Search {
     bool dynamic_;  // reduction of all schedules
     bool caching_;  // reduction of those within a bound of switches
     Tally tally_;
-    TraceHash traces_;
+    TraceHash traces_;           // of a program that cannot tell its state
+    std::uint64_t initial_ = 0;  // the state it begins in
     Explored explored_;
     std::vector<std::unique_ptr<Frame>> path_;
     std::size_t depth_ = 0;  // frames of path_ in use; the others are room

@@ -77,21 +77,21 @@ void TraceHash::grow() {
 
 namespace {
 
-std::uint64_t key_of_turn(std::uint64_t trace, std::uint64_t turn) {
-    return mixed(trace ^ mixed(turn + 1));
+std::uint64_t key_of_turn(std::uint64_t point, std::uint64_t turn) {
+    return mixed(point ^ mixed(turn + 1));
 }
-std::uint64_t key_of_any(std::uint64_t trace) { return mixed(trace); }
+std::uint64_t key_of_any(std::uint64_t point) { return mixed(point); }
 
 }  // namespace
 
-bool Explored::covers(std::uint64_t trace, std::uint64_t turn, std::uint32_t left) const {
-    return left_[find(key_of_any(trace))] > left + 1 ||
-           left_[find(key_of_turn(trace, turn))] > left;
+bool Explored::covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const {
+    return left_[find(key_of_any(point))] > left + 1 ||
+           left_[find(key_of_turn(point, turn))] > left;
 }
 
-void Explored::insert(std::uint64_t trace, std::uint64_t turn, std::uint32_t left) {
-    raise(key_of_any(trace), left);
-    raise(key_of_turn(trace, turn), left);
+void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
+    raise(key_of_any(point), left);
+    raise(key_of_turn(point, turn), left);
 }
 
 std::size_t Explored::find(std::uint64_t key) const {

@@ -12,16 +12,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "lab/digest.hpp"
 #include "lab/footprint.hpp"
 
 namespace tabacus::lab {
-
-/// Spreads its bits (splitmix64).
-constexpr std::uint64_t mixed(std::uint64_t word) {
-    word = (word ^ word >> 30U) * 0xbf58476d1ce4e5b9U;
-    word = (word ^ word >> 27U) * 0x94d049bb133111ebU;
-    return word ^ word >> 31U;
-}
 
 class TraceHash {
   public:
@@ -59,7 +53,7 @@ class TraceHash {
     std::vector<Sums> sums_{1};
 };
 
-/// The states that were explored, each with the most switches that were left there.
+/// The points that were explored, each with the most switches that were left there.
 class Explored {
   public:
     Explored() : keys_(1024), left_(1024) {}
@@ -67,8 +61,8 @@ class Explored {
     /// True when all that may follow has been explored (or will be, by whoever came here first):
     /// by one whose turn it was with as many switches left, or by anybody with one more, since
     /// whose turn it is makes a difference of at most one (run.hpp).
-    [[nodiscard]] bool covers(std::uint64_t trace, std::uint64_t turn, std::uint32_t left) const;
-    void insert(std::uint64_t trace, std::uint64_t turn, std::uint32_t left);
+    [[nodiscard]] bool covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const;
+    void insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left);
 
   private:
     [[nodiscard]] std::size_t find(std::uint64_t key) const;
