@@ -100,8 +100,4 @@ TEST_CASE("from equal states the same steps lead to equal ones, and to the same 
     CHECK(check_states({.tabs = 2, .adds = 1}, 1, 300) > 10'000);
 }
 
-TEST_CASE("the same of three tabs, and more of it", "[.][long]") {
-    CHECK(check_states({.tabs = 3, .adds = 2}, 2, 10'000) > 1'000'000);
-}
-
 }  // namespace tabacus::lab::test
