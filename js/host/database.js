@@ -76,7 +76,7 @@ export class DatabaseHost {
         this.#report = report;
         const careless = isFirefox(platform);
         const alone = isWebKit(platform) && !platform.document;
-        this.#committing = () => (careless && host.lifecycle.going ? 'with care' : careless || alone ? 'by itself' : 'at once');
+        this.#committing = () => (host.lifecycle.going ? 'with care' : careless || alone ? 'by itself' : 'at once');
     }
 
     /**
@@ -147,8 +147,13 @@ export class DatabaseHost {
 
     /** From where nothing that was under way will ever be told of: it has failed, or nobody knows. */
     returned() {
-        for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
+        this.#loseTransactions();
         this.#openAnew?.();
+    }
+
+    /** No more events will come for what was under way. */
+    #loseTransactions() {
+        for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
     }
 
     dispose() {
@@ -253,8 +258,7 @@ export class DatabaseHost {
             this.#drop(connection);
         };
         connection.onclose = () => {
-            // No more events will come for what was under way.
-            for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
+            this.#loseTransactions();
             this.#drop(connection);
         };
     }

@@ -8,7 +8,6 @@
 import { ChannelsHost } from './channel.js';
 import { ClockHost } from './clock.js';
 import { DatabaseHost } from './database.js';
-import { isFirefox } from './engine.js';
 import { reportTo } from './failure.js';
 import { LifecycleHost } from './lifecycle.js';
 import { LocksHost } from './locks.js';
@@ -68,8 +67,6 @@ export class Host {
         this.storage = new StorageHost(platform, report);
         this.values = new Values();
         this.lifecycle = new LifecycleHost(platform, report, () => {
-            // Firefox (153, measured) drops what would have been told to a page in its back/forward cache.
-            if (!isFirefox(platform)) return;
             this.database.returned();
             this.locks.returned();
         });

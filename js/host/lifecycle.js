@@ -20,7 +20,10 @@ export class LifecycleHost {
 
     #locksBarCache;
 
-    /** Whether the page is being left, or is in the back/forward cache. */
+    /**
+     * Whether the page is being left, or is in the back/forward cache, where that forgets what is under way: Firefox
+     * (153, measured) never tells how it went, and leaves a lock that it grants meanwhile with nobody.
+     */
     going = false;
 
     /**
@@ -34,33 +37,38 @@ export class LifecycleHost {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {import('./host.js').Report} report
-     * @param {() => void} returned told before anybody else that the page is back from the back/forward cache
+     * @param {() => void} returned told before anybody else that the page is back from where it was going
      */
     constructor(platform, report, returned) {
         const page = platform.document;
         this.#page = page;
-        this.#locksBarCache = page && isFirefox(platform);
         if (!page) return;
+        this.#locksBarCache = isFirefox(platform);
         /** @param {number} event */
         const tell = (event) => report('lifecycle', event);
         this.#listen(page, 'visibilitychange', () => tell(page.visibilityState === 'hidden' ? hidden : visible));
         this.#listen(page, 'freeze', () => tell(frozen));
         this.#listen(page, 'resume', () => tell(resumed));
-        // Before any listener of the application, which may add.
-        this.#listen(platform, 'pagehide', () => (this.going = true), true);
+        if (this.#locksBarCache) this.#listenForGoing(platform, returned);
         this.#listen(platform, 'pagehide', () => tell(pageHide));
-        this.#listen(
-            platform,
-            'pageshow',
-            ({ persisted }) => {
-                this.going = false;
-                if (persisted) returned();
-            },
-            true,
-        );
         this.#listen(platform, 'pageshow', ({ persisted }) => {
             if (persisted) tell(pageShow);
         });
+    }
+
+    /**
+     * Before any listener of the application, which may add.
+     *
+     * @param {import('./host.js').Platform} platform
+     * @param {() => void} returned
+     */
+    #listenForGoing(platform, returned) {
+        this.#listen(platform, 'pagehide', () => (this.going = true), true);
+        const back = (/** @type {PageTransitionEvent} */ { persisted }) => {
+            this.going = false;
+            if (persisted) returned();
+        };
+        this.#listen(platform, 'pageshow', back, true);
     }
 
     /**

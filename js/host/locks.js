@@ -1,4 +1,3 @@
-import { isFirefox } from './engine.js';
 import { attempt, isOpaque } from './failure.js';
 
 /** On a LockManager that is no browser's: a registered symbol, so that two copies of the package know each other. */
@@ -8,7 +7,6 @@ export const polyfilled = Symbol.for('tabacus.locks');
 export class LocksHost {
     #manager;
     #lifecycle;
-    #waits;
     #report;
 
     /**
@@ -38,8 +36,6 @@ export class LocksHost {
         // Our own (js/polyfill.js) are built on what they would then be built on.
         this.#manager = manager && polyfilled in manager ? undefined : manager;
         this.#lifecycle = lifecycle;
-        // A lock that Firefox grants to a page in its back/forward cache is held by nobody (153, measured).
-        this.#waits = isFirefox(platform);
         this.#report = report;
     }
 
@@ -62,7 +58,7 @@ export class LocksHost {
      * @param {{ mode: LockMode, ifAvailable: boolean, steal: boolean }} options
      */
     request(id, name, options) {
-        if (this.#waits && this.#lifecycle.going) {
+        if (this.#lifecycle.going) {
             this.#later.set(id, () => this.request(id, name, options));
             return;
         }

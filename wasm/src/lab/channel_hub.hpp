@@ -26,11 +26,9 @@ class ChannelHub {
 
     explicit ChannelHub(Notes& notes) : notes_(&notes) {}
 
-    /// Numbered by tab, whatever the others do.
     EndpointId open(TabId tab, std::string_view name) {
         notes_->note(Object::channel, name, 0, Touch::write);
-        if (opened_.size() <= tab) opened_.resize(tab + 1);
-        const auto id = EndpointId{tab} << 32U | ++opened_[tab];
+        const auto id = ids_.next(tab);
         endpoints_.push_back({id, tab, std::string(name), {}});
         return id;
     }
@@ -89,7 +87,7 @@ class ChannelHub {
     }
     Notes* notes_;
     std::vector<Endpoint> endpoints_;
-    std::vector<std::uint32_t> opened_;  // by each tab
+    OwnedIds ids_;
 };
 
 }  // namespace tabacus::lab

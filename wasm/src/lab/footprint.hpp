@@ -127,8 +127,13 @@ class Notes {
     void note(Object kind, std::string_view name, std::uint64_t of, Touch touch) {
         if (footprint_ != nullptr) footprint_->push_back({object_id(kind, name, of), touch});
     }
-    /// What the step under way has been told: it may go on by that.
-    void saw(std::uint64_t word) { seen_ = mixed(seen_ + word); }
+    /// What the step under way has been told: it may go on by that. `word()` makes its number, for
+    /// an origin whose states are to be told apart.
+    template <typename Word>
+    void saw(Word word) {
+        if (remembers_) seen_ = mixed(seen_ + word());
+    }
+    void remember() { remembers_ = true; }
     /// All that, and forgotten.
     std::uint64_t seen() { return std::exchange(seen_, 0); }
     /// `text()` makes the words.
@@ -149,6 +154,7 @@ class Notes {
 
   private:
     Footprint* footprint_ = nullptr;
+    bool remembers_ = false;
     std::uint64_t seen_ = 0;
     std::vector<Line>* lines_ = nullptr;
 };

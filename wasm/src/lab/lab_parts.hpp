@@ -10,13 +10,6 @@
 
 namespace tabacus::lab {
 
-/// Numbers that a tab gives by itself, so that they do not depend on what others do meanwhile.
-constexpr std::uint64_t owned_id(TabId owner, std::uint32_t number) {
-    return std::uint64_t{owner} << 32U | number;
-}
-constexpr TabId owner_of(std::uint64_t id) { return static_cast<TabId>(id >> 32U); }
-constexpr std::uint32_t number_of(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
-
 /// What a call returns that a dead tab's destructors make: it never completes.
 template <typename T>
 Async<T> never() {
@@ -260,7 +253,7 @@ class LabTab::LabLifecycle final : public Lifecycle {
         return events_.add(std::move(callback));
     }
     void tell(LifecycleEvent event) const {
-        tab_.origin_.notes_.saw(static_cast<std::uint64_t>(event) + 1);
+        tab_.origin_.notes_.saw([event] { return static_cast<std::uint64_t>(event) + 1; });
         events_.call(event);
     }
 

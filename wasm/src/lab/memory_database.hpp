@@ -61,7 +61,7 @@ class MemoryDatabase {
     /// What the browser says of lost data, when there was no database and one was made.
     std::optional<std::string> create_if_missing() {
         notes_->note(Object::existence, 0, exists_ ? Touch::read : Touch::write);
-        notes_->saw(exists_ ? 1 : lab::digest(std::string_view(data_loss_)));
+        notes_->saw([this] { return exists_ ? 1 : lab::digest(std::string_view(data_loss_)); });
         if (std::exchange(exists_, true)) return std::nullopt;
         return std::exchange(data_loss_, "none");
     }
@@ -109,7 +109,7 @@ class MemoryDatabase {
     }
     [[nodiscard]] bool refusing() const {
         notes_->note(Object::database, 0, Touch::read);
-        notes_->saw(refusing_ ? 1 : 0);
+        notes_->saw([this] { return std::uint64_t{refusing_}; });
         return refusing_;
     }
     /// The database is gone, and all transactions with it.

@@ -18,6 +18,25 @@ namespace tabacus::lab {
 /// 0 is the browser (or whoever writes to a channel from outside); tabs count from 1.
 using TabId = std::uint32_t;
 
+/// Numbers that a tab gives by itself, so that they do not depend on what others do meanwhile.
+constexpr std::uint64_t owned_id(TabId owner, std::uint32_t number) {
+    return std::uint64_t{owner} << 32U | number;
+}
+constexpr TabId owner_of(std::uint64_t id) { return static_cast<TabId>(id >> 32U); }
+constexpr std::uint32_t number_of(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
+
+/// Gives them: to each tab its first, second, …
+class OwnedIds {
+  public:
+    std::uint64_t next(TabId owner) {
+        if (given_.size() <= owner) given_.resize(owner + 1);
+        return owned_id(owner, ++given_[owner]);
+    }
+
+  private:
+    std::vector<std::uint32_t> given_;
+};
+
 struct Source {
     enum class Kind : std::uint8_t {
         // In a tab. A tab runs one event at a time, and none while it is frozen.

@@ -96,7 +96,8 @@ std::optional<std::string> StorageArea::get(ProcessId process, std::string_view 
     note(process, key, Touch::read);
     const auto& values = seen_by(process);
     const auto found = values.find(key);
-    notes_->saw(found == values.end() ? 1 : lab::digest(std::string_view(found->second)));
+    notes_->saw(
+        [&] { return found == values.end() ? 1 : lab::digest(std::string_view(found->second)); });
     if (found == values.end()) return std::nullopt;
     return found->second;
 }
@@ -108,9 +109,9 @@ std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view p
     for (auto it = values.lower_bound(prefix); it != values.end() && it->first.starts_with(prefix);
          ++it) {
         found.push_back(it->first);
-        notes_->saw(lab::digest(std::string_view(it->first)));
+        notes_->saw([&] { return lab::digest(std::string_view(it->first)); });
     }
-    notes_->saw(found.size());
+    notes_->saw([&] { return std::uint64_t{found.size()}; });
     return found;
 }
 
@@ -123,7 +124,7 @@ void StorageArea::check_quota(const Values& values, Bytes& bytes, Values::const_
     }
     const auto replaced = at == values.end() ? 0 : key.size() + at->second.size();
     if (*bytes - replaced + key.size() + value.size() > *quota_bytes_) {
-        notes_->saw(1);
+        notes_->saw([] { return std::uint64_t{1}; });
         throw Error(ErrorCode::quota_exceeded, "localStorage is full");
     }
 }

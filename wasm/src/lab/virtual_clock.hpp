@@ -27,7 +27,7 @@ class VirtualClock {
 
     [[nodiscard]] double now_ms() const {
         notes_->note(Object::now, 0, Touch::read);
-        notes_->saw(std::bit_cast<std::uint64_t>(now_ms_));
+        notes_->saw([this] { return std::bit_cast<std::uint64_t>(now_ms_); });
         return now_ms_;
     }
     void begin_step(std::uint32_t number) { step_ = number; }
@@ -37,8 +37,7 @@ class VirtualClock {
     std::uint64_t start(TabId tab, double delay_ms, Callback callback) {
         notes_->note(Object::now, 0, Touch::read);
         notes_->note(Object::timers, 0, Touch::bump);
-        if (started_.size() <= tab) started_.resize(tab + 1);
-        const auto id = std::uint64_t{tab} << 32U | ++started_[tab];
+        const auto id = ids_.next(tab);
         timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_, id});
         return id;
     }
@@ -87,9 +86,9 @@ class VirtualClock {
   private:
     Notes* notes_;
     std::uint32_t step_ = 0;
-    std::vector<std::uint32_t> started_;  // by each tab
-    double now_ms_ = 1'700'000'000'000;   // some day of November 2023
-    std::vector<Timer> timers_;           // in the order they were started
+    OwnedIds ids_;
+    double now_ms_ = 1'700'000'000'000;  // some day of November 2023
+    std::vector<Timer> timers_;          // in the order they were started
 };
 
 }  // namespace tabacus::lab

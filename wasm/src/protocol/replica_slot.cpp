@@ -208,7 +208,8 @@ void Replica::lose_slot() { holder_.reset(); }
 /// we leave out what no flush has promised, and break the waiting flushes.
 Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string_view generation) {
     for (auto& state : counters_) {
-        // None is added meanwhile: who has no slot commits nothing.
+        // One that a replica which rested began meanwhile becomes unknown only with this
+        // transaction.
         for (const auto& commit : state.unknown) {
             bool happened = true;
             if (commit.row.starts_with(concat({generation, "/"}))) {

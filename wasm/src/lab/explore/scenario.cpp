@@ -91,6 +91,7 @@ class OriginRun final : public Run {
     OriginRun(const Scenario& scenario, Telling telling)
         : scenario_(scenario), play_(scenario.play()), origin_(scenario.origin) {
         if (telling == Telling::aloud) origin_.notes().tell_in(&lines_);
+        if (play_->state()) origin_.notes().remember();
         play_->begin(origin_);
         first_step_ = origin_.steps();
         tabs_ = static_cast<TabId>(origin_.tab_count());
