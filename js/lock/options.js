@@ -11,7 +11,7 @@ import { Held } from './held.js';
  * @property {boolean} [ifAvailable] do not wait: null in place of a held lock
  * @property {boolean} [steal] take it from its holders, who are told and can write nothing any more
  * @property {AbortSignal} [signal] ends the wait with its reason
- * @property {number} [timeout] milliseconds to wait at most; then a `TimeoutError`
+ * @property {number} [timeout] milliseconds to wait at most; then a `TimeoutError`. 0: unless the lock is free
  * @property {number} [maxHold] milliseconds after which the lock is lost, also by a frozen or hung
  *   holder. An agreement of all who use the lock: pass the same everywhere
  * @property {string} [label] what query() and a DeadlockError call it, up to 256 UTF-16 units

@@ -177,6 +177,24 @@ TEST_CASE("lock: ifAvailable takes a lock that another tab merely keeps, and non
     }
 }
 
+TEST_CASE("lock: without any time to wait a free lock is granted, and another's is not") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        const auto taken = scene.members[0].page->hold({.timeout_ms = 0});
+        scene.until([&] { return taken->granted || taken->ended; });
+        REQUIRE(taken->granted);
+        const auto in_vain = scene.members[1].page->hold({.timeout_ms = 0});
+        scene.until([&] { return in_vain->granted || in_vain->ended; });
+        CHECK(in_vain->error == ErrorCode::timed_out);
+        taken->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
 TEST_CASE("lock: ifAvailable does not wait for a holder or a request of its own tab") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -37,7 +37,7 @@ struct LockOptions {
     bool if_available = false;  // do not wait: a Held that is none
     bool steal = false;         // take it from its holders; exclusive only
     std::optional<AbortSignal> signal = std::nullopt;
-    std::optional<double> timeout_ms = std::nullopt;
+    std::optional<double> timeout_ms = std::nullopt;  // 0: timed_out unless the lock is free
     /// The lock is lost after so long, also if its holder is frozen or hung. An agreement of all
     /// who use the lock: what the holder or what a waiter passed counts, whichever is less.
     std::optional<double> max_hold_ms = std::nullopt;

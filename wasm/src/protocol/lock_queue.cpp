@@ -12,6 +12,13 @@ namespace {
 
 Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; }
 Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
+Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
+
+/// A free lock takes a moment to be granted, too: without any time the question is whether it is.
+bool has_no_time(const LockOptions& options) {
+    return options.timeout_ms && *options.timeout_ms <= 0 && !options.if_available &&
+           !options.steal;
+}
 
 Error not_held(const Grant& grant) {
     return {ErrorCode::lock_lost, grant.loss.empty() ? "the lock was released before"
@@ -81,6 +88,8 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     waiter->id = ++context_.last_id;
     waiter->since_ms = context_.stamp_ms();
     waiter->options = std::move(options);
+    const bool last_moment = has_no_time(waiter->options);
+    if (last_moment) waiter->options.if_available = true;
     const auto& asked = waiter->options;
     const Withdrawal withdrawal(*this, waiter);
     if (asked.signal) {
@@ -90,7 +99,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
             if (alive && request) alive->refuse(request, aborted_error());
         });
     }
-    if (asked.timeout_ms) context_.scope.spawn(expire(waiter));
+    if (asked.timeout_ms && !last_moment) context_.scope.spawn(expire(waiter));
     if (asked.steal) {
         context_.scope.spawn(steal(waiter));
     } else {
@@ -103,6 +112,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     }
     co_await waiter->decided.async();
     if (waiter->failure) co_await fail(*waiter->failure);
+    if (last_moment && !waiter->grant) co_await fail(late_error());
     co_return Held(std::exchange(waiter->grant, nullptr));
 }
 
@@ -157,7 +167,7 @@ Task<void> LockQueue::expire(WaiterPtr waiter) {
     const std::shared_ptr<const bool> ended(waiter, &waiter->ended);
     const auto passed = co_await outlasts(context_.world, *waiter->options.timeout_ms, ended, true);
     if (!passed || self.expired()) co_return;
-    refuse(waiter, Error(ErrorCode::timed_out, "the lock was not granted in time"));
+    refuse(waiter, late_error());
 }
 
 Task<void> LockQueue::steal(WaiterPtr waiter) {
