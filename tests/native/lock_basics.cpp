@@ -180,7 +180,7 @@ TEST_CASE("lock: ifAvailable takes a lock that another tab merely keeps, and non
 TEST_CASE("lock: without any time to wait a free lock is granted, and another's is not") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed));
         for (int i = 0; i < 2; ++i) scene.open();
         const auto taken = scene.members[0].page->hold({.timeout_ms = 0});
         scene.until([&] { return taken->granted || taken->ended; });

@@ -232,12 +232,11 @@ TEST_CASE("replicated: a page that rests hears of who adopted its slot, and take
 TEST_CASE("replicated: what a page adds as it leaves its adopted slot waits until it is back") {
     check_rested([](Scene& scene, const Scene::Member& rested) {
         const auto heir = scene.ready(Platform{.channels = false});
-        scene.add_and_flush(heir);
-        scene.add_and_flush(heir, -1);
-        rested.page->add(5);
+        scene.add_and_flush(heir, 3);
+        rested.page->add(2);
         REQUIRE(scene.origin.page_hide(*rested.tab));
         scene.origin.run();
-        CHECK(scene.read(heir) == 1);
+        CHECK(scene.read(heir) == 4);
         scene.origin.page_show(*rested.tab);
         scene.flush(rested);
     });

@@ -52,7 +52,9 @@ class CountingPage {
     CountingPage(LabTab& world, const MakeHost& make, Books& books)
         : world_(world), books_(books), host_(make(world)) {}
 
-    void count(const Counting& counting) { scope_.spawn(live(counting)); }
+    void count(const Counting& counting, double after_ms) {
+        scope_.spawn(live(counting, after_ms));
+    }
     void read() { scope_.spawn(read_once()); }
 
     bool done = false;
@@ -65,17 +67,22 @@ class CountingPage {
         world_.origin().notes().tell(world_.id(), Object::tab, [&] { return text; });
     }
 
-    Task<void> live(Counting counting) {
+    Task<void> live(Counting counting, double after_ms) {
+        co_await pause(after_ms);
         co_await open();
         for (std::uint32_t i = 0; i < counting.adds; ++i) {
             ++books_.attempted;
             tell("adds 1");
             if (co_await succeeds(add_once())) ++pending_;
             if (counting.flush_each) co_await flush_once();
+            co_await pause(counting.pause_ms);
         }
         if (!counting.flush_each) co_await flush_once();
         done = true;
         tell("has finished");
+    }
+    Task<void> pause(double pause_ms) {
+        if (pause_ms > 0) co_await world_.clock().sleep(pause_ms);
     }
     Task<void> open() {
         if (!std::exchange(open_, true)) co_await host_->open();
@@ -118,7 +125,8 @@ class CountingPlay final : public Play {
     void begin(Origin& origin) override {
         for (std::uint32_t i = 0; i < counting_.tabs; ++i) {
             auto& page = open(origin);
-            members_.back().tab->post([&page, counting = counting_] { page.count(counting); });
+            members_.back().tab->post(
+                [&page, counting = counting_, i] { page.count(counting, i * counting.pause_ms); });
         }
     }
 

@@ -47,6 +47,7 @@ struct Counting {
     std::uint32_t adds = 2;        // in each tab
     bool flush_each = false;       // after every add, and not only after the last
     bool all_read = false;         // at the end whoever lives reads, and must read the same
+    double pause_ms = 0;           // between the adds of a tab, and between one tab and the next
     bool locks_bar_cache = false;  // Platform::locks_bar_cache of every tab
     bool may_lose = false;  // what was acknowledged may be lost: the store itself is a fault's prey
 };
