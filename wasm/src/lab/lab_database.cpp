@@ -78,6 +78,10 @@ void LabTab::LabDatabase::abort_uncommitted() {
     }
 }
 
+void LabTab::LabDatabase::lose_under_way() {
+    for (const auto& client : clients_) client->untold = true;
+}
+
 bool LabTab::LabDatabase::commits_under_way() const {
     return std::any_of(clients_.begin(), clients_.end(), [this](const auto& client) {
         return client->commit_called && tab_.origin_.database_.live(client->id);
@@ -117,7 +121,10 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
     const auto deliver = [client = client_, completer, convert](const Operation::Reply& reply) {
         --client->awaited;
         auto error = reply.error;
-        if (client->commit_called && client->connection_lost) error = ErrorCode::unknown_commit;
+        if (client->untold) error = ErrorCode::store_failed;
+        if (client->commit_called && (client->connection_lost || client->untold)) {
+            error = ErrorCode::unknown_commit;
+        }
         if (error) {
             completer.fail(std::make_exception_ptr(failure(*error)));
         } else {

@@ -57,6 +57,9 @@ class LabTab::LabDatabase final : public Database {
     /// The tab stops, for good or for the back/forward cache: only what commits goes on, or all
     /// ends.
     void abort_uncommitted();
+    /// The tab was where it is told of nothing that goes on meanwhile (Firefox's back/forward
+    /// cache): what was under way has failed for it, or nobody knows.
+    void lose_under_way();
     /// `happens()` is asked for each.
     template <typename Happens>
     void decide_commits(Happens happens);
@@ -76,6 +79,7 @@ class LabTab::LabDatabase final : public Database {
         int awaited = 0;  // reads and commits whose reply the tab has not seen
         bool commit_called = false;
         bool connection_lost = false;
+        bool untold = false;  // of its end the tab will never hear
     };
     struct Waiting {
         std::vector<Store> scope;

@@ -284,6 +284,7 @@ void Origin::page_show(LabTab& tab) {
     notes_.tell(tab.id_, Object::faults,
                 [] { return std::string("comes back from the back/forward cache"); });
     tab.cached_ = false;
+    if (tab.platform_.locks_bar_cache) tab.database_->lose_under_way();
     turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::page_show); });
 }
 

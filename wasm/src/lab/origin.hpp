@@ -57,7 +57,9 @@ struct Platform {
     bool database = true;
     bool locks = true;
     bool channels = true;
-    bool locks_bar_cache = false;  // Lifecycle::locks_bar_cache()
+    /// Lifecycle::locks_bar_cache(), and nothing is told of what was under way when the page was
+    /// put there, as in Firefox.
+    bool locks_bar_cache = false;
 };
 
 /// Who hears of a write to localStorage.
