@@ -9,12 +9,21 @@ import { opener } from './opened.js';
 
 /** @typedef {{ readonly name: string, close?: (...given: any[]) => any }} Channel */
 
+/** @type {WeakSet<Channel>} */
+const elected = new WeakSet();
+
 /**
  * @param {Channel} channel of which the elector takes the name, and dies when it is closed
  * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab>, fallbackInterval?: number,
  *   responseTime?: number }} [options] a tab that is open already; the times of broadcast-channel are not needed
+ * @throws {Error} of a channel that has an elector: it would stand against itself
  */
-export const createLeaderElection = (channel, { tab } = {}) => new LeaderElection(channel, opener('leadership', tab));
+export function createLeaderElection(channel, { tab } = {}) {
+    if (elected.has(channel)) throw new Error('BroadcastChannel already has a leader-elector');
+    const elector = new LeaderElection(channel, opener('leadership', tab));
+    elected.add(channel);
+    return elector;
+}
 
 export class LeaderElection {
     #name;

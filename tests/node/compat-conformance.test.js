@@ -87,8 +87,8 @@ describe('leader election', () => {
     /** @param {number} count each in a tab of its own @param {number} [each] electors of one tab */
     async function electors(count, each = 1) {
         const { tabs: all, close } = await tabs(count);
-        const channel = { name: 'channel' };
-        return { all: all.flatMap((tab) => Array.from({ length: each }, () => createLeaderElection(channel, { tab }))), close };
+        const elector = (/** @type {typeof all[number]} */ tab) => createLeaderElection({ name: 'channel' }, { tab });
+        return { all: all.flatMap((tab) => Array.from({ length: each }, () => elector(tab))), close };
     }
 
     it('a single elector is elected', async () => {
@@ -112,6 +112,14 @@ describe('leader election', () => {
             await close();
         });
     }
+
+    it('a channel has one elector, as there', async () => {
+        const { tabs: [tab], close } = await tabs(1);
+        const channel = { name: 'channel' };
+        createLeaderElection(channel, { tab });
+        assert.throws(() => createLeaderElection(channel, { tab }), { message: 'BroadcastChannel already has a leader-elector' });
+        await close();
+    });
 
     it('who dies is followed, and never leads again', async () => {
         const { all, close } = await electors(2);
@@ -161,8 +169,7 @@ describe('leader election', () => {
 
     it('when the leader’s tab is gone the next is elected', async () => {
         const { tabs: [a, b], close } = await tabs(2);
-        const channel = { name: 'channel' };
-        const [one, other] = [createLeaderElection(channel, { tab: a }), createLeaderElection(channel, { tab: b })];
+        const [one, other] = [createLeaderElection({ name: 'channel' }, { tab: a }), createLeaderElection({ name: 'channel' }, { tab: b })];
         await one.awaitLeadership();
         const follows = other.awaitLeadership();
         await a?.close();
