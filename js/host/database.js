@@ -87,6 +87,11 @@ export class DatabaseHost {
         return new Promise((resolve) => this.#open(() => resolve()));
     }
 
+    /** @param {Opened} opened called at once where the connection is open */
+    use(opened) {
+        this.#open(opened);
+    }
+
     /** @param {number} id */
     transaction(id) {
         return this.#transactions.get(id);

@@ -5,6 +5,7 @@ import { loadCore } from '../core/tab-core.js';
 import { DeadlockError, invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { Host } from '../host/host.js';
+import { learnStorable } from '../host/storable.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
 import { coreName, domName } from './names.js';
@@ -77,6 +78,7 @@ export class Locks {
                 loadCore('locks', owner.source),
                 host.ready(),
             ]);
+            await learnStorable(owner.platform, host.database);
             const locks = new Locks(glue, host, owner);
             locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
             return locks;

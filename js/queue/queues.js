@@ -4,6 +4,7 @@ import { Border } from '../core/border.js';
 import { loadCore } from '../core/tab-core.js';
 import { TabacusError } from '../errors.js';
 import { Host } from '../host/host.js';
+import { learnStorable } from '../host/storable.js';
 import { OpenQueue } from './open-queue.js';
 
 /** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
@@ -50,6 +51,7 @@ export class Queues {
         const host = new Host(owner.platform, owner.namespace);
         try {
             const [glue] = await Promise.all([loadCore('queue', owner.source), host.ready()]);
+            await learnStorable(owner.platform, host.database);
             if (!host.database.available) {
                 throw new TabacusError('unavailable', 'there is no IndexedDB here, and a queue is kept there');
             }

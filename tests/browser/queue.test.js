@@ -123,6 +123,44 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
     });
 }
 
+describeIn(Object.values(ENGINES), 'A payload that this browser may not store', (engine) => {
+    const browser = useBrowser(engine);
+
+    for (const kind of ['Blob', 'ImageBitmap', 'AudioData']) {
+        it(`${kind}: stored, or refused alone`, async (t) => {
+            const tab = await browser.openTab();
+            const said = await tab.evaluate(
+                async (what, name) => {
+                    const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
+                    const queue = (await open({ namespace: name, build: 'single' })).queue('jobs');
+                    const samples = { f32: new Float32Array(1), numberOfFrames: 1, numberOfChannels: 1, sampleRate: 8_000, timestamp: 0 };
+                    const one = {
+                        Blob: () => new Blob(['?']),
+                        ImageBitmap: () => createImageBitmap(new ImageData(1, 1)),
+                        AudioData: () => new AudioData({ ...samples, format: 'f32', data: samples.f32 }),
+                    }[what];
+                    const payloads = [1, { value: await one?.() }, 3];
+                    const outcomes = await Promise.allSettled(payloads.map((payload) => queue.enqueue(payload)));
+                    /** @type {string[]} */
+                    const seen = [];
+                    await queue.enqueue('last');
+                    queue.handle(async (/** @type {any} */ { payload }) => void seen.push(payload?.value ? Object.prototype.toString.call(payload.value) : payload));
+                    await queue.onIdle();
+                    return { codes: outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : '')), seen: seen.map(String).sort() };
+                },
+                kind,
+                browser.namespace(),
+            );
+            const [first, code, third] = said.codes;
+            t.diagnostic(code || 'stored');
+            assert.deepEqual([first, third], ['', ''], 'nobody fails for its neighbour');
+            assert.ok(['', 'not-cloneable'].includes(code), code);
+            assert.deepEqual(said.seen, ['1', '3', ...(code ? [] : [`[object ${kind}]`]), 'last']);
+            await tab.close();
+        });
+    }
+});
+
 describeIn([ENGINES.chromium, ENGINES.firefox], 'Jobs in workers', (engine) => {
     const browser = useBrowser(engine);
 
