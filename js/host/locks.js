@@ -101,7 +101,7 @@ export class LocksHost {
     /** @param {number} id */
     abort(id) {
         this.#requests.get(id)?.abort();
-        if (this.#later.delete(id)) this.#report('failed', id, ['lock-lost', 'the page was left']);
+        if (this.#later.delete(id)) this.#report('failed', id, ['lock-lost', 'the request was withdrawn']);
     }
 
     /** From where nothing that was under way will ever be told of. */

@@ -296,7 +296,7 @@ function abortionOf(error) {
 
 /**
  * Firefox (153, measured) refuses every put() of the next transaction after one that exceeded the quota, and of that
- * one only.
+ * one only. (Of the others that commit by themselves none needs this.)
  *
  * @param {IDBTransaction} failed
  */

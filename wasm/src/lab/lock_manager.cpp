@@ -136,15 +136,18 @@ LockSnapshot LockManager::snapshot() const {
 std::uint64_t LockManager::digest() const {
     std::uint64_t sum = 0;
     const auto add = [&sum](const auto& requests, std::uint64_t which) {
+        const auto before = [&](std::size_t i, const auto& alike) {
+            while (i-- > 0) {
+                if (alike(requests[i])) return requests[i].id;
+            }
+            return which;
+        };
         for (std::size_t i = 0; i < requests.size(); ++i) {
             const auto& one = requests[i];
-            std::uint64_t before = which;
-            for (std::size_t j = i; j-- > 0;) {
-                if (requests[j].name != one.name) continue;
-                before = requests[j].id;
-                break;
-            }
-            sum += lab::digest(std::string_view(one.name), one.id, before,
+            // A name's in the order of its queue; a client's in that in which its end lets them go.
+            const auto of_name = before(i, [&](const auto& o) { return o.name == one.name; });
+            const auto of_client = before(i, [&](const auto& o) { return o.client == one.client; });
+            sum += lab::digest(std::string_view(one.name), one.id, of_name, of_client,
                                std::uint64_t{one.mode == LockMode::shared});
         }
     };

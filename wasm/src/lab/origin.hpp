@@ -109,8 +109,7 @@ class Origin : private LockListener {
     [[nodiscard]] std::string recent_steps(std::size_t count) const;
 
     /// Of all that what may follow depends on: of what there is and waits, and of what the tabs
-    /// have been told. A sum, to which each part adds what is its own: a step adds the same
-    /// whenever it is taken, if what it touches is the same.
+    /// have been told. A sum, to which each part adds what is its own (Run::state()).
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
     // --- Faults ---

@@ -123,8 +123,9 @@ void StorageArea::check_quota(const Values& values, Bytes& bytes, Values::const_
         for (const auto& [other, text] : values) *bytes += other.size() + text.size();
     }
     const auto replaced = at == values.end() ? 0 : key.size() + at->second.size();
-    if (*bytes - replaced + key.size() + value.size() > *quota_bytes_) {
-        notes_->saw([] { return std::uint64_t{1}; });
+    const bool full = *bytes - replaced + key.size() + value.size() > *quota_bytes_;
+    notes_->saw([full] { return full ? std::uint64_t{2} : std::uint64_t{3}; });
+    if (full) {
         throw Error(ErrorCode::quota_exceeded, "localStorage is full");
     }
 }

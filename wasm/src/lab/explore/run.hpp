@@ -61,8 +61,10 @@ class Run {
     [[nodiscard]] virtual const std::string& complaint() const = 0;
 
     /// A number of all that what may follow depends on: the same steps lead from equal ones to
-    /// equal ones, and to the same complaints. A step adds the same to it whenever it is taken, as
-    /// long as what it touches is the same. Nothing of a program that has no such number.
+    /// equal ones, and to the same complaints. What a step adds to it is mostly the same whenever
+    /// it is taken, as long as what it touches is the same; where it is not (the order in a queue
+    /// into which another step posts), the sum that was foreseen is the number of no state, and
+    /// the step is taken. Nothing of a program that has no such number.
     [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
 
     /// Those of the last step, and then forgotten. Only of a run that was made to tell.

@@ -93,6 +93,8 @@ class OriginRun final : public Run {
         if (telling == Telling::aloud) origin_.notes().tell_in(&lines_);
         if (play_->state()) origin_.notes().remember();
         play_->begin(origin_);
+        // What was seen there was seen by every run: it is no step's.
+        (void)origin_.notes().seen();
         first_step_ = origin_.steps();
         tabs_ = static_cast<TabId>(origin_.tab_count());
         states_.resize(tabs_ + 1);
