@@ -1,6 +1,6 @@
 /** Events that Node lacks, or makes otherwise than Web IDL says: an interface of its own for each global object. */
 
-import { defineAttribute, idlInterface, onlyInternal, requireArguments } from './idl.js';
+import { defineAttribute, forEachGlobal, idlInterface, onlyInternal, requireArguments } from './idl.js';
 import { isStorage } from './storage.js';
 
 /** A member of an event and of its dictionary. @typedef {{ convert: (value: any) => unknown, initial: unknown }} Member */
@@ -36,6 +36,12 @@ function dictionary(name, given) {
 /** @param {Member} member @param {unknown} value */
 const converted = ({ convert, initial }, value) => (value === undefined ? initial : convert(value));
 
+/** Dictionaries of events that are the user agent's own. @type {WeakSet<object>} */
+const ours = new WeakSet();
+
+/** EventInit (DOM §2.2), whose members come before those of the dictionaries that inherit it (Web IDL §3.2.17). @param {any} given */
+const eventInit = ({ bubbles, cancelable, composed }) => ({ bubbles: Boolean(bubbles), cancelable: Boolean(cancelable), composed: Boolean(composed) });
+
 /** What reads and changes an event's members. */
 const held = Symbol('held');
 
@@ -49,34 +55,25 @@ export function eventInterface(name, members, order) {
     class Interface extends Event {
         /** @type {Record<string, unknown>} */
         #held;
-        /** @type {{ type: string, bubbles: boolean, cancelable: boolean } | undefined} */
-        #initialised;
 
         /** @param {string} type @param {any} [init] */
         constructor(type, init) {
             requireArguments(`construct '${name}'`, arguments, 1);
-            super(type, dictionary(name, init));
-            this.#held = Object.fromEntries(Object.entries(members).map(([key, member]) => [key, converted(member, init?.[key])]));
+            const asked = `${type}`;
+            const given = dictionary(name, init);
+            super(asked, ours.has(given) ? given : eventInit(given));
+            this.#held = Object.fromEntries(Object.entries(members).map(([key, member]) => [key, converted(member, /** @type {any} */ (given)[key])]));
         }
 
         static [held] = {
             /** @param {Interface} event @param {string} member */
             get: (event, member) => event.#held[member],
-            /** @param {Interface} event @param {any} initialised @param {Record<string, unknown>} values */
-            set: (event, initialised, values) => ([event.#initialised, event.#held] = [initialised, values]),
+            /** @param {Interface} event @param {Record<string, unknown>} values */
+            set: (event, values) => (event.#held = values),
         };
-
-        get type() {
-            return this.#initialised?.type ?? super.type;
-        }
-        get bubbles() {
-            return this.#initialised?.bubbles ?? super.bubbles;
-        }
-        get cancelable() {
-            return this.#initialised?.cancelable ?? super.cancelable;
-        }
     }
     const { get: read, set: write } = Interface[held];
+    Reflect.deleteProperty(Interface, held);
     for (const member of Object.keys(members)) {
         /** @this {any} */
         const get = function () {
@@ -84,40 +81,46 @@ export function eventInterface(name, members, order) {
         };
         defineAttribute(Interface.prototype, member, { get });
     }
-    if (order) defineInitialiser(Interface.prototype, `init${name}`, write, order.map((key) => [key, /** @type {Member} */ (members[key])]));
-    return idlInterface(Interface, name, { inherited: ['type', 'bubbles', 'cancelable'], length: 1 });
+    if (order) defineInitialiser(Interface.prototype, `init${name}`, { read, write }, order.map((key) => [key, /** @type {Member} */ (members[key])]));
+    return idlInterface(Interface, name, { length: 1 });
 }
 
 /**
- * Arguments are converted from left to right; DOM §2.2: and then nothing, while the event is dispatched.
+ * Web IDL §3.7.7: it is called on one of the interface's. Arguments are converted from left to right; DOM §2.2: and
+ * then nothing, while the event is dispatched.
  *
  * @param {object} prototype
  * @param {string} operation
- * @param {(event: any, initialised: object, values: Record<string, unknown>) => unknown} write
+ * @param {{ read: (event: any, member: string) => unknown, write: (event: any, values: Record<string, unknown>) => unknown }} held
  * @param {[string, Member][]} order
  */
-function defineInitialiser(prototype, operation, write, order) {
+function defineInitialiser(prototype, operation, { read, write }, order) {
     /** @this {any} @param {any} type @param {any} bubbles @param {any} cancelable @param {any[]} rest */
     const value = function (type, bubbles = false, cancelable = false, ...rest) {
+        read(this, '');
         requireArguments(`execute '${operation}'`, arguments, 1);
-        const initialised = { type: `${type}`, bubbles: Boolean(bubbles), cancelable: Boolean(cancelable) };
+        const asked = `${type}`;
         const values = Object.fromEntries(order.map(([key, member], at) => [key, converted(member, rest[at])]));
-        if (this.eventPhase === Event.NONE) write(this, initialised, values);
+        if (this.eventPhase !== Event.NONE) return;
+        Event.prototype.initEvent.call(this, asked, Boolean(bubbles), Boolean(cancelable));
+        write(this, values);
     };
     Object.defineProperty(value, 'name', { value: operation });
     Object.defineProperty(prototype, operation, { value, writable: true, configurable: true, enumerable: true });
 }
 
 /** HTML §12.2.4. */
-export const storageEventInterface = () =>
-    eventInterface('StorageEvent', { key: nullable, newValue: nullable, oldValue: nullable, storageArea: storage, url: usv }, ['key', 'oldValue', 'newValue', 'url', 'storageArea']);
+export const storageEventInterface = forEachGlobal(() =>
+    eventInterface('StorageEvent', { key: nullable, newValue: nullable, oldValue: nullable, storageArea: storage, url: usv }, ['key', 'oldValue', 'newValue', 'url', 'storageArea']),
+);
 
 /** HTML §8.1.4.3. */
-export const errorEventInterface = () =>
-    eventInterface('ErrorEvent', { colno: number, error: { convert: (value) => value, initial: undefined }, filename: usv, lineno: number, message: text });
+export const errorEventInterface = forEachGlobal(() =>
+    eventInterface('ErrorEvent', { colno: number, error: { convert: (value) => value, initial: undefined }, filename: usv, lineno: number, message: text }),
+);
 
 /** HTML §7.4.6.3. */
-export const pageTransitionEventInterface = () => eventInterface('PageTransitionEvent', { persisted: { convert: Boolean, initial: false } });
+export const pageTransitionEventInterface = forEachGlobal(() => eventInterface('PageTransitionEvent', { persisted: { convert: Boolean, initial: false } }));
 
 /** HTML §7.4.3. @returns {any} */
 export const beforeUnloadEventInterface = () => {
@@ -150,7 +153,9 @@ export const beforeUnloadEventInterface = () => {
  */
 export function trusted(Interface, type, init = {}) {
     const get = (/** @type {any} */ target, /** @type {string | symbol} */ key) => (typeof key === 'symbol' ? true : target[key]);
-    return new Interface(type, new Proxy(init, { get }));
+    const given = new Proxy(init, { get });
+    ours.add(given);
+    return new Interface(type, given);
 }
 
 /** A member of QuotaExceededErrorOptions (Web IDL §4.4). @param {any} value @param {string} member */

@@ -24,6 +24,9 @@ export function requireArguments(act, given, required) {
     throw new TypeError(`Failed to ${act}: ${count} required, but only ${given.length} present.`);
 }
 
+/** A property stays as it is, but for this. */
+const enumerable = { enumerable: true };
+
 /** Prototypes of platform objects. @type {WeakSet<object>} */
 const prototypes = new WeakSet();
 
@@ -48,13 +51,48 @@ export function isPlatformObject(value) {
 export function idlInterface(Interface, name, { inherited = [], length = 0 } = {}) {
     const { prototype } = Interface;
     prototypes.add(prototype);
-    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-        if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, { ...property, enumerable: true });
+    for (const key of Object.getOwnPropertyNames(prototype)) {
+        if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, enumerable);
     }
     Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
     Object.defineProperty(Interface, 'name', { value: name, configurable: true });
     Object.defineProperty(Interface, 'length', { value: length, configurable: true });
     return Interface;
+}
+
+/**
+ * Web IDL §3.7.1: each global object has an interface object of its own. Those that differ in nothing else have their
+ * members of one, made at the first call: so what is one global object's can be called on another's objects.
+ *
+ * @template {new (...given: any[]) => any} Interface
+ * @param {() => Interface} make
+ * @returns {() => Interface}
+ */
+export function forEachGlobal(make) {
+    /** @type {(() => any) | undefined} */
+    let copy;
+    return () => (copy ??= copiesOf(make()))();
+}
+
+/** @param {any} Original */
+function copiesOf(Original) {
+    const { prototype: original, name, length } = Original;
+    const inherits = Object.getPrototypeOf(Original);
+    const inherited = Object.getPrototypeOf(original);
+    const members = Object.getOwnPropertyDescriptors(original);
+    return () => {
+        const prototype = Object.create(inherited, members);
+        /** @param {any[]} given */
+        const Copy = function (...given) {
+            if (!new.target) throw new TypeError(`${name}: please use the 'new' operator`);
+            return Reflect.construct(Original, given, new.target);
+        };
+        Object.defineProperty(prototype, 'constructor', { value: Copy });
+        Object.defineProperties(Copy, { name: { value: name }, length: { value: length }, prototype: { value: prototype, writable: false } });
+        if (inherits !== Function.prototype) Object.setPrototypeOf(Copy, inherits);
+        prototypes.add(prototype);
+        return Copy;
+    };
 }
 
 /**

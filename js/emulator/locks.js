@@ -1,7 +1,7 @@
 /** navigator.locks (W3C Web Locks API §3) over the rules' lock manager. */
 
 import { checkRequest, invoked, requestFrom, stolenMessage } from '../compat/lock-idl.js';
-import { idlInterface, internal, onlyInternal } from './idl.js';
+import { forEachGlobal, idlInterface, internal, onlyInternal } from './idl.js';
 import { Numbered } from './numbered.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -142,7 +142,7 @@ export class LocksOf {
     }
 }
 
-/** §3.3 @returns {any} */
+/** §3.3, of which many are made: a class of its own for each global object. @returns {any} */
 export const lockInterface = () => {
     class Lock {
         #name;
@@ -166,7 +166,7 @@ export const lockInterface = () => {
 };
 
 /** §3.2 @returns {any} */
-export const lockManagerInterface = () => {
+export const lockManagerInterface = forEachGlobal(() => {
     class LockManager {
         /** @type {LocksOf} */
         #locks;
@@ -192,4 +192,4 @@ export const lockManagerInterface = () => {
         }
     }
     return idlInterface(LockManager, 'LockManager');
-};
+});

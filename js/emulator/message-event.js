@@ -1,6 +1,7 @@
 /** MessageEvent (HTML §9.2), apart from the other events: it knows ports, and these the rules of an origin. */
 
 import { eventInterface, text, usv } from './events.js';
+import { forEachGlobal } from './idl.js';
 import { isPort } from './post.js';
 
 /** @typedef {import('./events.js').Member} Member */
@@ -25,7 +26,7 @@ const ports = {
 };
 
 /** HTML §9.2: of which Node's takes no window for a source. */
-export function messageEventInterface() {
+export const messageEventInterface = forEachGlobal(() => {
     const members = { data: { convert: (/** @type {unknown} */ value) => value, initial: null }, lastEventId: text, origin: usv, ports, source: messageSource };
     return eventInterface('MessageEvent', members, ['data', 'origin', 'lastEventId', 'source', 'ports']);
-}
+});

@@ -50,19 +50,28 @@ class Behind extends Stamped {
 /** @param {unknown} object @returns {boolean} */
 export const isStorage = (object) => Behind.is(object);
 
-/** A Storage interface of its own for each global object. @returns {any} */
-export const storageInterface = () => {
-    // Whom a call was about last: to look into a Proxy takes engines as long as the rest of a call.
+/** Whom a call was about last is remembered: to look into a Proxy takes engines as long as the rest of a call. @returns {(storage: any) => Items} */
+function lookup() {
     let last = {};
     /** @type {Items} */
     let lastItems;
-    const itemsOf = (/** @type {any} */ storage) => {
+    return (storage) => {
         if (storage !== last) {
             lastItems = Behind.items(storage);
             last = storage;
         }
         return lastItems;
     };
+}
+
+/**
+ * A Storage interface of its own for each global object. Web IDL §3.7.7, "create an operation function": what it is
+ * called on is looked at first, then how many arguments there are, and then what they are.
+ *
+ * @returns {any}
+ */
+export const storageInterface = () => {
+    const itemsOf = lookup();
     class Storage {
         /** @param {symbol} key */
         constructor(key) {
@@ -75,27 +84,31 @@ export const storageInterface = () => {
 
         /** @param {any} index */
         key(index) {
+            const items = itemsOf(this);
             requireArguments("execute 'key' on 'Storage'", arguments, 1);
             const at = index >>> 0;
-            return itemsOf(this).keys()[at] ?? null;
+            return items.keys()[at] ?? null;
         }
 
         /** @param {any} key */
         getItem(key) {
+            const items = itemsOf(this);
             if (arguments.length < 1) requireArguments("execute 'getItem' on 'Storage'", arguments, 1);
-            return itemsOf(this).get(`${key}`);
+            return items.get(`${key}`);
         }
 
         /** @param {any} key @param {any} value */
         setItem(key, value) {
+            const items = itemsOf(this);
             if (arguments.length < 2) requireArguments("execute 'setItem' on 'Storage'", arguments, 2);
-            itemsOf(this).set(`${key}`, `${value}`);
+            items.set(`${key}`, `${value}`);
         }
 
         /** @param {any} key */
         removeItem(key) {
+            const items = itemsOf(this);
             requireArguments("execute 'removeItem' on 'Storage'", arguments, 1);
-            itemsOf(this).remove(`${key}`);
+            items.remove(`${key}`);
         }
 
         clear() {

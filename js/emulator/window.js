@@ -311,6 +311,9 @@ function makeInterfaces(secure) {
     return { window: Window, worker: Worker };
 }
 
+/** Of the host's interfaces those that others inherit, whose interface objects Web IDL §3.7.1 looks for at the global object itself. */
+const PARENTS = new Set(['DOMException', 'Event', 'EventTarget']);
+
 /** What each global object has of its own, by what its kind shares. @type {WeakMap<Function, PropertyDescriptorMap>} */
 const own = new WeakMap();
 
@@ -320,7 +323,7 @@ function ownOf(Shared) {
     if (known) return known;
     const made = makeLanguage();
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
-        if (!/^[A-Z]/.test(name) || !property.get) continue;
+        if (!/^[A-Z]/.test(name) || !(property.get || PARENTS.has(name))) continue;
         made[name] = property;
         delete Shared.prototype[name];
     }
@@ -341,6 +344,9 @@ function defineChanging(prototype, name, look) {
     Object.defineProperty(prototype, name, { get, set: REPLACEABLE.has(name) ? set : undefined, configurable: true });
 }
 
+/** Interface objects that are no accessors even before the first look, as Web IDL §3.7.3 has it of all: the rest wait, as tabs must be cheap. */
+const EARLY = ['Storage', 'StorageEvent', 'Lock', 'LockManager'];
+
 /** What global objects are called. */
 const NAMES = { window: 'Window', worker: 'DedicatedWorkerGlobalScope' };
 
@@ -350,7 +356,9 @@ export function makeGlobal(context) {
     class Global extends Shared {}
     const global = Object.defineProperties(new Global(internal), ownOf(Shared));
     exposed(idlInterface(Global, NAMES[context.kind]), global);
-    return belongsTo(Object.defineProperty(global, behind, { value: context }), context);
+    belongsTo(Object.defineProperty(global, behind, { value: context }), context);
+    for (const name of EARLY) void (/** @type {any} */ (global)[name]);
+    return global;
 }
 
 /** HTML §9.3.3: window.postMessage(), to another window of the origin or to oneself. @param {Context} context */

@@ -229,6 +229,40 @@ describe('global objects', () => {
         origin.close();
     });
 
+    it('interface objects are data properties before they are read, and what ours inherit is the window’s own (Web IDL §3.7.3)', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const described = (/** @type {object} */ global, /** @type {string[]} */ names) =>
+            names.map((name) => {
+                const { value, writable, enumerable, configurable } = Object.getOwnPropertyDescriptor(global, name) ?? {};
+                return [typeof value, writable, enumerable, configurable];
+            });
+        const names = ['Lock', 'LockManager', 'Event', 'EventTarget', 'DOMException'];
+        const good = ['function', true, false, true];
+        assert.deepEqual(described(tab.window, ['Storage', 'StorageEvent', ...names]), Array(7).fill(good));
+        assert.deepEqual(described(tab.openWorker().scope, names), Array(5).fill(good));
+        assert.equal('Storage' in tab.openWorker().scope, false);
+        origin.close();
+    });
+
+    it('interface objects: each frame has its own, whose members take another’s objects (Web IDL §3.7.7)', async () => {
+        const origin = await createOrigin();
+        const tab = origin.openTab();
+        const { window } = tab;
+        const { window: other } = tab.openFrame();
+        for (const name of ['Storage', 'StorageEvent', 'LockManager', 'MessageEvent']) {
+            assert.deepEqual([window[name] === other[name], window[name].prototype.constructor === window[name]], [false, true]);
+            assert.throws(() => window[name]('x'), TypeError);
+        }
+        const event = new other.StorageEvent('x', { key: 'k' });
+        assert.deepEqual([event instanceof other.StorageEvent, event instanceof window.StorageEvent], [true, false]);
+        assert.equal(Object.getOwnPropertyDescriptor(window.StorageEvent.prototype, 'key')?.get?.call(event), 'k');
+        assert.equal(await window.LockManager.prototype.request.call(other.navigator.locks, 'n', () => 'granted'), 'granted');
+        const Mine = /** @type {any} */ (class extends window.StorageEvent {});
+        assert.deepEqual([new Mine('x', { key: 'm' }).key, new Mine('x') instanceof window.StorageEvent, Object.getPrototypeOf(window.StorageEvent)], ['m', true, window.Event]);
+        origin.close();
+    });
+
     it('interface objects: names, lengths, no constructors; workers have their own', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();

@@ -190,6 +190,15 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(window[area], storage);
         });
 
+        it('Web IDL §3.7.7: what a method is called on is looked at before its arguments', () => {
+            let looked = 0;
+            const argument = { toString: () => `${++looked}`, valueOf: () => ++looked };
+            for (const name of ['key', 'getItem', 'setItem', 'removeItem']) {
+                assert.throws(() => window.Storage.prototype[name].call({}, argument, argument), TypeError);
+            }
+            assert.equal(looked, 0);
+        });
+
         it('a full storage: QuotaExceededError, and the old value is kept', () => {
             storage.setItem('k', 'old');
             const big = 'x'.repeat(5000);
@@ -284,6 +293,37 @@ describe('storage events', () => {
         plain.initStorageEvent('type', true, true, 'key', 'old', 'new', 'url', localStorage);
         assert.deepEqual([plain.type, plain.bubbles, plain.cancelable, plain.key, plain.oldValue, plain.newValue, plain.url], ['type', true, true, 'key', 'old', 'new', 'url']);
         assert.ok(plain instanceof Event);
+        origin.close();
+    });
+
+    it('StorageEvent: the type, then EventInit, then its own members, each once (Web IDL §3.2.17)', async () => {
+        const origin = await createOrigin();
+        const { StorageEvent } = origin.openTab().window;
+        /** @type {string[]} */
+        const order = [];
+        const init = new Proxy({}, { get: (_, key) => void order.push(String(key)) });
+        new StorageEvent({ toString: () => (order.push('type'), 't') }, init);
+        assert.deepEqual(order, ['type', 'bubbles', 'cancelable', 'composed', 'key', 'newValue', 'oldValue', 'storageArea', 'url']);
+        const event = new StorageEvent('t', Object.assign(() => {}, { key: 'k', composed: 1, isTrusted: true }));
+        assert.deepEqual([event.key, event.composed, event.isTrusted], ['k', true, false]);
+        assert.deepEqual(Object.getOwnPropertyNames(StorageEvent.prototype).sort(), ['constructor', 'initStorageEvent', 'key', 'newValue', 'oldValue', 'storageArea', 'url']);
+        origin.close();
+    });
+
+    it('initStorageEvent(): of a StorageEvent alone, and what it says counts when it is dispatched (DOM §2.2)', async () => {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const { prototype } = window.StorageEvent;
+        let looked = 0;
+        const type = { toString: () => `${++looked}` };
+        for (const wrong of [{}, prototype, new window.Event('x')]) assert.throws(() => prototype.initStorageEvent.call(wrong, type), TypeError);
+        assert.equal(looked, 0);
+        const event = new window.StorageEvent('x');
+        event.initStorageEvent('y', false, true, 'k');
+        window.addEventListener('y', (/** @type {any} */ heard) => heard.preventDefault());
+        assert.deepEqual([window.dispatchEvent(event), event.defaultPrevented], [false, true]);
+        event.initEvent('z', true, false);
+        assert.deepEqual([event.type, event.bubbles, event.key], ['z', true, 'k']);
         origin.close();
     });
 
