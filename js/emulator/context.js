@@ -30,6 +30,8 @@ export class Context {
     /** The element that a frame is shown in. @type {object | null} */
     element = null;
     #reporting = false;
+    /** The one that a listener of the window's is called with. @type {Event | undefined} */
+    event;
     /** What was made for its global object, by name. @type {Map<string, unknown>} */
     made = new Map();
     /** Tasks that wait, by the rules' numbers of them. @type {Map<number, () => void>} */
@@ -132,6 +134,17 @@ export class Context {
             return this.report(error);
         } finally {
             origin.current = current;
+        }
+    }
+
+    /** DOM §2.10, "inner invoke": while a listener is called, its event is its window's current one. @param {Event} event @param {() => unknown} call */
+    hear(event, call) {
+        const outer = this.event;
+        this.event = event;
+        try {
+            return this.invoke(call);
+        } finally {
+            this.event = outer;
         }
     }
 

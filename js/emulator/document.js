@@ -1,15 +1,22 @@
 /** A window's document: its state, and of elements just those that scripts need to open frames. */
 
 import { trusted } from './events.js';
-import { defineHandlers } from './idl.js';
+import { defineAttribute, defineHandlers } from './idl.js';
 import { runScript } from './script.js';
 import { belongsTo, InnerTarget, ReportingTarget } from './target.js';
 import { textOf } from './worker.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
+/** HTML §8.1.8.2: of GlobalEventHandlers those that something here fires, and WindowEventHandlers. */
+export const WINDOW_HANDLERS = [
+    'afterprint', 'beforeprint', 'beforeunload', 'blur', 'error', 'focus', 'hashchange', 'languagechange', 'load', 'message', 'messageerror',
+    'offline', 'online', 'pagehide', 'pageshow', 'popstate', 'rejectionhandled', 'resize', 'storage', 'unhandledrejection', 'unload',
+];
+
 /** An element: a place in the document's tree, and no more. */
 class Element extends ReportingTarget {
+    #context;
     #attributes = new Map();
     /** @type {Element | null} */
     parentElement = null;
@@ -22,6 +29,7 @@ class Element extends ReportingTarget {
     constructor(context, localName) {
         super();
         belongsTo(this, context);
+        this.#context = context;
         this.localName = localName;
         this.tagName = localName.toUpperCase();
     }
@@ -100,13 +108,67 @@ class Element extends ReportingTarget {
 
     onConnected() {}
     onDisconnected() {}
-    /** @param {string} _name */
-    onAttribute(_name) {}
+    /** HTML §8.1.8.1: an event handler content attribute is a handler's body. @param {string} name */
+    onAttribute(name) {
+        if (!name.startsWith('on') || !(name in this)) return;
+        const text = this.getAttribute(name);
+        /** @type {any} */ (this)[name] = text === null ? null : handlerOf(this.#context, name, text);
+    }
+
+    /** @param {Element} element */
+    static contextOf(element) {
+        return element.#context;
+    }
 }
 defineHandlers(Element.prototype, ['load', 'error', 'click']);
 
-/** Scripts of a text in HTML, those within it. */
-const scripts = /<script\b[^>]*>([^]*?)<\/script\s*>/gi;
+/**
+ * HTML §8.1.8.1, "getting the current value of the event handler": compiled at once, and not at the first event.
+ *
+ * @param {Context} context
+ * @param {string} name
+ * @param {string} text
+ */
+function handlerOf(context, name, text) {
+    try {
+        return runScript(context, `(function ${name}(event${name === 'onerror' ? ', source, lineno, colno, error' : ''}) {\n${text}\n})`);
+    } catch (error) {
+        context.report(error);
+        return null;
+    }
+}
+
+/** HTML §4.3.1, §8.1.8.2: the handlers of the body element are its window's. */
+class BodyElement extends Element {}
+for (const type of WINDOW_HANDLERS) {
+    const name = `on${type}`;
+    defineAttribute(BodyElement.prototype, name, {
+        /** @this {BodyElement} */
+        get() {
+            return Element.contextOf(this).window[name];
+        },
+        /** @this {BodyElement} @param {unknown} value */
+        set(value) {
+            Element.contextOf(this).window[name] = value;
+        },
+    });
+}
+
+/** Of a text in HTML: its scripts, those within it, and the attributes of its body. */
+const parts = /<script\b[^>]*>([^]*?)<\/script\s*>|<body\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi;
+
+/** HTML §13.1.2.3 */
+const attributes = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
+
+/** A frame's document is what a text in HTML says. @param {Context} frame @param {string} html */
+function fill(frame, html) {
+    for (const [, script, body = ''] of html.matchAll(parts)) {
+        if (script !== undefined) frame.guard(() => runScript(frame, script));
+        for (const [, name = '', ...values] of body.matchAll(attributes)) {
+            frame.original('document').body.setAttribute(name, values.find((value) => value !== undefined) ?? '');
+        }
+    }
+}
 
 /** HTML §7.1.6, the sandboxing flags. @param {string | null | undefined} sandbox @param {'same-origin' | 'scripts'} what */
 export const allows = (sandbox, what) => sandbox == null || sandbox.toLowerCase().split(/[\t\n\f\r ]+/).includes(`allow-${what}`);
@@ -165,6 +227,7 @@ class FrameElement extends Element {
     }
     /** Navigates. @param {string} name */
     onAttribute(name) {
+        super.onAttribute(name);
         if (!this.isConnected || (name !== 'src' && name !== 'srcdoc')) return;
         this.#close();
         this.#open();
@@ -200,7 +263,7 @@ class FrameElement extends Element {
         const done = frame.origin.beginWork();
         const html = address === 'about:srcdoc' ? this.srcdoc : await Promise.resolve(textOf(new URL(address))).catch(() => '');
         frame.queueTask(() => {
-            for (const [, script = ''] of scripted ? html.matchAll(scripts) : []) frame.guard(() => runScript(frame, script));
+            if (scripted) fill(frame, html);
             frame.fire(frame.window, trusted(Event, 'load'));
             this.#parent.queueTask(() => this.#loaded(frame));
         });
@@ -213,10 +276,32 @@ class FrameElement extends Element {
     }
 }
 
+/** @type {Record<string, (context: Context) => new (type: string) => Event>} */
+const EVENTS = {
+    ...Object.fromEntries(['event', 'events', 'htmlevents', 'svgevents'].map((name) => [name, () => Event])),
+    customevent: () => CustomEvent,
+    messageevent: (context) => context.original('MessageEvent'),
+    storageevent: (context) => context.original('StorageEvent'),
+};
+
+/** DOM §4.5: of its table those interfaces that are here. @param {Context} context @param {string} name */
+function createEvent(context, name) {
+    const known = Object.hasOwn(EVENTS, name.toLowerCase()) ? EVENTS[name.toLowerCase()] : undefined;
+    if (!known) throw new DOMException(`createEvent: no events of '${name}'`, 'NotSupportedError');
+    const Interface = known(context);
+    return new Interface('');
+}
+
+/** @param {Context} context @param {string} name in lower case */
+function createElement(context, name) {
+    if (name === 'iframe') return new FrameElement(context);
+    return name === 'body' ? new BodyElement(context, name) : new Element(context, name);
+}
+
 /** @param {Context} context @returns {any} */
 export function documentOf(context) {
     const { tab, address, url } = context;
-    const make = (/** @type {unknown} */ name) => (`${name}`.toLowerCase() === 'iframe' ? new FrameElement(context) : new Element(context, `${name}`.toLowerCase()));
+    const make = (/** @type {unknown} */ name) => createElement(context, `${name}`.toLowerCase());
     const [root, head, body] = [make('html'), make('head'), make('body')];
     root.append(head, body);
     const found = (/** @type {(element: Element) => boolean} */ wanted) => root.tree().filter(wanted);
@@ -245,6 +330,7 @@ export function documentOf(context) {
     const operations = {
         hasFocus: () => !tab.hidden,
         createElement: make,
+        createEvent: (/** @type {unknown} */ name) => createEvent(context, `${name}`),
         getElementById: (/** @type {unknown} */ id) => found((one) => one.getAttribute('id') === `${id}`)[0] ?? null,
         getElementsByTagName: (/** @type {unknown} */ name) => found(({ localName }) => name === '*' || localName === `${name}`.toLowerCase()),
     };

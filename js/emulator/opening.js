@@ -51,6 +51,7 @@ export function openFrom(context) {
         const about = protocol === 'about:';
         const at = about ? base : href;
         const opened = origin.openTab(alone ? { url: at } : { opener: tab, url: at });
+        if (!alone) opened.openedBy = context;
         if (about) opened.context.address = new URL(href);
         if (name.toLowerCase() !== '_blank' && !alone) opened.context.name = name;
         return alone ? null : opened.window;

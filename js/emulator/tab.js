@@ -37,6 +37,8 @@ export class Tab {
     cached = false;
     /** Hidden for so long that its timers run once a minute. */
     throttled = false;
+    /** Whose script opened it: an opener's window, or a frame of it (HTML §7.2.2.1). @type {Context | undefined} */
+    openedBy;
     /** @type {Context[]} */
     frames = [];
     /** @type {Context[]} */
@@ -50,6 +52,7 @@ export class Tab {
     constructor(origin, { opener, url, number }) {
         this.origin = origin;
         this.opener = opener;
+        this.openedBy = opener?.context;
         this.number = number;
         const shared = opener?.closed ? undefined : opener; // a closed one's process is gone
         /** @type {number} */

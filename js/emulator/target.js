@@ -23,7 +23,7 @@ export function guardedListener(listener) {
         const invoke = () => (typeof listener === 'function' ? Reflect.apply(listener, this, [event]) : listener.handleEvent(event));
         forgetOnce(this, event.type, listener);
         const context = contexts.get(this);
-        return context ? context.invoke(invoke) : invoke();
+        return context ? context.hear(event, invoke) : invoke();
     };
     guarded.set(listener, call);
     return call;

@@ -5,7 +5,7 @@ import { broadcastChannelInterface } from './channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
 import { beforeUnloadEventInterface, errorEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
 import { source } from './core.js';
-import { documentOf } from './document.js';
+import { documentOf, WINDOW_HANDLERS } from './document.js';
 import { databaseOf } from './indexed-db.js';
 import { defineHandlers, idlInterface, internal, onlyInternal, operation, plainly } from './idl.js';
 import { lockInterface, lockManagerInterface } from './locks.js';
@@ -53,12 +53,6 @@ const HOSTED = [
 
 /** Of its host's operations, which a page's calls with its own global object only. */
 const OPERATIONS = ['atob', 'btoa', 'fetch'];
-
-/** HTML §8.1.8.2: of GlobalEventHandlers those that something here fires, and WindowEventHandlers. */
-const WINDOW_HANDLERS = [
-    'afterprint', 'beforeprint', 'beforeunload', 'blur', 'error', 'focus', 'hashchange', 'languagechange', 'load', 'message', 'messageerror',
-    'offline', 'online', 'pagehide', 'pageshow', 'popstate', 'rejectionhandled', 'resize', 'storage', 'unhandledrejection', 'unload',
-];
 
 /** HTML §8.1.8.1, "the event handler processing algorithm": what is particular. @type {Record<string, import('./idl.js').Processing>} */
 const PARTICULAR = {
@@ -238,14 +232,16 @@ const madeOf = (operations) =>
 const CHANGING = {
     parent: ({ parent, window, detached }) => (detached ? null : (parent?.window ?? window)),
     top: ({ tab, detached }) => (detached ? null : tab.window),
-    opener: ({ tab, parent }) => (parent ? null : (tab.opener?.window ?? null)),
+    opener: ({ tab: { openedBy }, parent }) => (parent || !openedBy || openedBy.detached ? null : openedBy.window),
+    // DOM §2.3
+    event: ({ event }) => event,
     closed: ({ tab, detached }) => tab.closed || detached,
     length: (context) => context.tab.framesOf(context).length,
     frameElement: ({ element, detached, opaque }) => (detached || opaque !== undefined ? null : element),
 };
 
 /** Of those, what assignment replaces (Web IDL §3.3.12). */
-const REPLACEABLE = new Set(['parent', 'opener', 'length']);
+const REPLACEABLE = new Set(['parent', 'opener', 'length', 'event']);
 
 /** IndexedDB's interfaces, where the peer is there. */
 const DATABASES = ['IDBCursor', 'IDBCursorWithValue', 'IDBDatabase', 'IDBFactory', 'IDBIndex', 'IDBKeyRange', 'IDBObjectStore', 'IDBOpenDBRequest', 'IDBRequest', 'IDBTransaction', 'IDBVersionChangeEvent'];

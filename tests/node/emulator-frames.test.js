@@ -128,6 +128,57 @@ describe('frames (HTML §4.8.5)', () => {
     });
 });
 
+describe('handlers of a page', () => {
+    it('the body’s are its window’s, by property and by attribute; window.event is the listener’s (HTML §8.1.8.2, DOM §2.10)', async () => {
+        const { result, uncaught } = await said(`
+            const frame = document.createElement('iframe');
+            document.body.append(frame);
+            const told = ['event' in window, window.event];
+            const handler = () => {};
+            document.body.onstorage = handler;
+            told.push(onstorage === handler, document.head.onstorage);
+            document.body.setAttribute('onstorage', 'told.push(event === window.event, event.key, this === window)');
+            window.told = told;
+            addEventListener('storage', () => dispatchEvent(new Event('inner')));
+            addEventListener('inner', () => told.push(window.event.type));
+            addEventListener('storage', () => {
+                told.push(window.event.type);
+                document.body.removeAttribute('onstorage');
+                told.push(onstorage);
+                document.body.setAttribute('onstorage', 'no script');
+                setTimeout(() => resolve([...told, window.event, onstorage]));
+            });
+            frame.contentWindow.localStorage.k = 'v';`);
+        assert.deepEqual(result, [true, undefined, true, undefined, true, 'k', true, 'inner', 'storage', null, undefined, null]);
+        assert.deepEqual(uncaught.map((error) => /** @type {Error} */ (error).name), ['SyntaxError']);
+    });
+
+    it('of srcdoc, with the attributes of its body', async () => {
+        const { result } = await said(`
+            const frame = document.createElement('iframe');
+            frame.srcdoc = '<head><script>function heard(e) { parent.postMessage([e.key, window.early], "*"); }</' + 'script></head>' +
+                "<body class=page onstorage='heard(event)' id=b><script>early = document.getElementById('b').getAttribute('class')</" + 'script></body>';
+            onmessage = ({ data }) => resolve(data);
+            frame.onload = () => { localStorage.k = 'v'; };
+            document.body.append(frame);`);
+        assert.deepEqual(result, ['k', 'page']);
+    });
+
+    it('createEvent(): what init…Event() fills in (DOM §4.5)', async () => {
+        const { result } = await said(`
+            const event = document.createEvent('StorageEvent');
+            const told = [event instanceof StorageEvent, event.type];
+            event.initStorageEvent('storage', false, false, 'k', null, 'v', 'u', localStorage);
+            onstorage = ({ key, storageArea }) => told.push(key, storageArea === localStorage);
+            dispatchEvent(event);
+            for (const name of ['storageevent', 'Event', 'HTMLEvents', 'CustomEvent', 'MessageEvent']) told.push(document.createEvent(name).constructor.name);
+            for (const name of ['LockEvent', 'constructor']) { try { document.createEvent(name); } catch ({ name }) { told.push(name); } }
+            resolve(told);`);
+        const names = ['StorageEvent', 'Event', 'Event', 'CustomEvent', 'MessageEvent', 'NotSupportedError', 'NotSupportedError'];
+        assert.deepEqual(result, [true, '', 'k', true, ...names]);
+    });
+});
+
 describe('workers (HTML §10.2)', () => {
     it('of blob: and data: URLs; a message that is posted at once waits for the script, under any seed', async () => {
         for (let seed = 0; seed < 12; ++seed) {
@@ -178,6 +229,22 @@ describe('workers (HTML §10.2)', () => {
 });
 
 describe('windows', () => {
+    it('the opener of a pop-up is the frame that opened it, for as long as it is there (HTML §7.2.2.1)', async () => {
+        const { result } = await said(`
+            const frame = document.createElement('iframe');
+            document.body.append(frame);
+            const inner = frame.contentWindow;
+            inner.sessionStorage.s = 'copied';
+            const popup = inner.open('', 'p');
+            const told = [popup.opener === inner, popup.sessionStorage.s, open('').opener === window];
+            inner.onmessage = ({ data }) => {
+                frame.remove();
+                resolve([...told, data, popup.opener]);
+            };
+            popup.opener.postMessage('to the frame', '*');`);
+        assert.deepEqual(result, [true, 'copied', true, 'to the frame', null]);
+    });
+
     it('open(): a name that is taken, a keyword, about:blank (§7.3.1.7)', async () => {
         const { result } = await said(`
             sessionStorage.a = 1;
