@@ -1,158 +1,13 @@
 /** A window's document: its state, and of elements just those that scripts need to open frames. */
 
+import { BodyElement, Element, selected, Text } from './element.js';
 import { trusted } from './events.js';
-import { defineAttribute, defineHandlers } from './idl.js';
+import { defineHandlers } from './idl.js';
 import { runScript } from './script.js';
-import { belongsTo, InnerTarget, ReportingTarget } from './target.js';
+import { belongsTo, InnerTarget } from './target.js';
 import { textOf } from './worker.js';
 
 /** @typedef {import('./context.js').Context} Context */
-
-/** HTML §8.1.8.2: of GlobalEventHandlers those that something here fires, and WindowEventHandlers. */
-export const WINDOW_HANDLERS = [
-    'afterprint', 'beforeprint', 'beforeunload', 'blur', 'error', 'focus', 'hashchange', 'languagechange', 'load', 'message', 'messageerror',
-    'offline', 'online', 'pagehide', 'pageshow', 'popstate', 'rejectionhandled', 'resize', 'storage', 'unhandledrejection', 'unload',
-];
-
-/** An element: a place in the document's tree, and no more. */
-class Element extends ReportingTarget {
-    #context;
-    #attributes = new Map();
-    /** @type {Element | null} */
-    parentElement = null;
-    /** @type {Element[]} */
-    children = [];
-    style = {};
-    textContent = '';
-
-    /** @param {Context} context @param {string} localName */
-    constructor(context, localName) {
-        super();
-        belongsTo(this, context);
-        this.#context = context;
-        this.localName = localName;
-        this.tagName = localName.toUpperCase();
-    }
-
-    get parentNode() {
-        return this.parentElement;
-    }
-
-    get id() {
-        return this.getAttribute('id') ?? '';
-    }
-    set id(id) {
-        this.setAttribute('id', id);
-    }
-
-    /** @type {boolean} */
-    get isConnected() {
-        return this.localName === 'html' || (this.parentElement?.isConnected ?? false);
-    }
-
-    /** @param {string} name */
-    getAttribute(name) {
-        return this.#attributes.get(`${name}`.toLowerCase()) ?? null;
-    }
-    /** @param {string} name @param {unknown} value */
-    setAttribute(name, value) {
-        this.#attributes.set(`${name}`.toLowerCase(), `${value}`);
-        this.onAttribute(`${name}`.toLowerCase());
-    }
-    /** @param {string} name */
-    hasAttribute(name) {
-        return this.getAttribute(name) !== null;
-    }
-    /** @param {string} name */
-    removeAttribute(name) {
-        this.#attributes.delete(`${name}`.toLowerCase());
-        this.onAttribute(`${name}`.toLowerCase());
-    }
-
-    /** @template {Element} T @param {T} child @returns {T} */
-    appendChild(child) {
-        return this.insertBefore(child, null);
-    }
-    /** @param {...Element} more */
-    append(...more) {
-        for (const child of more) this.appendChild(child);
-    }
-    /** @template {Element} T @param {T} child @param {Element | null} before @returns {T} */
-    insertBefore(child, before) {
-        child.remove();
-        const at = before ? this.children.indexOf(before) : -1;
-        this.children.splice(at < 0 ? this.children.length : at, 0, child);
-        child.parentElement = this;
-        if (this.isConnected) for (const one of child.tree()) one.onConnected();
-        return child;
-    }
-    /** @template {Element} T @param {T} child @returns {T} */
-    removeChild(child) {
-        if (child.parentElement !== this) throw new DOMException('removeChild: not a child of this element', 'NotFoundError');
-        child.remove();
-        return child;
-    }
-    remove() {
-        const parent = this.parentElement;
-        if (!parent) return;
-        const was = this.isConnected;
-        parent.children = parent.children.filter((one) => one !== this);
-        this.parentElement = null;
-        if (was) for (const one of this.tree()) one.onDisconnected();
-    }
-
-    /** It and what is in it. @returns {Element[]} */
-    tree() {
-        return [this, ...this.children.flatMap((child) => child.tree())];
-    }
-
-    onConnected() {}
-    onDisconnected() {}
-    /** HTML §8.1.8.1: an event handler content attribute is a handler's body. @param {string} name */
-    onAttribute(name) {
-        if (!name.startsWith('on') || !(name in this)) return;
-        const text = this.getAttribute(name);
-        /** @type {any} */ (this)[name] = text === null ? null : handlerOf(this.#context, name, text);
-    }
-
-    /** @param {Element} element */
-    static contextOf(element) {
-        return element.#context;
-    }
-}
-defineHandlers(Element.prototype, ['load', 'error', 'click']);
-
-/**
- * HTML §8.1.8.1, "getting the current value of the event handler": compiled at once, and not at the first event.
- *
- * @param {Context} context
- * @param {string} name
- * @param {string} text
- */
-function handlerOf(context, name, text) {
-    try {
-        return runScript(context, `(function ${name}(event${name === 'onerror' ? ', source, lineno, colno, error' : ''}) {\n${text}\n})`);
-    } catch (error) {
-        context.report(error);
-        return null;
-    }
-}
-
-/** HTML §4.3.1, §8.1.8.2: the handlers of the body element are its window's. */
-class BodyElement extends Element {}
-for (const type of WINDOW_HANDLERS) {
-    const name = `on${type}`;
-    defineAttribute(BodyElement.prototype, name, {
-        /** @this {BodyElement} */
-        get() {
-            return Element.contextOf(this).window[name];
-        },
-        /** @this {BodyElement} @param {unknown} value */
-        set(value) {
-            Element.contextOf(this).window[name] = value;
-        },
-    });
-}
 
 /** Of a text in HTML: its scripts, those within it, and the attributes of its body. */
 const parts = /<script\b[^>]*>([^]*?)<\/script\s*>|<body\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi;
@@ -298,13 +153,29 @@ function createElement(context, name) {
     return name === 'body' ? new BodyElement(context, name) : new Element(context, name);
 }
 
+/** @param {Context} context @param {Element} root */
+function operationsOf(context, root) {
+    const make = (/** @type {unknown} */ name) => createElement(context, `${name}`.toLowerCase());
+    const query = (/** @type {unknown} */ selector) => selected([root], `${selector}`);
+    const found = (/** @type {(element: Element) => boolean} */ wanted) => root.tree().filter(wanted);
+    return {
+        hasFocus: () => !context.tab.hidden,
+        createElement: make,
+        createElementNS: (/** @type {unknown} */ _namespace, /** @type {unknown} */ name) => make(name),
+        createTextNode: (/** @type {unknown} */ data) => new Text(context, `${data}`),
+        querySelector: (/** @type {unknown} */ selector) => query(selector)[0] ?? null,
+        querySelectorAll: query,
+        createEvent: (/** @type {unknown} */ name) => createEvent(context, `${name}`),
+        getElementById: (/** @type {unknown} */ id) => found((one) => one.getAttribute('id') === `${id}`)[0] ?? null,
+        getElementsByTagName: (/** @type {unknown} */ name) => found(({ localName }) => name === '*' || localName === `${name}`.toLowerCase()),
+    };
+}
+
 /** @param {Context} context @returns {any} */
 export function documentOf(context) {
     const { tab, address, url } = context;
-    const make = (/** @type {unknown} */ name) => createElement(context, `${name}`.toLowerCase());
-    const [root, head, body] = [make('html'), make('head'), make('body')];
+    const [root, head, body] = [createElement(context, 'html'), createElement(context, 'head'), createElement(context, 'body')];
     root.append(head, body);
-    const found = (/** @type {(element: Element) => boolean} */ wanted) => root.tree().filter(wanted);
     const document = Object.defineProperties(belongsTo(new InnerTarget(() => (context.detached ? null : context.window)), context), {
         visibilityState: { get: () => (tab.hidden ? 'hidden' : 'visible'), enumerable: true },
         hidden: { get: () => tab.hidden, enumerable: true },
@@ -327,13 +198,6 @@ export function documentOf(context) {
         activeElement: { value: body },
         [Symbol.toStringTag]: { value: 'HTMLDocument' },
     });
-    const operations = {
-        hasFocus: () => !tab.hidden,
-        createElement: make,
-        createEvent: (/** @type {unknown} */ name) => createEvent(context, `${name}`),
-        getElementById: (/** @type {unknown} */ id) => found((one) => one.getAttribute('id') === `${id}`)[0] ?? null,
-        getElementsByTagName: (/** @type {unknown} */ name) => found(({ localName }) => name === '*' || localName === `${name}`.toLowerCase()),
-    };
     defineHandlers(document, ['visibilitychange', 'freeze', 'resume']);
-    return Object.assign(document, operations);
+    return Object.assign(document, operationsOf(context, root));
 }

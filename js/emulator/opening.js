@@ -1,5 +1,7 @@
 /** window.open() (HTML §7.2.2.1). */
 
+import { trusted } from './events.js';
+
 /** @typedef {import('./context.js').Context} Context */
 
 /** A feature that is named, and not by 0 or no (HTML §7.2.5.1). @param {string} features @param {string} name */
@@ -53,6 +55,7 @@ export function openFrom(context) {
         const opened = origin.openTab(alone ? { url: at } : { opener: tab, url: at });
         if (!alone) opened.openedBy = context;
         if (about) opened.context.address = new URL(href);
+        else opened.context.queueTask(() => opened.context.fire(opened.window, trusted(Event, 'load')));
         if (name.toLowerCase() !== '_blank' && !alone) opened.context.name = name;
         return alone ? null : opened.window;
     };

@@ -37,7 +37,7 @@ export class Tab {
     cached = false;
     /** Hidden for so long that its timers run once a minute. */
     throttled = false;
-    /** Whose script opened it: an opener's window, or a frame of it (HTML §7.2.2.1). @type {Context | undefined} */
+    /** Whose script opened it: an opener's window, or a frame of it (HTML §7.2.2.1). @type {Context | undefined} @internal */
     openedBy;
     /** @type {Context[]} */
     frames = [];

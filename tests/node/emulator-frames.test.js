@@ -153,6 +153,27 @@ describe('handlers of a page', () => {
         assert.deepEqual(uncaught.map((error) => /** @type {Error} */ (error).name), ['SyntaxError']);
     });
 
+    it('elements and texts: what testharness.js says its results with (DOM §4)', async () => {
+        const { result, uncaught } = await said(`
+            const log = document.createElementNS('http://www.w3.org/1999/xhtml', 'div');
+            log.id = 'log';
+            document.body.appendChild(log).append(document.createTextNode('a'), 'b');
+            const told = [log.textContent, log.childNodes.length, log.firstChild.data, log.children.length, log.ownerDocument === document];
+            while (log.lastChild) log.removeChild(log.lastChild);
+            log.textContent = 'Running';
+            const span = document.createElement('span');
+            span.setAttribute('class', 'one two');
+            log.insertBefore(span, log.firstChild);
+            span.textContent = 'pass: ';
+            told.push(document.body.textContent, log.children.length, document.querySelector('ul, body span.two[class]') === span);
+            told.push(document.querySelectorAll('#log *').length, log.querySelector('div'), document.querySelectorAll('html body').length, document.querySelector('span div'));
+            for (const selector of ['a > b', '', ':root']) { try { document.querySelector(selector); } catch ({ name }) { told.push(name); } }
+            log.textContent = '';
+            told.push(span.isConnected, span.parentNode, log.firstChild);
+            resolve(told);`);
+        assert.deepEqual([result, uncaught], [['ab', 2, 'a', 0, true, 'pass: Running', 1, true, 1, null, 1, null, 'SyntaxError', 'SyntaxError', 'SyntaxError', false, null, null], []]);
+    });
+
     it('of srcdoc, with the attributes of its body', async () => {
         const { result } = await said(`
             const frame = document.createElement('iframe');
@@ -229,6 +250,17 @@ describe('workers (HTML §10.2)', () => {
 });
 
 describe('windows', () => {
+    it('a pop-up of a URL is loaded, in a task of its own', async () => {
+        const { result } = await said(`
+            const told = [];
+            const [popup, blank] = [open('page.html'), open('')];
+            popup.onload = ({ isTrusted, target }) => told.push('load', isTrusted, target === popup);
+            blank.onload = () => told.push('never');
+            told.push('opened');
+            setTimeout(resolve, 1, told);`);
+        assert.deepEqual(result, ['opened', 'load', true, true]);
+    });
+
     it('the opener of a pop-up is the frame that opened it, for as long as it is there (HTML §7.2.2.1)', async () => {
         const { result } = await said(`
             const frame = document.createElement('iframe');
