@@ -165,7 +165,7 @@ export const lockInterface = () => {
     return idlInterface(Lock, 'Lock');
 };
 
-/** §3.2 @returns {any} */
+/** §3.2 @type {() => any} */
 export const lockManagerInterface = forEachGlobal(() => {
     class LockManager {
         /** @type {LocksOf} */
