@@ -1,6 +1,7 @@
 // Sequences and budgets under every schedule of a few switches, and with a fault.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -8,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "equal_states.hpp"
+#include "lab/digest.hpp"
 #include "lab/explore/picture.hpp"
 #include "lab/explore/sampling.hpp"
 #include "lab/explore/scenario.hpp"
@@ -47,6 +50,14 @@ class LimitPlay final : public lab::Play {
                 members_.back().tab->post([this, &page] { ask(page); });
             }
         }
+    }
+    [[nodiscard]] std::optional<std::uint64_t> state() const override {
+        lab::Digest all(static_cast<std::uint64_t>(judge_.granted));
+        all.add(static_cast<std::uint64_t>(judge_.spent));
+        all.add(static_cast<std::uint64_t>(judge_.refused));
+        for (const auto id : judge_.ids) all.add(static_cast<std::uint64_t>(id));
+        for (const auto at_ms : judge_.granted_ms) all.add(std::bit_cast<std::uint64_t>(at_ms));
+        return all.value();
     }
     std::string after_step() override { return judge_.complaint; }
     std::string at_rest(Origin& origin) override {
@@ -123,9 +134,22 @@ void sample_limits(std::uint64_t first, std::uint64_t count) {
 
 }  // namespace
 
+TEST_CASE("limits: from equal states the same steps lead to equal ones, and to the same ends") {
+    lab::SeededRandom random(1);
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        for (const auto fault : limit_faults) {
+            CAPTURE(static_cast<int>(what), fault);
+            const auto program = program_of_limit({what, {2, 1, 1}}, {fault}, 1);
+            const auto seen = lab::test::seen_by_neighbours(program, random, 40);
+            CHECK(seen.differs == 0);
+            CHECK(seen.other_ways > 0);
+        }
+    }
+}
+
 TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with a fault") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {2, 1}}, {}, what == LimitKind::rate ? 1 : 2);
+        exhaust_limit({what, {2, 1}}, {}, 2);
         for (const auto fault : limit_faults) exhaust_limit({what, {2, 1}}, {fault}, 0);
     }
 }
@@ -134,16 +158,19 @@ TEST_CASE("limits: three tabs, three faults, by seeds") { sample_limits(0, 600);
 
 TEST_CASE("limits: within more switches, and of more tabs", "[.][long]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {1, 1}}, {}, 3);
+        exhaust_limit({what, {2, 1}}, {}, 3);
         exhaust_limit({what, {1, 1, 1}}, {}, 1);
+        for (const auto fault : limit_faults) {
+            exhaust_limit({what, {2, 1}}, {fault}, 2);
+            exhaust_limit({what, {1, 1}}, {fault}, 3);
+        }
     }
 }
 
-TEST_CASE("limits: a fault, and more switches", "[.][deep]") {
+TEST_CASE("limits: three tabs, and more switches", "[.][deep]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        for (const auto fault : limit_faults) {
-            exhaust_limit({what, {1, 1}}, {fault}, what == LimitKind::rate ? 1 : 2);
-        }
+        exhaust_limit({what, {1, 1, 1}}, {}, 2);
+        for (const auto fault : limit_faults) exhaust_limit({what, {1, 1, 1}}, {fault}, 1);
     }
 }
 
