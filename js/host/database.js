@@ -84,12 +84,7 @@ export class DatabaseHost {
      * @returns {Promise<void>} when it is open, or refused to
      */
     ready() {
-        return new Promise((resolve) => this.#open(() => resolve()));
-    }
-
-    /** @param {Opened} opened called at once where the connection is open */
-    use(opened) {
-        this.#open(opened);
+        return new Promise((resolve) => this.use(() => resolve()));
     }
 
     /** @param {number} id */
@@ -114,7 +109,7 @@ export class DatabaseHost {
      * @param {boolean} [again] whether a connection that turns out dead may be opened anew
      */
     begin(operation, options, again = true) {
-        this.#open((connection, why) => {
+        this.use((connection, why) => {
             if (!connection) {
                 this.#report('failed', operation, why);
                 return;
@@ -167,7 +162,7 @@ export class DatabaseHost {
     }
 
     /** @param {Opened} opened called at once where the connection is open */
-    #open(opened) {
+    use(opened) {
         if (this.#connection) {
             opened(this.#connection, ['store-failed', '']);
         } else if (this.#waiting) {

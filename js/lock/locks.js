@@ -5,7 +5,7 @@ import { loadCore } from '../core/tab-core.js';
 import { DeadlockError, invalid, TabacusError } from '../errors.js';
 import { reportTo } from '../host/failure.js';
 import { Host } from '../host/host.js';
-import { learnStorable } from '../host/storable.js';
+import { learnStorable } from '../host/learn-storable.js';
 import { checkTimeout, checkOptions, checkSignal } from '../shared/check.js';
 import { FencedTransaction, Held } from './held.js';
 import { coreName, domName } from './names.js';

@@ -4,7 +4,7 @@ import { Border } from '../core/border.js';
 import { loadCore } from '../core/tab-core.js';
 import { TabacusError } from '../errors.js';
 import { Host } from '../host/host.js';
-import { learnStorable } from '../host/storable.js';
+import { learnStorable } from '../host/learn-storable.js';
 import { OpenQueue } from './open-queue.js';
 
 /** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
