@@ -32,6 +32,12 @@ class Mirror {
     #local;
     #heard = 0;
 
+    /** What both had of a key when they were last equal: who differs from it since has changed it. @type {Map<string, string>} */
+    #common = new Map();
+
+    /** Changes that are being written. @type {import('./storage-area.js').Change[]} */
+    #writing = [];
+
     /** Keys of which localStorage has an older value, since the newer one did not fit. @type {Set<string>} */
     #owed = new Set();
 
@@ -106,14 +112,21 @@ class Mirror {
     /** @param {import('./storage-area.js').Change[] | undefined} changes undefined: nobody knows them any more */
     #replay(changes) {
         this.#roomier ||= !changes || changes.some(isLess);
-        if (changes) for (const change of changes) this.#write(change.key, change.newValue);
-        else this.#pushAll();
+        if (!changes) {
+            this.#writing = [];
+            this.#pushAll();
+            return;
+        }
+        this.#writing.push(...changes);
+        // Firefox may dispatch `pagehide` within setItem(), which brings us here again, with what is newer.
+        for (let change; (change = this.#writing.shift()); ) this.#write(change.key, change.newValue);
     }
 
     /** @param {string | null} key @param {string | null} value */
     #write(key, value) {
         if (key === null) {
             this.#local.clear();
+            this.#common.clear();
             this.#owed.clear();
             this.#unfit.clear();
             return;
@@ -123,19 +136,28 @@ class Mirror {
         try {
             if (value === null) this.#local.removeItem(key);
             else this.#local.setItem(key, value);
+            this.#agree(key, value);
         } catch {
             this.#owed.add(key); // QuotaExceededError: as soon as there is room
         }
     }
 
-    /** But for what has never come from there. */
+    /** @param {string} key @param {string | null} value */
+    #agree(key, value) {
+        if (value === null) this.#common.delete(key);
+        else this.#common.set(key, value);
+    }
+
+    /**
+     * What threads have changed, and nothing else: what another tab has, of which this page is yet to hear, stays. Nor
+     * what has never come from there.
+     */
     #pushAll() {
-        const keys = new Set(this.#area.keys());
-        for (const key of keysOf(this.#local)) if (!keys.has(key) && !this.#unfit.has(key)) this.#local.removeItem(key);
-        for (const key of keys) {
-            if (this.#unfit.has(key)) continue;
+        for (const key of new Set([...this.#common.keys(), ...this.#area.keys()])) {
             const value = this.#area.get(key);
-            if (this.#local.getItem(key) !== value) this.#write(key, value);
+            if (this.#unfit.has(key) || value === (this.#common.get(key) ?? null)) continue;
+            if (this.#local.getItem(key) === value) this.#agree(key, value);
+            else this.#write(key, value);
         }
     }
 
@@ -172,8 +194,12 @@ class Mirror {
         const value = this.#local.getItem(key);
         const { changes, full, last } = this.#area.writeOther(this.#heard, key, value);
         this.#heard = last;
-        if (full) this.#unfit.add(key);
-        else this.#unfit.delete(key);
+        if (full) {
+            this.#unfit.add(key);
+        } else {
+            this.#unfit.delete(key);
+            this.#agree(key, value);
+        }
         if (changes?.length === 0) return;
         this.#replay(changes);
         if (!full && this.#local.getItem(key) !== value) this.#write(key, value);

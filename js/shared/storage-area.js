@@ -158,11 +158,10 @@ export class StorageArea {
     }
 
     /**
-     * Resolves when going inside will not keep this thread: at once, but for one that may not sleep. That one
-     * must hear of a death to know that who is inside never leaves.
+     * Resolves when going inside will not keep this thread. Who waits for deaths of others to be told of must not wait
+     * inside for one who never leaves.
      */
     async calm() {
-        if (this.#core.maySleep) return;
         for (let looks = 0; looks < looksMax; looks++) {
             if (this.#ops.storage_occupied(this.#room) === 0) return;
             await new Promise((resolve) => void setTimeout(resolve, 1));

@@ -89,6 +89,32 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Storage and loc
         await closeAll([tab]);
     });
 
+    it('who falls behind writes what its threads changed, and not what another document has since', async () => {
+        const tab = await openThreads();
+        const changes = 6_000;
+        const both = await tab.evaluate(async (most) => {
+            const { storage, tell: ask } = /** @type {any} */ (globalThis);
+            const turn = () => new Promise((next) => setTimeout(next, 1));
+            await ask('set', 'cart', 'old');
+            while (localStorage.getItem('cart') !== 'old') await turn();
+            const other = document.body.appendChild(document.createElement('iframe')).contentWindow;
+            const counted = ask('countTo', 'n', most);
+            while (storage.getItem('n') !== String(most)); // this page hears of nothing meanwhile
+            other?.localStorage.setItem('cart', 'new');
+            other?.localStorage.setItem('fresh', '1');
+            await counted;
+            while (localStorage.getItem('n') !== String(most)) await turn();
+            while (!(await ask('get', 'fresh')) && localStorage.getItem('fresh')) await turn();
+            const items = await ask('items');
+            const stored = Object.entries(localStorage);
+            storage.clear();
+            return [items, stored].map((entries) => entries.sort());
+        }, changes);
+        const wanted = Object.entries({ cart: 'new', fresh: '1', n: String(changes) });
+        assert.deepEqual(both, [wanted, wanted]);
+        await closeAll([tab]);
+    });
+
     it('a Worker that is terminated while it writes keeps nobody out', async () => {
         const tab = await openThreads();
         const rounds = await tab.evaluate(async () => {

@@ -31,6 +31,10 @@ export function storer(attach, post) {
         get: (key) => storage.getItem(key),
         /** @param {string} key @param {string} value */
         set: (key, value) => storage.setItem(key, value),
+        /** @param {string} key @param {number} to */
+        countTo: (key, to) => {
+            for (let i = 1; i <= to; i++) storage.setItem(key, String(i));
+        },
         /** @param {string} key */
         remove: (key) => storage.removeItem(key),
         clear: () => storage.clear(),
