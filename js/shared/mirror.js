@@ -148,14 +148,11 @@ class Mirror {
         else this.#common.set(key, value);
     }
 
-    /**
-     * What threads have changed, and nothing else: what another tab has, of which this page is yet to hear, stays. Nor
-     * what has never come from there.
-     */
+    /** What threads have changed, and nothing else: what another tab has, of which this page is yet to hear, stays. */
     #pushAll() {
         for (const key of new Set([...this.#common.keys(), ...this.#area.keys()])) {
             const value = this.#area.get(key);
-            if (this.#unfit.has(key) || value === (this.#common.get(key) ?? null)) continue;
+            if (value === (this.#common.get(key) ?? null)) continue;
             if (this.#local.getItem(key) === value) this.#agree(key, value);
             else this.#write(key, value);
         }

@@ -12,7 +12,7 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
  * Ceilings, in KiB of brotli, just above what the cores weigh. The targets are 30 and 40; the README
  * (Measured) says what holds them back.
  */
-const CEILINGS_KB = { single: 41.75, threads: 65 };
+const CEILINGS_KB = { single: 41.85, threads: 65 };
 
 /** What a page loads besides, with the first lock: the module and its glue. */
 const LOCKS_CEILING_KB = 76;

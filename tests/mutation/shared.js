@@ -18,7 +18,7 @@ export const PLANTED = [
     storage('who has missed changes is not told', 'changes ?? [{ key: null, oldValue: null, newValue: null }]', 'changes ?? []'),
     mirror('what localStorage held is not read', 'this.#pullAll();\n        this.#heard', 'this.#heard'),
     mirror('what did not fit is forgotten', 'this.#owed.add(key);', 'void key;'),
-    mirror('what did not fit into the storage is taken from localStorage', ' && !this.#unfit.has(key)) this', ') this'),
+    mirror('who falls behind writes what its threads have not changed', 'if (value === (this.#common.get(key) ?? null)) continue;', ''),
     mirror('what a thread has written meanwhile is left behind', 'if (!full && this.#local.getItem(key) !== value) this.#write(key, value);', ''),
     area('a writer hears itself, of many writes', 'if (this.heard === before) this.heard = this.news;', ''),
     locks('an abort after close() releases whatever is there', 'if (request.block === 0) return;\n        this.#drop', 'this.#drop'),

@@ -276,6 +276,26 @@ test('a full storage takes nothing from localStorage, and has what did not fit w
     assert.equal(shared.capabilities.storage, 'mirrored');
 });
 
+test('who falls behind writes what threads have changed, and not what another tab has since', async () => {
+    const { tab, other } = await pageWithOther();
+    const { localStorage } = tab.window;
+    localStorage.setItem('cart', 'old');
+    const shared = await memory();
+    const storage = await shared.storage();
+    const attached = await attach(shared.handle);
+    const theirs = await attached.storage();
+    const heldAtFirst = Object.fromEntries(Object.entries(storage));
+    for (let i = 1; i <= 5000; i++) theirs.setItem('n', String(i)); // the page misses some
+    other.window.localStorage.setItem('cart', 'new');
+    other.window.localStorage.setItem('fresh', '1');
+    await until(() => localStorage.getItem('n') === '5000' && storage.getItem('cart') !== 'old');
+    const wanted = Object.entries({ ...heldAtFirst, cart: 'new', fresh: '1', n: '5000' }).sort();
+    await until(() => Object.keys(storage).length === wanted.length);
+    assert.deepEqual(Object.entries(storage).sort(), wanted);
+    assert.deepEqual(Object.entries(localStorage).sort(), wanted);
+    attached.close();
+});
+
 test('what a thread writes while the page reads what another tab has written is not left behind', async () => {
     const { tab, other } = await pageWithOther();
     const { localStorage } = tab.window;
