@@ -9,13 +9,13 @@ import { brotliBytes, loaded } from '../../bench/rows/payload.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
 /**
- * Ceilings, in KiB of brotli, just above what the cores weigh. The targets are 30 and 40; the README
- * (Measured) says what holds them back.
+ * Ceilings, in KiB of brotli, just above what the cores weigh: in another folder the same sources give wasm that packs
+ * to up to 200 bytes more. The targets are 30 and 40; the README (Measured) says what holds them back.
  */
-const CEILINGS_KB = { single: 41.85, threads: 65 };
+const CEILINGS_KB = { single: 42, threads: 65.25 };
 
 /** What a page loads besides, with the first lock: the module and its glue. */
-const LOCKS_CEILING_KB = 76;
+const LOCKS_CEILING_KB = 76.25;
 
 /** And with the first queue, which has locks of its own. */
 const QUEUE_CEILING_KB = 86.5;
