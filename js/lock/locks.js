@@ -76,9 +76,8 @@ export class Locks {
         try {
             const [glue] = await Promise.all([
                 loadCore('locks', owner.source),
-                host.ready(),
+                host.ready().then(() => learnStorable(owner.platform, host.database)),
             ]);
-            await learnStorable(owner.platform, host.database);
             const locks = new Locks(glue, host, owner);
             locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
             return locks;

@@ -50,8 +50,10 @@ export class Queues {
     static async load(owner) {
         const host = new Host(owner.platform, owner.namespace);
         try {
-            const [glue] = await Promise.all([loadCore('queue', owner.source), host.ready()]);
-            await learnStorable(owner.platform, host.database);
+            const [glue] = await Promise.all([
+                loadCore('queue', owner.source),
+                host.ready().then(() => learnStorable(owner.platform, host.database)),
+            ]);
             if (!host.database.available) {
                 throw new TabacusError('unavailable', 'there is no IndexedDB here, and a queue is kept there');
             }
