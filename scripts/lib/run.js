@@ -20,6 +20,7 @@ const PASSED = /^\s*(✔ |Start +\d+: |\d+\/\d+ Test .* Passed )/;
  * @property {NodeJS.ProcessEnv} [env] All of the environment; this process's own if left out.
  * @property {string} [cwd] The repository if left out.
  * @property {string} [name] What to call it where it fails, if not by its file.
+ * @property {boolean} [yields] It computes for long: whoever waits for something goes before it.
  */
 
 /**
@@ -44,10 +45,12 @@ export function show({ file, args, env = process.env, cwd = repository }) {
  * @param {Command} command
  * @param {string} log
  */
-export async function run({ file, args, env = process.env, cwd = repository, name = file }, log) {
+export async function run(command, log) {
+    const { file, args, env = process.env, cwd = repository, name = file, yields } = command;
     mkdirSync(dirname(log), { recursive: true });
     const out = createWriteStream(log, { flags: 'a' });
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd });
+    const [first, ...others] = yields ? ['nice', '-n', '19', file, ...args] : [file, ...args];
+    const child = spawn(first, others, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd });
     child.stdout.pipe(out, { end: false });
     child.stderr.pipe(out, { end: false });
     const code = await ended(child);

@@ -7,7 +7,7 @@
  * @typedef {object} Task
  * @property {string} name
  * @property {string[]} needs Names of the tasks that must have succeeded.
- * @property {number} cores How many it keeps busy: 0 for one that waits for the network.
+ * @property {number} cores How many it keeps busy: 0 for one that mostly waits.
  * @property {() => Promise<void>} run
  */
 
@@ -44,14 +44,15 @@ export async function schedule(tasks, cores) {
     };
 
     for (;;) {
+        let full = false;
         for (const task of tasks.filter(({ name }) => states.get(name) === 'waiting')) {
             const needed = task.needs.map((name) => states.get(name));
             if (needed.some((state) => state === 'failed' || state === 'left out'))
                 states.set(task.name, 'left out');
             else if (needed.every((state) => state === 'done')) {
                 // What comes later does not overtake: a task of two cores would wait for all of one.
-                if (task.cores > free) break;
-                start(task);
+                full ||= task.cores > free;
+                if (!full || task.cores === 0) start(task);
             }
         }
         if (running.size > 0) await Promise.race(running);

@@ -152,7 +152,7 @@ export const STAGES = [
     {
         name: 'browser',
         needs: [...PACKAGE, 'browsers'],
-        cores: 1, // much of it is waiting
+        cores: 0, // most of it is waiting, and what computes yields to it
         run: (report) => nodeTests('browser', 1, report),
         checks: true,
     },
@@ -198,7 +198,7 @@ export const STAGES = [
         name: 'long-runs',
         group: 'native',
         needs: ['build-native-release'],
-        cores: 2,
+        cores: 1,
         run: longRuns,
         checks: true,
     },

@@ -29,7 +29,10 @@ async function find() {
     if (emscriptenMajor(version) >= EMSCRIPTEN_MIN)
         return ofTheHost(/** @type {string} */ (version));
     const root = await toolchainRoot();
-    return { id: RECIPE, command: (file, args = []) => inRoot(root, file, args) };
+    return {
+        id: RECIPE,
+        command: (file, args = []) => ({ ...inRoot(root, file, args), yields: true }),
+    };
 }
 
 /** @type {Record<string, string>} */
@@ -44,7 +47,7 @@ function ofTheHost(version) {
     const lines = missing.map((tool) => `${tool} is missing: install ${packages[tool] ?? tool}.`);
     if (!hasCatch2()) lines.push('Catch2 3 is missing: install catch2 (3.0 or newer).');
     if (lines.length > 0) throw new Failure(lines.join('\n  '));
-    return { id: version, command };
+    return { id: version, command: (file, args) => command(file, args, { yields: true }) };
 }
 
 /** Catch2's CMake package, where CMake looks for it. */

@@ -114,6 +114,32 @@ test('no more runs at once than there are cores', async () => {
     assert.equal(most, 2);
 });
 
+test('what mostly waits begins although every core is busy and others wait for one', async () => {
+    /** @type {string[]} */
+    const begun = [];
+    let free = () => {};
+    const busy = new Promise((resolve) => (free = () => resolve(undefined)));
+    /** @param {string} name @param {number} cores @param {() => Promise<unknown>} body */
+    const task = (name, cores, body) => ({
+        name,
+        needs: [],
+        cores,
+        run: async () => {
+            begun.push(name);
+            await body();
+        },
+    });
+    await schedule(
+        [
+            task('computes', 2, () => busy),
+            task('is next', 2, async () => {}),
+            task('waits', 0, async () => free()),
+        ],
+        2,
+    );
+    assert.deepEqual(begun, ['computes', 'waits', 'is next']);
+});
+
 test('an attached module with data, a start function or a table is refused', (t) => {
     const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
     const global = [6, 6, 1, 0x7f, 1, 0x41, 0, 0x0b];
