@@ -12,8 +12,11 @@
 namespace tabacus::lab::test {
 namespace {
 
-const MatrixBound small{
-    .work = 20'000, .work_declared = 20'000, .work_unbounded = 20'000, .seeds = 50};
+const MatrixBound small{.work = 20'000,
+                        .work_declared = 20'000,
+                        .work_unbounded = 20'000,
+                        .work_switches = 20'000,
+                        .seeds = 50};
 
 CellReport computed(const MatrixCell& cell) {
     CellExploration exploration(cell, small);

@@ -104,6 +104,7 @@ EMSCRIPTEN_KEEPALIVE CellExploration* lab_cell_new(std::uint32_t index, double w
             MatrixBound{.work = steps,
                         .work_declared = steps,
                         .work_unbounded = steps,
+                        .work_switches = steps,
                         .seeds = static_cast<std::uint64_t>(seeds)},
             faultless_of(cell));
     });

@@ -78,17 +78,20 @@ std::string_view verdict_name(Verdict verdict) {
 }
 
 Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally* tally) {
-    return program_of(
-        Scenario{.origin = {1, setup.model},
-                 .faults = setup.faults,
-                 .faults_max = setup.faults.empty() ? 0U : setup.faults_max,
-                 .play = counting(make ? make : hosts_of(setup.strategy), setup.counting),
-                 .tally = tally});
+    // How long it waits is random.
+    constexpr std::string_view waits_at_random = "optimistic";
+    return program_of(Scenario{
+        .origin = {1, setup.model},
+        .faults = setup.faults,
+        .faults_max = setup.faults.empty() ? 0U : setup.faults_max,
+        .alike = !make && setup.counting.pause_ms == 0 && setup.strategy != waits_at_random,
+        .play = counting(make ? make : hosts_of(setup.strategy), setup.counting),
+        .tally = tally});
 }
 
 /// The stages one after another, each a few searches.
 struct Exploration::State {
-    enum class Stage : std::uint8_t { all, switches, seeds, over };
+    enum class Stage : std::uint8_t { all, switches, between, seeds, over };
 
     explicit State(ExploreRequest asked)
         : request(std::move(asked)),
@@ -122,7 +125,8 @@ struct Exploration::State {
         searched = 0;
         Bound bound{
             .switches = std::nullopt, .steps = request.steps_max, .reduction = request.reduction};
-        if (stage == Stage::switches) bound.switches = allowed;
+        if (stage != Stage::all) bound.switches = allowed;
+        bound.ordered = stage == Stage::between;
         search = std::make_unique<Search>(program(faults()), bound);
     }
 
@@ -147,16 +151,17 @@ struct Exploration::State {
     }
 
     [[nodiscard]] std::uint64_t work_max() const {
-        return stage == Stage::all ? std::min(request.work_max, request.unbounded_work_max)
-                                   : request.work_max;
+        if (stage == Stage::all) return std::min(request.work_max, request.unbounded_work_max);
+        if (stage == Stage::between) return request.work_max;
+        return std::min(request.work_max, request.switches_work_max);
     }
 
     /// Each switch more multiplies the work, by less each time. To be asked with what the search
     /// within `allowed` switches took.
     [[nodiscard]] bool hopeless(std::uint64_t steps) const {
-        constexpr std::uint64_t first_growth = 12;
+        const std::uint64_t first_growth = stage == Stage::between ? 6 : 12;
         const auto growth = took == 0 ? first_growth : steps / took;
-        return growth > 0 && steps / 2 > request.work_max / growth;
+        return growth > 0 && steps / 2 > work_max() / growth;
     }
 
     void end_search(bool exhausted, std::uint64_t steps) {
@@ -169,10 +174,15 @@ struct Exploration::State {
             return begin_search();
         }
         if (exhausted) {
-            level.switches = allowed;
+            (stage == Stage::switches ? level.switches : level.between) = allowed;
             const bool hope = !hopeless(steps);
             took = std::max<std::uint64_t>(steps, 1);
             if (allowed++ < request.switches_max && hope) return begin_search();
+        }
+        if (stage == Stage::switches && allowed <= request.switches_max) {
+            stage = Stage::between;
+            took = 0;
+            return begin_search();
         }
         end_level();
     }
@@ -207,13 +217,16 @@ struct Exploration::State {
 
     [[nodiscard]] std::string bound_of(std::size_t faults) const {
         const auto& level = levels[faults];
-        if (!level.all && !level.switches) return {};
+        if (!level.all && !level.switches && !level.between) return {};
         std::string text = "every schedule";
         if (most_faults > 0)
             text += faults == 0 ? " without faults" : " with " + plural(faults, "fault");
         if (level.all) return text;
-        return text + (most_faults > 0 && faults > 0 ? " and" : " with") + " at most " +
-               plural(*level.switches, "switch", "es");
+        text += most_faults > 0 && faults > 0 ? " and" : " with";
+        if (level.switches) text += " at most " + plural(*level.switches, "switch", "es");
+        if (level.switches && level.between) text += ", or";
+        if (!level.between) return text;
+        return text + " at most " + plural(*level.between, "switch", "es") + " between tabs alone";
     }
 
     void end_seeds() {

@@ -9,18 +9,20 @@
 // In this order, each begun when what is before it has ended without a complaint:
 //   1. runs without faults: every schedule. Where that takes too long, every one with at most
 //      `switches_max` switches: first with none, then one, and so on, as long as what the last took
-//      leaves hope for the next;
+//      leaves hope for the next. Where that takes too long as well, every one with so many switches
+//      between tabs alone, on from there;
 //   2. the same with one fault, then with two, up to the setup's. What could not be exhausted with
 //      fewer faults is not tried with more. If every schedule was explored in each of these, the
 //      strategy is *proved* for these tabs, adds and faults;
 //   3. if not, `seeds` seeded schedules.
-// Too long is more than `schedules_max` runs or `work_max` steps, in each search; and in one that
-// is not within a bound of switches more than `unbounded_work_max`.
+// Too long is more than `schedules_max` runs or `work_max` steps, in each search; in one that is
+// not within a bound of switches more than `unbounded_work_max`, and in one within a bound of all
+// switches more than `switches_work_max`.
 //
-// A switch is a step that takes the turn from a tab that could have gone on, or that is not the
-// first of what a tab could do next; time that passes while something else could happen is one, and
-// so is the end of a fault. Faults are counted apart. Deterministic: equal requests make equal
-// reports, but for `seconds`.
+// A switch is a step that takes the turn from a tab that could have gone on (a switch between tabs;
+// the end of a fault is one, too), or that is not the first of what a tab could do next, or time
+// that passes while something else could happen. Faults are counted apart. Deterministic: equal
+// requests make equal reports, but for `seconds`.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +50,7 @@ std::string_view verdict_name(Verdict verdict);
 struct ExploredLevel {
     bool all = false;
     std::optional<std::uint32_t> switches;  // if not all: those with at most so many
+    std::optional<std::uint32_t> between;   // and those with at most so many between tabs alone
 };
 
 struct ExploreRequest {
@@ -55,6 +58,7 @@ struct ExploreRequest {
     std::uint64_t schedules_max = 1'000'000;
     std::uint64_t work_max = UINT64_MAX;
     std::uint64_t unbounded_work_max = UINT64_MAX;
+    std::uint64_t switches_work_max = UINT64_MAX;
     std::uint32_t switches_max = 3;
     std::uint64_t seeds = 1'000'000;
     std::uint64_t first_seed = 1;

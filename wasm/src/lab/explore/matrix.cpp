@@ -147,6 +147,7 @@ struct CellExploration::State {
                 ExploreRequest{.setup = setup,
                                .work_max = declared ? bound.work_declared : bound.work,
                                .unbounded_work_max = bound.work_unbounded,
+                               .switches_work_max = bound.work_switches,
                                .switches_max = bound.switches,
                                .seeds = bound.seeds,
                                .steps_max = 500,

@@ -42,17 +42,23 @@ struct MatrixBound {
     std::uint64_t work = 0;            // steps of each search of what is said never to happen
     std::uint64_t work_declared = 0;   // of what is declared that it may
     std::uint64_t work_unbounded = 0;  // at most, of each search without a bound of switches
+    std::uint64_t work_switches = 0;   // at most, of each within a bound of all switches
     std::uint64_t seeds = 0;           // of each setup that is not exhausted
     std::uint32_t switches = 3;
     MakeHost make = nullptr;  // in place of the cell's strategy, to be held against its guarantee
 };
 inline MatrixBound ci_bound() {
-    return {.work = 2'000'000, .work_declared = 150'000, .work_unbounded = 150'000, .seeds = 1'000};
+    return {.work = 2'000'000,
+            .work_declared = 150'000,
+            .work_unbounded = 150'000,
+            .work_switches = 700'000,
+            .seeds = 1'000};
 }
 inline MatrixBound deep_bound() {
-    return {.work = 500'000'000,
+    return {.work = 10'000'000'000,
             .work_declared = 50'000'000,
             .work_unbounded = 50'000'000,
+            .work_switches = 100'000'000,
             .seeds = 1'000'000};
 }
 

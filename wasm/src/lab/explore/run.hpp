@@ -21,6 +21,10 @@ struct Choice {
     std::uint64_t process = 0;  // whose step it is: steps of one happen in their order
     bool switches = false;      // it takes the turn from somebody who could have gone on
     bool fault = false;
+    bool disorders = false;  // a switch not for another's turn, but of the order of what is next
+    /// An earlier choice leads to the same but for names: of a process that has not begun, too, and
+    /// would do the same (Ip and Dill, "Better Verification Through Symmetry", 1996).
+    bool twin = false;
     /// Whose turn it is once it has happened, if it is not its process's. Equal states differ in
     /// which of their choices are switches only by whose turn it is, and only until the next step
     /// that begins a turn: by at most one switch.

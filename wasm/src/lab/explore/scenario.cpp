@@ -98,6 +98,7 @@ class OriginRun final : public Run {
         first_step_ = origin_.steps();
         tabs_ = static_cast<TabId>(origin_.tab_count());
         states_.resize(tabs_ + 1);
+        begun_.resize(tabs_ + 1);
         lines_.clear();
     }
 
@@ -124,13 +125,18 @@ class OriginRun final : public Run {
     void add_shared_faults();
     /// The browser's steps, and faults, leave the turn to whose it is.
     [[nodiscard]] TabId turn_after(TabId tab) const { return tab != 0 ? tab : last_; }
-    void add(std::uint64_t process, TabId tab) {
-        choices_.push_back({process, stays_, false, turn_after(tab)});
+    void add(std::uint64_t process, TabId tab, bool disorders = false) {
+        choices_.push_back({.process = process,
+                            .switches = stays_,
+                            .disorders = disorders,
+                            .turn = turn_after(tab)});
     }
     void add_fault(ScenarioAction action, TabId tab, std::uint64_t peer = 0) {
-        choices_.push_back({key_of_action(action, tab, peer), false, true, last_});
+        choices_.push_back(
+            {.process = key_of_action(action, tab, peer), .fault = true, .turn = last_});
     }
     [[nodiscard]] bool offers(Fault fault) const { return scenario_.faults.contains(fault); }
+    void mark_twins();
     void happen(const Source& what);
     void happen_to(LabTab& tab, ScenarioAction action, std::uint64_t peer);
     void happen_to_all(ScenarioAction action, std::uint64_t peer);
@@ -143,6 +149,7 @@ class OriginRun final : public Run {
     TabId tabs_ = 0;
     std::uint64_t first_step_ = 0;
     std::vector<State> states_;
+    std::vector<bool> begun_;  // by tab: something has happened to it
     bool quota_ = false;
     bool database_lost_ = false;
     std::uint32_t faults_ = 0;
@@ -158,7 +165,10 @@ class OriginRun final : public Run {
 void OriginRun::add_of(TabId tab, const std::vector<Source>& sources) {
     bool first = true;
     for (auto at = first_of_[tab]; at != none; at = next_of_[at]) {
-        choices_.push_back({key_of(sources[at]), stays_ || !first, false, turn_after(tab)});
+        choices_.push_back({.process = key_of(sources[at]),
+                            .switches = stays_ || !first,
+                            .disorders = !first,
+                            .turn = turn_after(tab)});
         first = false;
     }
     if (tab == last_ && !first) stays_ = true;
@@ -186,11 +196,21 @@ const std::vector<Choice>& OriginRun::choices() {
     add_ends();
     stays_ = !choices_.empty();
     if (!sources.empty() && sources.back().kind == Source::Kind::clock) {
-        add(key_of(sources.back()), 0);
+        add(key_of(sources.back()), 0, stays_);
     }
     // Faults do not count as switches: they have a budget of their own.
     if (faults_ < scenario_.faults_max) add_faults();
+    if (scenario_.alike) mark_twins();
     return choices_;
+}
+
+void OriginRun::mark_twins() {
+    TabId first = 1;
+    while (first <= tabs_ && begun_[first]) ++first;
+    for (auto& choice : choices_) {
+        const auto tab = source_of(choice.process).tab;
+        choice.twin = tab > first && !begun_[tab];
+    }
 }
 
 /// A fault that ends does so some time, so that a run comes to rest with everybody there.
@@ -250,6 +270,7 @@ void OriginRun::add_shared_faults() {
 Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
     const auto choice = choices_.at(index);
     const auto source = source_of(choice.process);
+    begun_[source.tab] = true;
     const auto noting = origin_.notes().noting_in(footprint);
     Taken taken;
     if (static_cast<std::uint8_t>(source.kind) < static_cast<std::uint8_t>(ScenarioAction::kill)) {

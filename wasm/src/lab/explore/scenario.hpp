@@ -86,6 +86,9 @@ struct Scenario {
     Origin::Options origin;
     Faults faults;                 // that may happen
     std::uint32_t faults_max = 0;  // how many of them in one run
+    /// The tabs begin alike, and nothing that they do depends on how their names are ordered, nor
+    /// on the amount of a random number: who begins first may as well be the first.
+    bool alike = false;
     /// The database at most once in a run: what goes on by the clock after a loss supposes that
     /// time passes before the next.
     bool lost_once = false;

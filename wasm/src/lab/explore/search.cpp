@@ -175,10 +175,12 @@ void Search::push_frame(const std::vector<Choice>& choices) {
             }
         }
     }
-    if (bound_.switches && frame.switches >= *bound_.switches) {
-        for (std::size_t i = 0; i < choices.size(); ++i) {
-            if (choices[i].switches) frame.plans[i] = Plan::not_needed;
-        }
+    const bool used_up = bound_.switches && frame.switches >= *bound_.switches;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const auto& choice = choices[i];
+        const bool out_of_bound =
+            (used_up && choice.switches) || (bound_.ordered && choice.disorders);
+        if (out_of_bound || (caching_ && choice.twin)) frame.plans[i] = Plan::not_needed;
     }
     ++depth_;
 }

@@ -36,6 +36,7 @@ namespace tabacus::lab {
 struct Bound {
     std::optional<std::uint32_t> switches =
         std::nullopt;             // at most so many steps that take another's turn
+    bool ordered = false;         // of these, none that disorders
     std::uint64_t steps = 2'000;  // longer runs are cut, and counted as `cut`
     bool reduction = true;
 };

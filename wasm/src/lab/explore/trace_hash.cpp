@@ -6,8 +6,8 @@
 namespace tabacus::lab {
 namespace {
 
-/// Beyond it nothing more is remembered, and so more is explored: 160 MB, and 10 MB in WebAssembly.
-constexpr std::size_t slots_max = std::size_t{1} << (sizeof(void*) > 4 ? 24U : 20U);
+/// Beyond it nothing more is remembered, and so more is explored: 1.3 GB, and 10 MB in WebAssembly.
+constexpr std::size_t slots_max = std::size_t{1} << (sizeof(void*) > 4 ? 27U : 20U);
 
 /// Different for each way to touch an object, and for different steps before.
 std::uint64_t part(std::uint64_t object, Touch touch, const TraceHash::Sums& sums) {
