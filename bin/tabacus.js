@@ -9,7 +9,8 @@ const HELP = `tabacus: counters over browser tabs, under every schedule
 
   npx tabacus explore <strategy> [options]   explores one strategy until it is proved or broken
   npx tabacus explore --seed <seed>          replays a run that broke one; what else is said must be the seed's
-  npx tabacus matrix [--json]                every strategy, storage model and fault; a JSON object a line
+  npx tabacus matrix [--json]                every strategy, storage model and fault, and how far what holds was
+                                             explored (tabs × increments: bound); a JSON object a line
   npx tabacus --help
 
 Strategies: ${strategies.join(', ')}
@@ -33,7 +34,13 @@ class Misuse extends Error {}
 
 /** @typedef {Record<string, string | boolean | undefined>} Values */
 
-const numbers = ['tabs', 'adds', 'fault-budget', 'switches', 'seeds', 'work'];
+/** How far a search goes: a run that is replayed has none of them. */
+const bounds = ['switches', 'seeds', 'work'];
+
+const numbers = ['tabs', 'adds', 'fault-budget', ...bounds];
+
+/** @param {string} name an option of the command line */
+const fieldOf = (name) => (name === 'fault-budget' ? 'faultBudget' : name);
 
 /**
  * @param {string[]} args
@@ -58,7 +65,7 @@ function requestOf(values, strategy) {
         if (!/^\d+$/.test(String(values[name]))) {
             throw new Misuse(`--${name} must be an integer from 0, not ${values[name]}`);
         }
-        request[name === 'fault-budget' ? 'faultBudget' : name] = Number(values[name]);
+        request[fieldOf(name)] = Number(values[name]);
     }
     return request;
 }
@@ -88,6 +95,8 @@ async function runExplore(args) {
     if (positionals.length > 1 || (seed === undefined && positionals.length === 0)) {
         throw new Misuse(`one strategy is wanted: ${strategies.join(', ')}`);
     }
+    const bound = seed !== undefined && bounds.find((name) => rest[name] !== undefined);
+    if (bound) throw new Misuse(`--${bound} is of a search, and --seed replays one run`);
     const request = requestOf(rest, positionals[0]);
     const report = seed === undefined ? await explore(/** @type {any} */ (request)) : await replayed(String(seed), request);
     console.log(lineOf(report));
@@ -104,9 +113,11 @@ async function replayed(seed, asked) {
     const report = await replay(seed);
     /** @type {Record<string, unknown>} */
     const own = report.request;
-    const asText = (/** @type {unknown} */ value) => String(Array.isArray(value) ? [...value].sort() : value);
-    for (const [name, value] of Object.entries(asked)) {
-        if (name in own && asText(value) !== asText(own[name])) throw new Misuse(`the seed's ${name} is ${own[name]}, not ${value}`);
+    const asText = (/** @type {unknown} */ value) => (Array.isArray(value) ? [...value].sort().join(', ') || 'none' : String(value));
+    for (const name of ['strategy', 'model', 'faults', ...numbers]) {
+        const [said, is] = [asked[fieldOf(name)], own[fieldOf(name)]];
+        if (said === undefined || asText(said) === asText(is)) continue;
+        throw new Misuse(`the seed's run has ${name}: ${asText(is)}, not ${asText(said)}`);
     }
     return report;
 }
@@ -132,6 +143,14 @@ function lineOf({ request, verdict, bound, schedules, steps, seed, complaint }) 
     return `proved up to the bound: ${bound} (${far}; ${what})`;
 }
 
+/** @param {import('tabacus/lab').MatrixCell} cell */
+function findingOf({ verdict, parts, contradicts, declared }) {
+    const note = contradicts ? `, but is declared "${declared}"` : '';
+    if (verdict !== 'unbroken within the bound') return verdict + note;
+    const far = parts.filter(({ sought }) => sought === 'any').map(({ tabs, adds, bound }) => `${tabs} × ${adds}: ${bound}`);
+    return `holds (${far.join(' | ')})${note}`;
+}
+
 /** @param {string[]} args @returns {Promise<number>} */
 async function runMatrix(args) {
     const { values, positionals } = parsed(args, { json: { type: 'boolean' } });
@@ -139,10 +158,9 @@ async function runMatrix(args) {
     if (positionals.length > 0) throw new Misuse(`matrix takes no ${positionals[0]}`);
     let wrong = 0;
     for await (const cell of matrix()) {
-        const { strategy, model, fault, verdict, contradicts } = cell;
+        const { strategy, model, fault, contradicts } = cell;
         if (contradicts) ++wrong;
-        const note = contradicts ? `, but is declared "${cell.declared}"` : '';
-        const words = [strategy.padEnd(14), model.padEnd(12), fault.padEnd(17), verdict + note];
+        const words = [strategy.padEnd(14), model.padEnd(12), fault.padEnd(17), findingOf(cell)];
         console.log(json ? JSON.stringify(cell) : words.join(' '));
     }
     return wrong > 0 ? 1 : 0;

@@ -5,7 +5,7 @@
  * import { createOrigin } from 'tabacus/emulator';
  * const origin = await createOrigin({ url: 'https://shop.example/', storage: 'cached', seed: 7 });
  * const [a, b] = [origin.openTab(), origin.openTab()];
- * b.window.addEventListener('storage', (event) => console.log(event.key, event.newValue));
+ * await b.run(() => addEventListener('storage', (event) => console.log(event.key, event.newValue)));
  * a.window.localStorage.setItem('basket', '3');
  * await origin.settled();
  */

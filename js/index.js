@@ -45,6 +45,7 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */
 /** @typedef {import('./lock/options.js').LockOptions} LockOptions */
 /** @typedef {import('./limits/transfer.js').CounterState} CounterState */
+/** @typedef {import('./limits/transfer.js').MergedState} MergedState */
 /** @typedef {import('./limits/handles.js').Sequence} Sequence */
 /** @typedef {import('./limits/handles.js').SequenceOptions} SequenceOptions */
 /** @typedef {import('./limits/handles.js').Budget} Budget */

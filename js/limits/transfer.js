@@ -7,16 +7,23 @@ import { invalid } from '../errors.js';
  *
  * @typedef {object} StateRow
  * @property {string} node names the replica, over all devices
- * @property {number | string} epoch of two rows of one node the one of the newer epoch holds, and within an
- *   epoch the larger totals
- * @property {string | number} plus what was added, in decimal: up to 2^62 − 1
- * @property {string | number} minus what was taken away
+ * @property {number} epoch of two rows of one node the one of the newer epoch holds, and within an epoch the
+ *   larger totals
+ * @property {string} plus what was added, in decimal: up to 2^62 − 1
+ * @property {string} minus what was taken away
  */
 
 /**
  * What is committed of a counter, or any part of it. Can be written as JSON.
  *
  * @typedef {{ version: 1, rows: StateRow[] }} CounterState
+ */
+
+/**
+ * A state as merge() takes it: a server may have made numbers of the texts, or texts of the numbers.
+ *
+ * @typedef {{ node: string, epoch: number | string, plus: number | string, minus: number | string }} MergedRow
+ * @typedef {{ version: 1, rows: readonly MergedRow[] }} MergedState
  */
 
 /** As CounterTransfer::rows_max. */
@@ -43,7 +50,8 @@ export function wordsOf(state) {
     const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state ?? {});
     if (version !== 1) throw invalid('state.version', version, '1');
     if (!Array.isArray(rows) || rows.length > rowsMax) throw invalid('state.rows', rows, `an array of at most ${rowsMax} rows`);
-    return rows.flatMap((row) => {
+    // A copy has no holes, which flatMap() would pass over.
+    return [...rows].flatMap((row) => {
         const { node, epoch, plus, minus } = row ?? {};
         if (typeof node !== 'string') throw invalid('state.rows', node, 'rows whose node is a string');
         return [node, `1;${digits('epoch', epoch)};${digits('plus', plus)};${digits('minus', minus)}`];

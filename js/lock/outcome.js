@@ -10,12 +10,12 @@ import { storable } from '../host/storable.js';
  * @param {any} said
  */
 export function valueOf(succeeded, said) {
-    const { value, name, message, code, thrown, details } = said;
+    const { value, name, message, code, dom, thrown, details } = said;
     if (succeeded) return value;
     if ('thrown' in said && !(thrown instanceof Error)) throw thrown;
     const own = ownError(name, code, message, details);
     if (own) throw own;
-    const error = thrown ?? new Error(message);
+    const error = thrown ?? (dom ? new DOMException(message, name) : new Error(message));
     // A clone keeps the names of the platform's own errors only, and no code.
     if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
     throw code === undefined || error instanceof DOMException ? error : Object.assign(error, { code });
@@ -36,16 +36,21 @@ export function ownError(name, code, message, details) {
     return name === 'DeadlockError' ? new DeadlockError(message) : undefined;
 }
 
+/** Of any realm. @param {unknown} thrown */
+const isDom = (thrown) => Object.prototype.toString.call(thrown) === '[object DOMException]';
+
 /**
- * Its name, message and code, whatever it is: it may throw when it is looked at.
+ * Its name, message and code, whatever it is: it may throw when it is looked at. A DOMException has its code by its name.
  *
  * @param {unknown} thrown
- * @returns {{ name: string, message: string, code?: string }}
+ * @returns {{ name: string, message: string, code?: string | number, dom?: true }}
  */
 export function described(thrown) {
     try {
         const { name = 'Error', message = String(thrown), code } = Object(thrown);
-        return { name: String(name), message: String(message), ...(typeof code === 'string' && { code }) };
+        const texts = { name: String(name), message: String(message) };
+        if (isDom(thrown)) return { ...texts, dom: true };
+        return typeof code === 'string' || Number.isFinite(code) ? { ...texts, code } : texts;
     } catch {
         return { name: 'Error', message: 'what was thrown cannot be read' };
     }
@@ -62,7 +67,7 @@ export function saidOf(error) {
     const said = { ...described(error), ...(error instanceof TabacusError && { details: detailsOf(error) }) };
     try {
         const thrown = storable(error);
-        // Where an engine clones a DOMException as an empty object, its name and message are all there is.
+        // Where an engine clones a DOMException as an empty object, it is made again of its name and message.
         return error instanceof Error && !(thrown instanceof Error) ? said : { ...said, thrown };
     } catch {
         return said;

@@ -91,7 +91,7 @@ const classes = { RangeError, TypeError, SyntaxError, ReferenceError, EvalError,
  * @returns {unknown}
  */
 export function errorFrom(text) {
-    /** @type {{ nothing?: boolean, value?: unknown, name?: string, message?: string, code?: string }} */
+    /** @type {{ nothing?: boolean, value?: unknown, name?: string, message?: string, code?: string | number, dom?: boolean }} */
     let told;
     try {
         told = Object(JSON.parse(text));
@@ -100,7 +100,8 @@ export function errorFrom(text) {
     }
     if (told.nothing) return undefined;
     if ('value' in told) return told.value;
-    const { name = 'Error', message = '', code } = told;
+    const { name = 'Error', message = '', code, dom } = told;
+    if (dom) return new DOMException(message, name);
     const own = ownError(name, code, message);
     if (own) return own;
     const error = new (classes[name] ?? Error)(message);

@@ -4,6 +4,7 @@ import { SharedCounter } from './counter.js';
 import { kindNumbers } from './layout.js';
 import { SharedLocks } from './lock-manager.js';
 import { SharedMutex } from './mutex.js';
+import { doorFields, doors, mirrorStates, roomFields } from './room-layout.js';
 
 /** @typedef {import('./layout.js').CounterKind} CounterKind */
 
@@ -26,6 +27,18 @@ const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex')
 /** @typedef {{ addEventListener(type: 'storage', listener: ((event: SharedStorageEvent) => void) | null, options?: boolean | AddEventListenerOptions): void }} HearsStorage */
 
 /**
+ * What the memory itself says: the page alone knows localStorage, and any thread may have asked for the storage.
+ *
+ * @param {import('./core.js').Core} core
+ */
+const capabilitiesOf = ({ words, root }) => ({
+    get storage() {
+        const room = Atomics.load(words, (root + doors.storage + doorFields.room) >> 2);
+        return room > 0 ? mirrorStates[Atomics.load(words, (root + room + roomFields.mirror) >> 2)] : undefined;
+    },
+});
+
+/**
  * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, a storage.
  * Once the thread has called `storage()` the target of its `storage` events.
  */
@@ -41,13 +54,13 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
     #tabLocks = new Map();
 
     /**
-     * `storage`, once this thread has called `storage()`, says how localStorage stands to it: `mirrored`; `behind`,
-     * since one of the two has no room for what is in the other; `memory`, where there is none.
+     * `storage`, once there is one, whichever thread has called `storage()`, says how localStorage stands to it:
+     * `mirrored`; `behind`, since one of the two has no room for what is in the other; `memory`, where there is none.
      *
-     * @type {{ readonly storage?: 'mirrored' | 'behind' | 'memory' }}
+     * @type {{ readonly storage?: typeof mirrorStates[number] }}
      * @readonly
      */
-    capabilities = {};
+    capabilities;
 
     /**
      * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one queue
@@ -68,6 +81,7 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
     constructor(core, handle, TabLock) {
         super();
         this.#core = core;
+        this.capabilities = capabilitiesOf(core);
         this.#TabLock = TabLock;
         this.#handle = Object.freeze(handle);
     }

@@ -2,7 +2,7 @@
 
 import { storageEventInterface } from '../emulator/events.js';
 import { makeStorage, storageInterface } from '../emulator/storage.js';
-import { doors, mirrorStates, roomFields } from './room-layout.js';
+import { doors } from './room-layout.js';
 import { join, roomBehind } from './room.js';
 import { StorageArea } from './storage-area.js';
 import { task } from './task.js';
@@ -19,32 +19,23 @@ const workerScope = () => {
 
 export class OpenStorage {
     #core;
-    #room;
     #targets;
 
     /**
      * @param {import('./core.js').Core} core
-     * @param {number} room
      * @param {StorageArea} area
      * @param {import('./shared.js').SharedMemory} shared where its events go
      * @param {number} quota_bytes
      */
-    constructor(core, room, area, shared, quota_bytes) {
+    constructor(core, area, shared, quota_bytes) {
         this.#core = core;
-        this.#room = room;
         this.area = area;
         this.quota_bytes = quota_bytes;
         this.storage = makeStorage(area, SharedStorage);
         area.written = () => core.mirror?.push();
         this.#targets = [shared, workerScope()];
-        Object.defineProperty(shared.capabilities, 'storage', { get: () => this.#mirror, enumerable: true });
         area.heard = area.listen();
         void this.#listen();
-    }
-
-    /** How localStorage stands to it. */
-    get #mirror() {
-        return mirrorStates[Number(this.#core.words[(this.#room + roomFields.mirror) >> 2])] ?? 'memory';
     }
 
     /** As long as the attachment is open. */
@@ -82,5 +73,5 @@ export async function openStorage(core, ops, shared, quota_bytes) {
     const room = await roomBehind(core, doors.storage, quota_bytes);
     await join(core, ops, 'storage', room);
     const area = new StorageArea(core, ops, room);
-    return new OpenStorage(core, room, area, shared, ops.storage_quota(room));
+    return new OpenStorage(core, area, shared, ops.storage_quota(room));
 }

@@ -297,7 +297,7 @@ export class ReplicatedCounter extends TabCounter {
      * Counts what a state says from here on, in all tabs: in any order, and any number of times. Resolves when
      * it is committed.
      *
-     * @param {import('../limits/transfer.js').CounterState} state
+     * @param {import('../limits/transfer.js').MergedState} state
      * @returns {Promise<void>} rejects, and nothing is merged, with `invalid-argument` when it is no state, and
      *   with a TabacusRangeError when the counter would leave ±(2^53 − 1); as state()
      */
@@ -370,7 +370,7 @@ export class StoredCounter extends TabCounter {
     }
 
     /**
-     * @param {import('../limits/transfer.js').CounterState} _state
+     * @param {import('../limits/transfer.js').MergedState} _state
      * @returns {Promise<never>} as state()
      */
     async merge(_state) {

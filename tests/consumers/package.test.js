@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { build } from 'esbuild';
 
 import { fixtures, install, repository, run } from './package.js';
+import { writeExamples } from './pages.js';
 
 /** Everything that may be in the tarball; a chunk's name has a hash of what is in it. */
 const PUBLISHED = [
@@ -34,6 +35,8 @@ describe('The installed package', () => {
         for (const part of ['node', 'types']) {
             await cp(join(fixtures, part), join(installed.folder, part), { recursive: true });
         }
+        const examples = await writeExamples(installed.root, join(installed.folder, 'types/pages'));
+        assert.ok(examples > 20, `${examples} examples`);
     });
     after(() => installed?.remove());
 
@@ -98,7 +101,7 @@ describe('The installed package', () => {
     });
 
     for (const resolution of RESOLUTIONS) {
-        it(`is well typed for strict TypeScript (${resolution})`, async () => {
+        it(`is well typed for strict TypeScript, and so are its pages’ examples (${resolution})`, async () => {
             const tsc = join(repository, 'node_modules/.bin/tsc');
             const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
             const args = ['--project', 'types', '--module', module, '--moduleResolution', resolution];

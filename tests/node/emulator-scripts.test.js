@@ -132,6 +132,24 @@ describe('what a script declares', () => {
         }));
 });
 
+it('a tab is loaded; a script that waits for it hears DOMContentLoaded and load when they are dispatched in the tab', () =>
+    withTab(async (tab, origin) => {
+        await tab.run(`
+            const heard = [document.readyState];
+            document.addEventListener('DOMContentLoaded', ({ type }) => heard.push(type));
+            addEventListener('DOMContentLoaded', ({ type, target }) => heard.push(type + ' ' + (target === document)));
+            addEventListener('load', ({ type }) => heard.push(type));
+            onload = () => heard.push('onload');
+        `);
+        await origin.settled();
+        assert.deepEqual(await tab.run('heard'), ['complete']);
+        await tab.run(() => {
+            document.dispatchEvent(new Event('DOMContentLoaded', { bubbles: true }));
+            dispatchEvent(new Event('load'));
+        });
+        assert.deepEqual(await tab.run('heard'), ['complete', 'DOMContentLoaded', 'DOMContentLoaded true', 'load', 'onload']);
+    }));
+
 describe('modules', () => {
     /** @type {[string, string, Record<string, unknown>][]} */
     const texts = [

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -119,10 +120,37 @@ test('the command line proves, breaks, replays and draws', () => {
         assert.match(both.stdout, /at most 1 of kill, freeze\)/);
         const other = command('explore', 'naive', '--tabs', '3', '--seed', seed);
         assert.deepEqual([other.status, other.stdout], [2, '']);
-        assert.match(other.stderr, /^tabacus: the seed's tabs is 2, not 3/);
+        assert.match(other.stderr, /^tabacus: the seed's run has tabs: 2, not 3\n/);
     } finally {
         rmSync(folder, { recursive: true });
     }
+});
+
+test('the command line: what is said beside a seed must be of its run, and none of a search', () => {
+    const [, seed = ''] = /^broken (tabacus-1-\S+):/.exec(command('explore', 'naive').stdout) ?? [];
+    const [, faulty = ''] = /^broken (tabacus-1-\S+):/.exec(command('explore', 'locked', '--faults', 'kill').stdout) ?? [];
+    for (const [args, complaint] of /** @type {const} */ ([
+        [[seed, '--faults', 'kill, freeze'], "the seed's run has faults: none, not freeze, kill"],
+        [[faulty, '--faults', 'none'], "the seed's run has faults: kill, not none"],
+        [[faulty, '--fault-budget', '7'], "the seed's run has fault-budget: 1, not 7"],
+        [[seed, 'log'], "the seed's run has strategy: naive, not log"],
+        [[seed, '--switches', '9'], '--switches is of a search, and --seed replays one run'],
+        [[seed, '--seeds', '9'], '--seeds is of a search, and --seed replays one run'],
+        [[seed, '--work', '9'], '--work is of a search, and --seed replays one run'],
+    ])) {
+        const { status, stdout, stderr } = command('explore', '--seed', ...args);
+        assert.deepEqual([status, stdout, stderr.split('\n')[0]], [2, '', `tabacus: ${complaint}`]);
+    }
+    assert.equal(command('explore', '--seed', seed, '--faults', 'none', '--fault-budget', '1').status, 1);
+});
+
+test('the command line says of what holds in the matrix how far', async () => {
+    const writer = spawn(process.execPath, [program, 'matrix'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const [line] = /** @type {string[]} */ (await once(createInterface(writer.stdout), 'line'));
+    writer.stdout.destroy();
+    await once(writer, 'close');
+    const bound = /every schedule with at most \d switch(es)?; 100 seeded schedules/.source;
+    assert.match(line ?? '', new RegExp(`^replicated +mutexed +none +holds \\(2 × 3: ${bound} \\| 3 × 2: ${bound}\\)$`));
 });
 
 test('what the command line does not know ends with exit code 2', () => {

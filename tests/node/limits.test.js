@@ -354,6 +354,8 @@ test('state and merge: what is no state is refused whole; strings and numbers ar
         {},
         { version: 2, rows: [] },
         { version: 1, rows: 'many' },
+        { version: 1, rows: [good, , good] }, // eslint-disable-line no-sparse-arrays -- a row that is missing is none
+        { version: 1, rows: new Array(3) },
         { version: 1, rows: [good, { ...good, plus: -1 }] },
         { version: 1, rows: [good, { ...good, plus: '007' }] },
         { version: 1, rows: [good, { ...good, node: 'x1' }] },

@@ -523,7 +523,7 @@ test('a commit whose transaction the browser ended meanwhile rejects: nothing of
 test('what one tab threw in once arrives with its name and code; without IndexedDB there is no once', async () => {
     const { tabs: [a, b], close } = await tabs(2);
     await Promise.all([a.once('warm', () => 1), b.once('warm', () => 1)]); // the modules are loaded
-    for (const thrown of [new DOMException('gone', 'AbortError'), Object.assign(new RangeError('far'), { code: 'FAR' }), new TabacusError('closed', 'shut')]) {
+    for (const thrown of [new DOMException('gone', 'AbortError'), Object.assign(new RangeError('far'), { code: 'FAR' }), Object.assign(new Error('not found'), { code: 404 }), new TabacusError('closed', 'shut')]) {
         let calls = 0;
         const make = async () => {
             calls++;
@@ -533,7 +533,8 @@ test('what one tab threw in once arrives with its name and code; without Indexed
         for (const { reason } of /** @type {PromiseRejectedResult[]} */ (await Promise.allSettled([a.once('k', make), b.once('k', make)]))) {
             assert.ok(reason instanceof Error);
             assert.deepEqual([reason.name, reason.message], [thrown.name, thrown.message]);
-            if (typeof thrown.code === 'string') assert.equal(/** @type {any} */ (reason).code, thrown.code);
+            assert.equal(/** @type {any} */ (reason).code, thrown.code);
+            assert.ok(reason instanceof thrown.constructor, `${reason}`);
             assert.equal(reason instanceof TabacusError, thrown instanceof TabacusError);
         }
         assert.equal(calls, 1);

@@ -608,6 +608,34 @@ test('rows of a stranger are set aside with a warning', async () => {
     await close();
 });
 
+test('what a handler throws arrives with its class, name, message and code: in the result, in events, as a dead letter', async () => {
+    const { tabs: [a, b], close } = await tabs(2);
+    const thrown = [
+        new DOMException('full', 'QuotaExceededError'),
+        new DOMException('no', 'NotAllowedError'), // of those without a number
+        Object.assign(new Error('not found'), { code: 404 }),
+        Object.assign(new RangeError('far'), { code: 'FAR' }),
+        new TabacusError('closed', 'shut'),
+    ];
+    b.queue('q', { attempts: 1 }).handle(({ payload }) => {
+        throw thrown[payload];
+    });
+    const queue = a.queue('q', { attempts: 1 });
+    /** @type {any[]} */
+    const heard = [];
+    queue.subscribe(({ type, error }) => type === 'failed' && heard.push(error));
+    for (const [at, { name, message, code, constructor }] of /** @type {[number, any][]} */ ([...thrown.entries()])) {
+        const reason = await (await queue.enqueue(at)).result.catch((error) => error);
+        const letter = (await queue.deadLetters()).find(({ payload }) => payload === at);
+        await until(() => heard.length === at + 1);
+        for (const error of [reason, letter?.error, heard[at]]) {
+            assert.ok(error instanceof constructor, `${constructor.name}: ${error}`);
+            assert.deepEqual([error.name, error.message, error.code], [name, message, code]);
+        }
+    }
+    await close();
+});
+
 test('a payload that cannot be read fails its job, and holds up no other', async () => {
     const { tabs: [a], origin, close } = await tabs(1);
     const queue = a.queue('q', { attempts: 1 });

@@ -250,6 +250,18 @@ test('a page’s localStorage mirrors it, and what other tabs write comes back',
     assert.equal(tab.window.localStorage.getItem('much'), 'less');
 });
 
+test('capabilities say how localStorage stands to it, whichever thread has asked for it', async () => {
+    await pageWithOther();
+    const shared = await memory();
+    assert.equal(shared.capabilities.storage, undefined);
+    const { tell } = await startWorker(shared);
+    const bystander = await attach(shared.handle);
+    assert.deepEqual([shared.capabilities.storage, bystander.capabilities.storage], ['mirrored', 'mirrored']);
+    assert.deepEqual({ ...shared.capabilities }, { storage: 'mirrored' });
+    assert.equal(await tell('capability'), 'mirrored');
+    bystander.close();
+});
+
 test('a full storage takes nothing from localStorage, and has what did not fit when there is room', async () => {
     const { localStorage } = (await pageWithOther()).tab.window;
     localStorage.setItem('small', 's'.repeat(2000));
