@@ -88,6 +88,57 @@ TEST_CASE("lock: requests of different tabs are granted as they came") {
     }
 }
 
+TEST_CASE("lock: first come, first served over tabs, also for who has it or waits already") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 4; ++i) scene.open();
+        const auto first = scene.members[0].page->hold();
+        scene.until([&] { return first->granted; });
+        auto expected = scene.judge.order;
+        std::string tabs = "A";
+        for (int asked = 0; asked < 8; ++asked) {
+            const auto tab = scene.random.below(4);
+            tabs += "ABCD"[tab];
+            scene.members[tab].page->count({}, 1, 1);
+            wait_ms(scene, *scene.members[0].page, 30);
+            expected.push_back(scene.last_request);
+        }
+        CAPTURE(tabs);
+        first->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.order == expected);
+        CHECK(scene.stored() == 8);
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a place in line goes with who gives up, and strands nobody") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 3; ++i) scene.open();
+        const auto first = scene.members[0].page->hold({.mode = LockMode::shared});
+        scene.until([&] { return first->granted; });
+        std::vector<int> expected = scene.judge.order;
+        for (int asked = 0; asked < 9; ++asked) {
+            const bool gives_up = asked % 3 != 0;
+            LockOptions options;
+            if (gives_up) options.timeout_ms = 400;
+            scene.members[static_cast<std::size_t>(asked + 1) % 3].page->count(options, 1, 1);
+            wait_ms(scene, *scene.members[0].page, 30);
+            if (!gives_up) expected.push_back(scene.last_request);
+        }
+        wait_ms(scene, *scene.members[0].page, 500);
+        first->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.order == expected);
+        CHECK(scene.stored() == 3);
+        CHECK(scene.nothing_left());
+    }
+}
+
 TEST_CASE("lock: every request ends once, by grant, timeout or abort, and nothing is left") {
     int granted = 0;
     int aborted = 0;

@@ -104,7 +104,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
         context_.scope.spawn(steal(waiter));
     } else {
         waiting_.push_back(waiter);
-        announce_late(*waiter);
+        if (behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
@@ -146,6 +146,7 @@ void LockQueue::settle(const WaiterPtr& waiter, std::optional<Error> failure) {
     if (waiter->ended) return;
     waiter->ended = true;
     waiter->failure = std::move(failure);
+    leave_line(*waiter);
     waiter->decided.complete({});
 }
 
@@ -154,6 +155,7 @@ void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
     if (waiter->ended) return;
     waiter->ended = true;  // before anything else can grant it
     waiter->failure = error;
+    leave_line(*waiter);
     if (taking_) {
         const auto first = front();
         if (!first || first->options.mode != taking_mode_) turnstile_->cancel();
@@ -279,6 +281,7 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
 
 void LockQueue::fall_asleep(std::string_view reason) {
     turnstile_->cancel();
+    leave_line();
     const auto stolen = stolen_;
     for (const auto& possession : stolen) lose(possession, reason);
     if (possession_) lose(std::shared_ptr(possession_), reason);

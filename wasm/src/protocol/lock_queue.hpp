@@ -112,6 +112,21 @@ struct Grant {
     std::vector<std::function<void(std::string_view)>> on_lost;
 };
 
+/// A place in line that is taken ahead, for a later take().
+struct Ticket {
+    AbortSignal signal;              // ends the wait
+    std::unique_ptr<HeldLock> gate;  // it is next
+    bool over = false;               // given back, or robbed of what it stood for
+    Completer<Unit> settled;
+
+    void give_back() {
+        over = true;
+        signal.abort();
+        gate.reset();
+        if (!settled.completed()) settled.complete({});
+    }
+};
+
 /// How a tab comes to possess a lock (lock_turnstile.hpp, lock_lease.hpp).
 class Turnstile {
   public:
@@ -120,6 +135,7 @@ class Turnstile {
         bool if_available = false;
         bool steal = false;
         LockClaim claim;
+        std::shared_ptr<Ticket> ticket = nullptr;
     };
     Turnstile() = default;
     Turnstile(const Turnstile&) = delete;
@@ -127,9 +143,15 @@ class Turnstile {
     Turnstile(Turnstile&&) = delete;
     Turnstile& operator=(Turnstile&&) = delete;
     virtual ~Turnstile() = default;
-    /// Waits for its turn. Nothing when not available, or cancelled. At most one at a time, beside
-    /// any number that steal.
+    /// Waits for its turn. Nothing when not available, cancelled, or robbed of its place. At most
+    /// one at a time, beside any number that steal.
     virtual Task<std::shared_ptr<Possession>> take(Wish wish) = 0;
+    /// Stands in line although this tab has the lock, or waits for it: behind whoever does already,
+    /// before whoever comes. `next` is called when nobody is before it any more. Nothing where
+    /// there is no line to stand in twice.
+    virtual std::shared_ptr<Ticket> line_up(LockMode /*mode*/, std::function<void()> /*next*/) {
+        return nullptr;
+    }
     /// Ends a take() that waits, and leaves nothing behind.
     virtual void cancel() = 0;
     virtual void let_go(const std::shared_ptr<Possession>& possession) = 0;
@@ -197,7 +219,14 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         std::string number;       // of its turn in line
         double since_ms = 0;      // when the first of its requests was made
         std::uint64_t heard = 0;  // after which of ours
-        std::uint64_t wants = 0;  // after which of our turns in line
+        std::uint64_t wants = 0;  // after which of our places in line
+    };
+    /// In line, behind those whom the tab heard of before and before those whom it hears of after.
+    struct Place {
+        std::uint64_t number = 0;
+        LockMode mode = LockMode::exclusive;
+        std::uint64_t owner = 0;  // the request that it was taken for
+        std::shared_ptr<Ticket> ticket;
     };
     struct Withdrawal;
     struct Writing;
@@ -218,8 +247,14 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void wake_driver();
     Task<void> drive();
     Task<void> obtain();
-    void announce_late(const Waiter& waiter);
-    void want(const Waiter& waiter);
+    [[nodiscard]] bool behind_a_rival(const Waiter& waiter) const;
+    Task<void> line_up(WaiterPtr waiter);
+    void is_next(std::uint64_t number);
+    std::deque<Place>::iterator place_of(const Waiter& waiter);
+    void leave_line(const Waiter& waiter);
+    void leave_line();
+    Place next_place(const Waiter& first);
+    void want(const Waiter& waiter, std::uint64_t number);
     void note_rival(const LockMessage& message);
     [[nodiscard]] bool came_late(const Waiter& waiter) const;
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
@@ -296,12 +331,13 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     LockMode taking_mode_ = LockMode::exclusive;
     std::vector<Rival> rivals_;
     double contended_ms_ = 0;  // when the first of them was heard of
-    bool announced_ = false;   // own requests that came after theirs, to them
     int hasty_ = 0;            // own requests that wait for nobody
     bool looking_ = false;     // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;
-    std::uint64_t wants_ = 0;
+    std::uint64_t wants_ = 0;   // places in line that were taken
+    std::uint64_t wanted_ = 0;  // that of the take() under way, or the last
+    std::deque<Place> places_;  // taken ahead
     bool busy_heard_ = false;
     Completer<Unit> answer_bell_;
 

@@ -33,6 +33,7 @@ class WebTurnstile final : public Turnstile {
     WebTurnstile(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
 
     Task<std::shared_ptr<Possession>> take(Wish wish) override;
+    std::shared_ptr<Ticket> line_up(LockMode mode, std::function<void()> next) override;
     void cancel() override;
     void let_go(const std::shared_ptr<Possession>& possession) override {
         possession->lock.reset();
@@ -56,6 +57,8 @@ class WebTurnstile final : public Turnstile {
     };
 
     Task<std::unique_ptr<HeldLock>> ask(std::string name, Wish wish);
+    Task<std::unique_ptr<HeldLock>> ask_for_the_gate(Wish wish);
+    Task<void> stand(std::shared_ptr<Ticket> ticket, LockMode mode, std::function<void()> next);
     Task<std::shared_ptr<Possession>> pass_the_gate(Wish wish);
     Task<std::shared_ptr<Possession>> take_under_the_gate(Wish wish);
     Task<std::shared_ptr<Possession>> rob(Wish wish);
