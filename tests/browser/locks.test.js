@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
-import { openLocks, take } from './harness/locks.js';
+import { openLocks, take, whenQueued } from './harness/locks.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
@@ -97,6 +97,37 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         assert.equal(await reader, true);
         await closeAll(/** @type {Tab[]} */ ([a, b, c]));
     });
+
+    for (const mode of ['shared', 'exclusive']) {
+        it(`a tab that used the lock before hides none that holds it ${mode} or waits`, async () => {
+            const namespace = browser.namespace();
+            const tabs = await Promise.all([0, 1, 2, 3].map(() => open(namespace)));
+            const [holder, waiter, , asking] = /** @type {Tab[]} */ (tabs);
+            for (const tab of tabs) {
+                await tab.evaluate(() => /** @type {any} */ (globalThis).tab.lock('l').run(() => true));
+            }
+            await take(/** @type {Tab} */ (holder), 'it', { mode });
+            const ask = () =>
+                /** @type {Tab} */ (asking).evaluate(async () => {
+                    const lock = /** @type {any} */ (globalThis).tab.lock('l');
+                    /** @type {Set<string>} */
+                    const seen = new Set();
+                    for (let i = 0; i < 20; i++) {
+                        const states = (await lock.query()).map((/** @type {any} */ one) => one.state);
+                        seen.add(`${states.join(' ')}, ${await lock.isLocked()}`);
+                    }
+                    return [...seen];
+                });
+            await whenQueued(/** @type {Tab} */ (holder), 1);
+            assert.deepEqual(await ask(), ['held, true']);
+            const given = take(/** @type {Tab} */ (waiter), 'next');
+            await whenQueued(/** @type {Tab} */ (holder), 2);
+            assert.deepEqual(await ask(), ['held waiting, true']);
+            await /** @type {Tab} */ (holder).evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+            await given;
+            await closeAll(tabs);
+        });
+    }
 
     it('a robbed holder is told, and its writes are refused', async () => {
         const namespace = browser.namespace();

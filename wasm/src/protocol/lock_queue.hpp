@@ -275,11 +275,24 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void on_victim(const LockMessage& message);
 
     // Who holds and who waits (lock_query.cpp).
+    struct Question {
+        std::string nonce;
+        std::vector<LockRequestInfo> answers;
+        std::vector<std::string> tabs;
+        std::size_t clients = 0;  // of the browser, for this lock
+        std::size_t clients_heard = 0;
+        bool alone = false;   // somebody has it exclusively
+        bool holder = false;  // one that has it so, or shares it, is known; or nobody has
+        Completer<Unit> complete;
+
+        void note(const LockMessage& message);
+    };
     Task<std::vector<LockRequestInfo>> ask();
+    Task<void> put(std::shared_ptr<Question> question);
     void answer(const LockMessage& message);
     [[nodiscard]] std::vector<std::shared_ptr<Grant>> holders() const;
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
-    [[nodiscard]] bool keeps_alone() const;
+    [[nodiscard]] std::optional<LockMode> keeps() const;
     Task<void> mourn();
     Task<void> look_for_the_dead();
 
@@ -309,14 +322,6 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     std::string claimed_state_;  // another's rescue that was seen under way
     std::int64_t claimed_attempt_ = 0;
 
-    struct Question {
-        std::string nonce;
-        std::vector<LockRequestInfo> answers;
-        std::vector<std::string> tabs;
-        std::size_t expected = 0;
-        bool holder = false;  // who has it exclusively is known, or nobody has
-        Completer<Unit> complete;
-    };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
     Listeners<std::string> hearers_;  // of what the living tell
