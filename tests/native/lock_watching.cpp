@@ -200,6 +200,24 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("lock: waitForUnlock of a free one needs no time, however short, and is aborted first") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const Platform platform{.locks = seed % 4 != 3};
+        for (int i = 0; i < 2; ++i) scene.open(platform);
+        const auto timeout_ms = static_cast<double>(seed % 3);
+        const auto& watcher = scene.members[1];
+        CHECK(waited(scene, watcher, timeout_ms) == std::nullopt);
+        CHECK(waited(scene, watcher, timeout_ms, true) == ErrorCode::aborted);
+        const auto holder = scene.members[0].page->hold();
+        scene.until([&] { return holder->granted; });
+        CHECK(waited(scene, scene.members[0], timeout_ms) == ErrorCode::timed_out);
+        holder->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
 TEST_CASE("lock: who asks about it is answered, also if its page stops meanwhile") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

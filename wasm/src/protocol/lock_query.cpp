@@ -263,7 +263,7 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     const auto wait = std::make_shared<Wait>();
     const Over over;
     const auto stop = [](const std::shared_ptr<Wait>& of, ErrorCode code) {
-        of->end = of->end.value_or(code);
+        if (of->end != ErrorCode::aborted) of->end = code;
         of->bell.complete({});
     };
     if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
@@ -279,8 +279,9 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     while (!wait->end) {
         wait->bell = {};
         const bool locked = co_await is_locked();
+        // Of a lock that is free the time was long enough, however short.
+        if (!locked && wait->end != ErrorCode::aborted) co_return;
         if (wait->end) break;
-        if (!locked) co_return;
         co_await wait->bell.async();
     }
     const bool late = wait->end == ErrorCode::timed_out;
