@@ -140,6 +140,9 @@ class Turnstile {
     /// Whether another tab waits. Who has heard of one may have outlived it: it got its shared
     /// grant, gave up or died.
     virtual Task<bool> waited_for() = 0;
+    /// Whether a take() under way is known to wait for other tabs. False also while what was asked
+    /// has not been answered, and of what has been given the lock and is about to have it.
+    virtual Task<bool> kept_waiting() = 0;
     /// This tab is about to begin an epoch out of turn.
     virtual void distrust() {}
 };
@@ -186,6 +189,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockOptions options;
         double since_ms = 0;
         bool ended = false;
+        bool late = false;  // its time is over: not available now is too late
         std::optional<Error> failure;
         std::shared_ptr<Grant> grant;
         Completer<Unit> decided;
@@ -207,6 +211,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
     Task<void> expire(WaiterPtr waiter);
+    Task<void> hear_out(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);
     Task<void> take_by_force(WaiterPtr waiter);
     Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,

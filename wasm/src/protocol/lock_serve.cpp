@@ -60,6 +60,7 @@ Task<void> LockQueue::obtain() {
     taking_ = true;
     taking_mode_ = asked.mode;
     announced_ = false;
+    busy_heard_ = false;
     ++wants_;
     want(*first);
     const Turnstile::Wish wish{
@@ -124,7 +125,6 @@ bool LockQueue::came_late(const Waiter& waiter) const {
 /// word that it did may overtake the deed, which travels by another road: so this asks again at
 /// every word of a release, and once more when no answer can come any more.
 Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish wish) {
-    busy_heard_ = false;
     const auto over = std::make_shared<bool>(false);
     bool limited = false;
     while (true) {

@@ -89,7 +89,10 @@ Task<std::unique_ptr<HeldLock>> WebTurnstile::ask(std::string name, Wish wish) {
         waiting_ = AbortSignal();
         request.signal = waiting_;
     }
+    ++asked_;
+    answered_ = false;
     auto answer = co_await attempt(context_.world.locks().request(std::move(request)));
+    answered_ = true;
     if (answer) co_return std::move(answer.value());
     if (answer.error().code() != ErrorCode::lock_lost) co_await fail(answer.error());
     co_return nullptr;
@@ -172,6 +175,14 @@ Task<bool> WebTurnstile::waited_for() {
         return lock.name == context_.names.lock(key_) ||
                lock.name == context_.names.lock_gate(key_);
     });
+}
+
+/// The browser answers in the order in which it is asked, and grants what it can at once: what it
+/// has not answered before a later question waits.
+Task<bool> WebTurnstile::kept_waiting() {
+    const auto asked = asked_;
+    if (answered_ || !co_await attempt(context_.world.locks().query())) co_return false;
+    co_return !answered_ && asked_ == asked;
 }
 
 void WebTurnstile::cancel() {
