@@ -14,6 +14,10 @@ Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; 
 Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
 Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
 
+/// As long as a request whose time is over goes on when neither the browser nor the database
+/// answers.
+constexpr double overtime_ms = 1'000;
+
 /// A free lock takes a moment to be granted, too: without any time the question is whether it is.
 bool has_no_time(const LockOptions& options) {
     return options.timeout_ms && *options.timeout_ms <= 0 && !options.if_available &&
@@ -88,8 +92,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     waiter->id = ++context_.last_id;
     waiter->since_ms = context_.stamp_ms();
     waiter->options = std::move(options);
-    const bool last_moment = has_no_time(waiter->options);
-    if (last_moment) waiter->options.if_available = true;
+    if (has_no_time(waiter->options)) waiter->late = waiter->options.if_available = true;
     const auto& asked = waiter->options;
     const Withdrawal withdrawal(*this, waiter);
     if (asked.signal) {
@@ -99,7 +102,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
             if (alive && request) alive->refuse(request, aborted_error());
         });
     }
-    if (asked.timeout_ms && !last_moment) context_.scope.spawn(expire(waiter));
+    if (asked.timeout_ms && !waiter->late) context_.scope.spawn(expire(waiter));
     if (asked.steal) {
         context_.scope.spawn(steal(waiter));
     } else {
@@ -112,7 +115,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     }
     co_await waiter->decided.async();
     if (waiter->failure) co_await fail(*waiter->failure);
-    if (last_moment && !waiter->grant) co_await fail(late_error());
+    if (waiter->late && !waiter->grant) co_await fail(late_error());
     co_return Held(std::exchange(waiter->grant, nullptr));
 }
 
@@ -169,7 +172,37 @@ Task<void> LockQueue::expire(WaiterPtr waiter) {
     const std::shared_ptr<const bool> ended(waiter, &waiter->ended);
     const auto passed = co_await outlasts(context_.world, *waiter->options.timeout_ms, ended, true);
     if (!passed || self.expired()) co_return;
-    refuse(waiter, late_error());
+    if (!waiter->options.steal) {
+        if (!std::exchange(waiter->options.if_available, true)) {
+            waiter->late = true;
+            ++hasty_;
+            ring();
+        }
+        co_await hear_out(waiter);
+    }
+    if (!self.expired()) refuse(waiter, late_error());
+}
+
+/// A timer may be due before the first answer to what the request asked. It then is the question
+/// whether the lock is available: what was asked of the browser stands, since the tab's next
+/// request may have its place in line, and this ends when that is known to wait for other tabs. One
+/// that merely keeps the lock has the time to let go.
+Task<void> LockQueue::hear_out(WaiterPtr waiter) {
+    const auto self = weak_from_this();
+    auto& clock = context_.world.clock();
+    const auto end_ms = clock.monotonic_ms() + overtime_ms;
+    bool once_more = true;
+    while (!self.expired() && !waiter->ended && clock.monotonic_ms() < end_ms) {
+        const bool waits = front() != waiter || !taking_ || co_await turnstile_->kept_waiting();
+        if (self.expired() || waiter->ended) co_return;
+        if (!waits) {
+            co_await clock.sleep(keep_ms);
+        } else if (busy_heard_ || !std::exchange(once_more, false)) {
+            co_return;
+        } else {
+            co_await patience(context_.world, 2 * keep_ms);
+        }
+    }
 }
 
 Task<void> LockQueue::steal(WaiterPtr waiter) {

@@ -162,6 +162,9 @@ class Turnstile {
     /// Whether another tab waits. Who has heard of one may have outlived it: it got its shared
     /// grant, gave up or died.
     virtual Task<bool> waited_for() = 0;
+    /// Whether a take() under way is known to wait for other tabs. False also while what was asked
+    /// has not been answered, and of what has been given the lock and is about to have it.
+    virtual Task<bool> kept_waiting() = 0;
     /// This tab is about to begin an epoch out of turn.
     virtual void distrust() {}
 };
@@ -208,6 +211,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockOptions options;
         double since_ms = 0;
         bool ended = false;
+        bool late = false;  // its time is over: not available now is too late
         std::optional<Error> failure;
         std::shared_ptr<Grant> grant;
         Completer<Unit> decided;
@@ -236,6 +240,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
     Task<void> expire(WaiterPtr waiter);
+    Task<void> hear_out(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);
     Task<void> take_by_force(WaiterPtr waiter);
     Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
@@ -310,11 +315,24 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void on_victim(const LockMessage& message);
 
     // Who holds and who waits (lock_query.cpp).
+    struct Question {
+        std::string nonce;
+        std::vector<LockRequestInfo> answers;
+        std::vector<std::string> tabs;
+        std::size_t clients = 0;  // of the browser, for this lock
+        std::size_t clients_heard = 0;
+        bool alone = false;   // somebody has it exclusively
+        bool holder = false;  // one that has it so, or shares it, is known; or nobody has
+        Completer<Unit> complete;
+
+        void note(const LockMessage& message);
+    };
     Task<std::vector<LockRequestInfo>> ask();
+    Task<void> put(std::shared_ptr<Question> question);
     void answer(const LockMessage& message);
     [[nodiscard]] std::vector<std::shared_ptr<Grant>> holders() const;
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
-    [[nodiscard]] bool keeps_alone() const;
+    [[nodiscard]] std::optional<LockMode> keeps() const;
     Task<void> mourn();
     Task<void> look_for_the_dead();
 
@@ -345,14 +363,6 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     std::string claimed_state_;  // another's rescue that was seen under way
     std::int64_t claimed_attempt_ = 0;
 
-    struct Question {
-        std::string nonce;
-        std::vector<LockRequestInfo> answers;
-        std::vector<std::string> tabs;
-        std::size_t expected = 0;
-        bool holder = false;  // who has it exclusively is known, or nobody has
-        Completer<Unit> complete;
-    };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
     Listeners<std::string> hearers_;  // of what the living tell

@@ -63,6 +63,7 @@ Task<void> LockQueue::obtain() {
     taking_mode_ = asked.mode;
     const auto place = next_place(*first);
     wanted_ = place.number;
+    busy_heard_ = false;
     if (!place.ticket) want(*first, wanted_);  // else all who stand behind it know
     const Turnstile::Wish wish{
         .mode = asked.mode,
@@ -193,7 +194,6 @@ bool LockQueue::came_late(const Waiter& waiter) const {
 /// word that it did may overtake the deed, which travels by another road: so this asks again at
 /// every word of a release, and once more when no answer can come any more.
 Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish wish) {
-    busy_heard_ = false;
     const auto over = std::make_shared<bool>(false);
     bool limited = false;
     while (true) {

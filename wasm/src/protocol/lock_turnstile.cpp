@@ -100,7 +100,10 @@ Task<void> WebTurnstile::stand(std::shared_ptr<Ticket> ticket, LockMode mode,
 Task<std::unique_ptr<HeldLock>> WebTurnstile::ask_for_the_gate(Wish wish) {
     if (const auto ticket = wish.ticket) {
         waiting_ = ticket->signal;
+        ++asked_;
+        answered_ = false;
         co_await ticket->settled.async();
+        answered_ = true;
         if (cancelled_ || ticket->over) ticket->give_back();
         co_return std::exchange(ticket->gate, nullptr);
     }
@@ -115,7 +118,10 @@ Task<std::unique_ptr<HeldLock>> WebTurnstile::ask(std::string name, Wish wish) {
         waiting_ = AbortSignal();
         request.signal = waiting_;
     }
+    ++asked_;
+    answered_ = false;
     auto answer = co_await attempt(context_.world.locks().request(std::move(request)));
+    answered_ = true;
     if (answer) co_return std::move(answer.value());
     if (answer.error().code() != ErrorCode::lock_lost) co_await fail(answer.error());
     co_return nullptr;
@@ -198,6 +204,14 @@ Task<bool> WebTurnstile::waited_for() {
         return lock.name == context_.names.lock(key_) ||
                lock.name == context_.names.lock_gate(key_);
     });
+}
+
+/// The browser answers in the order in which it is asked, and grants what it can at once: what it
+/// has not answered before a later question waits.
+Task<bool> WebTurnstile::kept_waiting() {
+    const auto asked = asked_;
+    if (answered_ || !co_await attempt(context_.world.locks().query())) co_return false;
+    co_return !answered_ && asked_ == asked;
 }
 
 void WebTurnstile::cancel() {

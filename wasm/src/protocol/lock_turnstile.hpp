@@ -42,6 +42,7 @@ class WebTurnstile final : public Turnstile {
     void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
     Task<bool> waited_for() override;
+    Task<bool> kept_waiting() override;
     void distrust() override {
         if (reservation_) reservation_->trusted = false;
     }
@@ -70,6 +71,8 @@ class WebTurnstile final : public Turnstile {
     LockContext& context_;
     std::string key_;
     AbortSignal waiting_;
+    std::uint64_t asked_ = 0;
+    bool answered_ = true;  // what was asked for last
     bool cancelled_ = false;
     bool gate_lost_ = false;
     std::unique_ptr<HeldLock> gate_;
@@ -95,6 +98,7 @@ class PageTurnstile final : public Turnstile {
     void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> waited_for() override { co_return false; }
+    Task<bool> kept_waiting() override { co_return false; }
 
   private:
     LockContext& context_;
