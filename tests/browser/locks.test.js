@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
-import { openLocks, take } from './harness/locks.js';
+import { openLocks, take, whenQueued } from './harness/locks.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
@@ -97,6 +97,38 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         assert.equal(await reader, true);
         await closeAll(/** @type {Tab[]} */ ([a, b, c]));
     });
+
+    for (const mode of ['shared', 'exclusive']) {
+        it(`a tab that used the lock before hides none that holds it ${mode} or waits`, async () => {
+            const namespace = browser.namespace();
+            const tabs = await Promise.all([0, 1, 2, 3].map(() => open(namespace)));
+            const [holder, waiter, , asking] = /** @type {Tab[]} */ (tabs);
+            for (const tab of tabs) {
+                await tab.evaluate(() => /** @type {any} */ (globalThis).tab.lock('l').run(() => true));
+            }
+            await take(/** @type {Tab} */ (holder), 'it', { mode });
+            /** How often of 20 times another answer came. @param {string} expected */
+            const others = (expected) =>
+                /** @type {Tab} */ (asking).evaluate(async (states) => {
+                    const lock = /** @type {any} */ (globalThis).tab.lock('l');
+                    let count = 0;
+                    for (let i = 0; i < 20; i++) {
+                        const all = (await lock.query()).map((/** @type {any} */ one) => one.state);
+                        if (all.join(' ') !== states || !(await lock.isLocked())) count++;
+                    }
+                    return count;
+                }, expected);
+            await whenQueued(/** @type {Tab} */ (holder), 1);
+            // A machine that is busy may answer too late, now and then.
+            assert.ok((await others('held')) < 4);
+            const given = take(/** @type {Tab} */ (waiter), 'next');
+            await whenQueued(/** @type {Tab} */ (holder), 2);
+            assert.ok((await others('held waiting')) < 4);
+            await /** @type {Tab} */ (holder).evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+            await given;
+            await closeAll(tabs);
+        });
+    }
 
     it('a robbed holder is told, and its writes are refused', async () => {
         const namespace = browser.namespace();

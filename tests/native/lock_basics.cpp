@@ -88,6 +88,57 @@ TEST_CASE("lock: requests of different tabs are granted as they came") {
     }
 }
 
+TEST_CASE("lock: first come, first served over tabs, also for who has it or waits already") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 4; ++i) scene.open();
+        const auto first = scene.members[0].page->hold();
+        scene.until([&] { return first->granted; });
+        auto expected = scene.judge.order;
+        std::string tabs = "A";
+        for (int asked = 0; asked < 8; ++asked) {
+            const auto tab = scene.random.below(4);
+            tabs += "ABCD"[tab];
+            scene.members[tab].page->count({}, 1, 1);
+            wait_ms(scene, *scene.members[0].page, 30);
+            expected.push_back(scene.last_request);
+        }
+        CAPTURE(tabs);
+        first->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.order == expected);
+        CHECK(scene.stored() == 8);
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a place in line goes with who gives up, and strands nobody") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 3; ++i) scene.open();
+        const auto first = scene.members[0].page->hold({.mode = LockMode::shared});
+        scene.until([&] { return first->granted; });
+        std::vector<int> expected = scene.judge.order;
+        for (int asked = 0; asked < 9; ++asked) {
+            const bool gives_up = asked % 3 != 0;
+            LockOptions options;
+            if (gives_up) options.timeout_ms = 400;
+            scene.members[static_cast<std::size_t>(asked + 1) % 3].page->count(options, 1, 1);
+            wait_ms(scene, *scene.members[0].page, 30);
+            if (!gives_up) expected.push_back(scene.last_request);
+        }
+        wait_ms(scene, *scene.members[0].page, 500);
+        first->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.order == expected);
+        CHECK(scene.stored() == 3);
+        CHECK(scene.nothing_left());
+    }
+}
+
 TEST_CASE("lock: every request ends once, by grant, timeout or abort, and nothing is left") {
     int granted = 0;
     int aborted = 0;
@@ -190,6 +241,70 @@ TEST_CASE("lock: without any time to wait a free lock is granted, and another's 
         CHECK(in_vain->error == ErrorCode::timed_out);
         taken->let_go.complete({});
         scene.origin.run();
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("lock: time that is over before the first answer is as none: a free lock is granted") {
+    int unanswered = 0;
+    for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const Platform platform{.locks = seed % 4 != 3};
+        for (int i = 0; i < 3; ++i) scene.open(platform);
+        const auto mode = seed % 2 == 0 ? LockMode::shared : LockMode::exclusive;
+        const LockOptions hurried{.mode = mode, .timeout_ms = 1 + static_cast<double>(seed % 3)};
+        std::vector<LockPage::RequestPtr> taken;
+        for (int i = 0; i < (mode == LockMode::shared ? 2 : 1); ++i) {
+            const auto began_ms = scene.origin.clock().now_ms();
+            taken.push_back(scene.members[static_cast<std::size_t>(i)].page->hold(hurried));
+            scene.until([&] { return taken.back()->granted || taken.back()->ended; });
+            // In a laboratory an answer may take longer than anybody waits for it.
+            const auto took_ms = scene.origin.clock().now_ms() - began_ms;
+            CHECK((taken.back()->granted || took_ms > 1'000));
+            if (!taken.back()->granted) ++unanswered;
+        }
+        if (!taken[0]->granted) continue;
+        for (const std::size_t who : {0U, 2U}) {
+            const auto in_vain = scene.members[who].page->hold({.timeout_ms = 1});
+            scene.until([&] { return in_vain->granted || in_vain->ended; });
+            CHECK(in_vain->error == ErrorCode::timed_out);
+        }
+        for (const auto& one : taken) one->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.nothing_left());
+    }
+    CHECK(unanswered < 5);
+}
+
+TEST_CASE("lock: a short time is over soon, takes what is merely kept, and leaves the others be") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        const Platform platform{.locks = seed % 4 != 3};
+        for (int i = 0; i < 3; ++i) scene.open(platform);
+        const auto keeper = scene.members[0].page->count({});
+        scene.until([&] { return keeper->ended; });
+        const auto taken = scene.members[1].page->hold({.timeout_ms = 1});
+        scene.until([&] { return taken->granted || taken->ended; });
+        REQUIRE(taken->granted);
+        std::vector<int> expected = scene.judge.order;
+        const auto began_ms = scene.origin.clock().now_ms();
+        const auto in_vain = scene.members[0].page->hold({.timeout_ms = 1});
+        const auto behind = scene.members[0].page->count({}, 0);
+        expected.push_back(scene.last_request);
+        scene.steps(20);
+        scene.members[2].page->count({}, 0);
+        expected.push_back(scene.last_request);
+        scene.until([&] { return in_vain->granted || in_vain->ended; });
+        CHECK(in_vain->error == ErrorCode::timed_out);
+        CHECK(scene.origin.clock().now_ms() - began_ms < 50);
+        taken->let_go.complete({});
+        scene.origin.run();
+        CHECK(behind->granted);
+        CHECK(scene.judge.order == expected);
         CHECK(scene.judge.complaints == Complaints{});
         CHECK(scene.nothing_left());
     }

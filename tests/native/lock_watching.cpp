@@ -1,4 +1,5 @@
-// Who watches a lock: it holds up nobody, and hears of what happened while it slept.
+// Who watches a lock, or asks about it: it holds up nobody, hears of what happened while it slept,
+// and is told of all who hold and wait.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -24,6 +25,48 @@ void ask(const LockScene::Member& member, Asked& asked, Task<Result> question) {
         ++of.ended;
         if (!outcome) of.errors.insert(outcome.error().code());
     }(asked, std::move(question)));
+}
+
+/// What `member` is told, and how long that took.
+struct Told {
+    std::vector<LockRequestInfo> infos;
+    double took_ms = 0;
+};
+
+Told told(LockScene& scene, const LockScene::Member& member) {
+    Told answer;
+    bool over = false;
+    const auto began_ms = scene.origin.clock().now_ms();
+    run_in(
+        member.page->scope(), member.page->table().query("l"),
+        [&](std::vector<LockRequestInfo> infos) {
+            answer.infos = std::move(infos);
+            over = true;
+        },
+        [](const Failure&) { FAIL(); });
+    scene.until([&] { return over; });
+    answer.took_ms = scene.origin.clock().now_ms() - began_ms;
+    return answer;
+}
+
+/// How wait_for_unlock() ended: nothing, if the lock was free.
+std::optional<ErrorCode> waited(LockScene& scene, const LockScene::Member& member,
+                                double timeout_ms, bool aborted = false) {
+    const AbortSignal signal;
+    Asked asked;
+    ask(member, asked, member.page->table().wait_for_unlock("l", signal, timeout_ms));
+    if (aborted) signal.abort();
+    scene.until([&] { return asked.ended == 1; });
+    return asked.errors.empty() ? std::nullopt : std::optional(*asked.errors.begin());
+}
+
+/// Tabs that have all used the lock, and do nothing with it now.
+void open_used(LockScene& scene, int count) {
+    for (int i = 0; i < count; ++i) {
+        const auto used = scene.open().page->count({}, 0);
+        scene.until([&] { return used->ended; });
+    }
+    wait_ms(scene, *scene.members[0].page, 100);
 }
 
 /// Frozen, or in the back/forward cache. False: it was not kept.
@@ -108,6 +151,70 @@ TEST_CASE("lock: who watches is told of who begins to wait, in another tab and i
         holder->let_go.complete({});
         scene.until([&] { return waiter->granted; });
         waiter->let_go.complete({});
+    }
+}
+
+TEST_CASE("lock: tabs that used it before, and answer first, hide none that holds or waits") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        open_used(scene, 5);
+        const bool shares = seed % 2 == 0;
+        const auto holder =
+            scene.members[0].page->hold({.mode = shares ? LockMode::shared : LockMode::exclusive});
+        scene.until([&] { return holder->granted; });
+        wait_ms(scene, *scene.members[0].page, 30);
+        const auto& asking = scene.members[4];
+        CHECK(told(scene, asking).infos.size() == 1);
+        CHECK(waited(scene, asking, 200) == ErrorCode::timed_out);
+        const auto waiter = scene.members[1].page->hold();
+        wait_ms(scene, *scene.members[0].page, 30);
+        const auto [infos, took_ms] = told(scene, asking);
+        REQUIRE(infos.size() == 2);
+        CHECK(infos[0].held);
+        CHECK_FALSE(infos[1].held);
+        CHECK(took_ms < 1);
+        holder->let_go.complete({});
+        waiter->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE(
+    "lock: of one that is free or merely kept, whoever used it before, the answer is at once") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        open_used(scene, 4);
+        const auto free = told(scene, scene.members[3]);
+        CHECK(free.infos.empty());
+        CHECK(free.took_ms < 1);
+        const auto mode = seed % 2 == 0 ? LockMode::shared : LockMode::exclusive;
+        const auto used = scene.members[0].page->count({.mode = mode}, 0);
+        scene.until([&] { return used->ended; });
+        REQUIRE_FALSE(scene.origin.locks().snapshot().held.empty());
+        const auto kept = told(scene, scene.members[3]);
+        CHECK(kept.infos.empty());
+        CHECK(kept.took_ms < 1);
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lock: waitForUnlock of a free one needs no time, however short, and is aborted first") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const Platform platform{.locks = seed % 4 != 3};
+        for (int i = 0; i < 2; ++i) scene.open(platform);
+        const auto timeout_ms = static_cast<double>(seed % 3);
+        const auto& watcher = scene.members[1];
+        CHECK(waited(scene, watcher, timeout_ms) == std::nullopt);
+        CHECK(waited(scene, watcher, timeout_ms, true) == ErrorCode::aborted);
+        const auto holder = scene.members[0].page->hold();
+        scene.until([&] { return holder->granted; });
+        CHECK(waited(scene, scene.members[0], timeout_ms) == ErrorCode::timed_out);
+        holder->let_go.complete({});
+        scene.origin.run();
     }
 }
 

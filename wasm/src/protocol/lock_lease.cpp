@@ -115,7 +115,9 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
             co_return possession;
         }
         if (!cancelled_) {
+            waits_ = true;
             co_await wait(pause_ms);
+            waits_ = false;
             pause_ms = std::min(pause_ms * 2, look_last_ms);
         }
         if (!cancelled_) continue;

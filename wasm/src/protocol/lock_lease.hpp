@@ -39,6 +39,7 @@ class LeaseTurnstile final : public Turnstile {
     void nudge() override;
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> waited_for() override;
+    Task<bool> kept_waiting() override { co_return waits_; }
 
   private:
     /// Who waits for the lock, or reads under it.
@@ -104,6 +105,7 @@ class LeaseTurnstile final : public Turnstile {
     bool aging_ = false;      // age() runs
     std::int64_t beats_ = 0;  // signs of life given in the line
     std::string waiting_;     // who waits in line here
+    bool waits_ = false;      // between two looks at whether it may enter
     bool listened_ = false;   // to what was left before this page
     std::vector<std::string> words_;
 };

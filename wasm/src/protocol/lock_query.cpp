@@ -12,9 +12,10 @@ namespace {
 /// Living tabs answer within a few; a frozen one never does.
 constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
-/// After the requests: the lock is with this tab, and with none of them. Who has it alone says so,
-/// since tabs answer that have nothing to do with it, and may be heard before it.
-constexpr std::string_view kept = "k";
+/// After the requests: the lock is with this tab, alone or shared, and with none of them. Who has
+/// it says so, since tabs answer that have nothing to do with it, and may be heard before it.
+constexpr std::string_view kept_alone = "k";
+constexpr std::string_view kept_shared = "s";
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
 constexpr double held_again_ms = 20;
@@ -97,9 +98,10 @@ std::vector<LockRequestInfo> LockQueue::own_requests() const {
     return infos;
 }
 
-/// The browser's exclusive lock is this tab's, kept for its next request, and nobody holds it.
-bool LockQueue::keeps_alone() const {
-    return possession_ && possession_->mode == LockMode::exclusive && possession_->active.empty();
+/// The browser's lock is this tab's, kept for its next request, and nobody holds it.
+std::optional<LockMode> LockQueue::keeps() const {
+    if (!possession_ || !possession_->active.empty()) return std::nullopt;
+    return possession_->mode;
 }
 
 void LockQueue::answer(const LockMessage& message) {
@@ -113,7 +115,9 @@ void LockQueue::answer(const LockMessage& message) {
             detail.push_back(format_since(info.since_ms));
             detail.push_back(info.label);
         }
-        if (keeps_alone()) detail.emplace_back(kept);
+        if (const auto mode = keeps()) {
+            detail.emplace_back(*mode == LockMode::exclusive ? kept_alone : kept_shared);
+        }
         context_.post(LockMessage::Kind::tell, key_, std::move(detail));
         return;
     }
@@ -125,16 +129,30 @@ void LockQueue::answer(const LockMessage& message) {
     auto& tabs = question->tabs;
     if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
     tabs.push_back(message.tab);
-    for (std::size_t i = 1; i + fields_of_request <= message.detail.size();
-         i += fields_of_request) {
-        const auto info = parse_info(message.detail, i, message.tab);
-        if (!info) continue;
-        question->answers.push_back(*info);
-        if (info->held && info->mode == LockMode::exclusive) question->holder = true;
+    question->note(message);
+    if (question->clients_heard >= question->clients && question->holder) {
+        question->complete.complete({});
     }
-    const bool one_more = message.detail.size() % fields_of_request == 2;
-    if (one_more && message.detail.back() == kept) question->holder = true;
-    if (tabs.size() >= question->expected && question->holder) question->complete.complete({});
+}
+
+void LockQueue::Question::note(const LockMessage& message) {
+    const auto& detail = message.detail;
+    bool client = false;
+    const auto found = [&](LockMode mode) { holder |= mode == LockMode::exclusive || !alone; };
+    for (std::size_t i = 1; i + fields_of_request <= detail.size(); i += fields_of_request) {
+        const auto info = parse_info(detail, i, message.tab);
+        if (!info) continue;
+        client = true;
+        answers.push_back(*info);
+        if (info->held) found(info->mode);
+    }
+    const bool one_more = detail.size() % fields_of_request == 2;
+    if (one_more && (detail.back() == kept_alone || detail.back() == kept_shared)) {
+        client = true;
+        found(detail.back() == kept_alone ? LockMode::exclusive : LockMode::shared);
+    }
+    // Every tab that ever used the lock answers, and the browser counts those that use it.
+    if (client) ++clients_heard;
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
@@ -158,22 +176,19 @@ Task<std::vector<LockRequestInfo>> LockQueue::ask() {
     const bool lease = !context_.world.locks().available() && (line || (row && row->beat > 0));
     const bool others = clients.size() > own || lease;
     std::vector<std::string> answered{context_.epochs.tab()};
-    bool found = keeps_alone() || std::any_of(infos.begin(), infos.end(), [](const auto& info) {
-                     return info.held && info.mode == LockMode::exclusive;
-                 });
+    const auto holds = [&](LockMode mode) {
+        return mode == LockMode::exclusive || !held_exclusively;
+    };
+    const auto kept = keeps();
+    bool found = (kept && holds(*kept)) ||
+                 std::any_of(infos.begin(), infos.end(),
+                             [&](const auto& info) { return info.held && holds(info.mode); });
     if (others && context_.channel) {
         const auto question = std::make_shared<Question>();
-        question->nonce = identifier_of(context_.world.random().bits());
-        question->holder = found || !held_exclusively;
-        question->expected = lease ? SIZE_MAX : clients.size() - own;
-        questions_.push_back(question);
-        context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
-            co_await patience(context.world, answer_within_ms);
-            bell.complete({});
-        }(context_, question->complete));
-        context_.post(LockMessage::Kind::ask, key_, {question->nonce});
-        co_await question->complete.async();
-        std::erase(questions_, question);
+        question->alone = held_exclusively;
+        question->holder = found || !(seen.held || held_exclusively);
+        question->clients = lease ? SIZE_MAX : clients.size() - own;
+        co_await put(question);
         found = question->holder;
         infos.insert(infos.end(), question->answers.begin(), question->answers.end());
         answered.insert(answered.end(), question->tabs.begin(), question->tabs.end());
@@ -190,6 +205,19 @@ Task<std::vector<LockRequestInfo>> LockQueue::ask() {
         return a.held != b.held ? a.held : a.since_ms < b.since_ms;
     });
     co_return infos;
+}
+
+/// To all tabs, until those have answered that matter, or there was time to.
+Task<void> LockQueue::put(std::shared_ptr<Question> question) {
+    question->nonce = identifier_of(context_.world.random().bits());
+    questions_.push_back(question);
+    context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
+        co_await patience(context.world, answer_within_ms);
+        bell.complete({});
+    }(context_, question->complete));
+    context_.post(LockMessage::Kind::ask, key_, {question->nonce});
+    co_await question->complete.async();
+    std::erase(questions_, question);
 }
 
 Subscription LockQueue::on_change(std::function<void()> callback) {
@@ -235,7 +263,7 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     const auto wait = std::make_shared<Wait>();
     const Over over;
     const auto stop = [](const std::shared_ptr<Wait>& of, ErrorCode code) {
-        of->end = of->end.value_or(code);
+        if (of->end != ErrorCode::aborted) of->end = code;
         of->bell.complete({});
     };
     if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
@@ -251,8 +279,9 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     while (!wait->end) {
         wait->bell = {};
         const bool locked = co_await is_locked();
+        // Of a lock that is free the time was long enough, however short.
+        if (!locked && wait->end != ErrorCode::aborted) co_return;
         if (wait->end) break;
-        if (!locked) co_return;
         co_await wait->bell.async();
     }
     const bool late = wait->end == ErrorCode::timed_out;

@@ -14,6 +14,10 @@ Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; 
 Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
 Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
 
+/// As long as a request whose time is over goes on when neither the browser nor the database
+/// answers.
+constexpr double overtime_ms = 1'000;
+
 /// A free lock takes a moment to be granted, too: without any time the question is whether it is.
 bool has_no_time(const LockOptions& options) {
     return options.timeout_ms && *options.timeout_ms <= 0 && !options.if_available &&
@@ -88,8 +92,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     waiter->id = ++context_.last_id;
     waiter->since_ms = context_.stamp_ms();
     waiter->options = std::move(options);
-    const bool last_moment = has_no_time(waiter->options);
-    if (last_moment) waiter->options.if_available = true;
+    if (has_no_time(waiter->options)) waiter->late = waiter->options.if_available = true;
     const auto& asked = waiter->options;
     const Withdrawal withdrawal(*this, waiter);
     if (asked.signal) {
@@ -99,12 +102,12 @@ Task<Held> LockQueue::acquire(LockOptions options) {
             if (alive && request) alive->refuse(request, aborted_error());
         });
     }
-    if (asked.timeout_ms && !last_moment) context_.scope.spawn(expire(waiter));
+    if (asked.timeout_ms && !waiter->late) context_.scope.spawn(expire(waiter));
     if (asked.steal) {
         context_.scope.spawn(steal(waiter));
     } else {
         waiting_.push_back(waiter);
-        announce_late(*waiter);
+        if (behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
@@ -112,7 +115,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     }
     co_await waiter->decided.async();
     if (waiter->failure) co_await fail(*waiter->failure);
-    if (last_moment && !waiter->grant) co_await fail(late_error());
+    if (waiter->late && !waiter->grant) co_await fail(late_error());
     co_return Held(std::exchange(waiter->grant, nullptr));
 }
 
@@ -146,6 +149,7 @@ void LockQueue::settle(const WaiterPtr& waiter, std::optional<Error> failure) {
     if (waiter->ended) return;
     waiter->ended = true;
     waiter->failure = std::move(failure);
+    leave_line(*waiter);
     waiter->decided.complete({});
 }
 
@@ -154,6 +158,7 @@ void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
     if (waiter->ended) return;
     waiter->ended = true;  // before anything else can grant it
     waiter->failure = error;
+    leave_line(*waiter);
     if (taking_) {
         const auto first = front();
         if (!first || first->options.mode != taking_mode_) turnstile_->cancel();
@@ -167,7 +172,37 @@ Task<void> LockQueue::expire(WaiterPtr waiter) {
     const std::shared_ptr<const bool> ended(waiter, &waiter->ended);
     const auto passed = co_await outlasts(context_.world, *waiter->options.timeout_ms, ended, true);
     if (!passed || self.expired()) co_return;
-    refuse(waiter, late_error());
+    if (!waiter->options.steal) {
+        if (!std::exchange(waiter->options.if_available, true)) {
+            waiter->late = true;
+            ++hasty_;
+            ring();
+        }
+        co_await hear_out(waiter);
+    }
+    if (!self.expired()) refuse(waiter, late_error());
+}
+
+/// A timer may be due before the first answer to what the request asked. It then is the question
+/// whether the lock is available: what was asked of the browser stands, since the tab's next
+/// request may have its place in line, and this ends when that is known to wait for other tabs. One
+/// that merely keeps the lock has the time to let go.
+Task<void> LockQueue::hear_out(WaiterPtr waiter) {
+    const auto self = weak_from_this();
+    auto& clock = context_.world.clock();
+    const auto end_ms = clock.monotonic_ms() + overtime_ms;
+    bool once_more = true;
+    while (!self.expired() && !waiter->ended && clock.monotonic_ms() < end_ms) {
+        const bool waits = front() != waiter || !taking_ || co_await turnstile_->kept_waiting();
+        if (self.expired() || waiter->ended) co_return;
+        if (!waits) {
+            co_await clock.sleep(keep_ms);
+        } else if (busy_heard_ || !std::exchange(once_more, false)) {
+            co_return;
+        } else {
+            co_await patience(context_.world, 2 * keep_ms);
+        }
+    }
 }
 
 Task<void> LockQueue::steal(WaiterPtr waiter) {
@@ -279,6 +314,7 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
 
 void LockQueue::fall_asleep(std::string_view reason) {
     turnstile_->cancel();
+    leave_line();
     const auto stolen = stolen_;
     for (const auto& possession : stolen) lose(possession, reason);
     if (possession_) lose(std::shared_ptr(possession_), reason);

@@ -112,6 +112,21 @@ struct Grant {
     std::vector<std::function<void(std::string_view)>> on_lost;
 };
 
+/// A place in line that is taken ahead, for a later take().
+struct Ticket {
+    AbortSignal signal;              // ends the wait
+    std::unique_ptr<HeldLock> gate;  // it is next
+    bool over = false;               // given back, or robbed of what it stood for
+    Completer<Unit> settled;
+
+    void give_back() {
+        over = true;
+        signal.abort();
+        gate.reset();
+        if (!settled.completed()) settled.complete({});
+    }
+};
+
 /// How a tab comes to possess a lock (lock_turnstile.hpp, lock_lease.hpp).
 class Turnstile {
   public:
@@ -120,6 +135,7 @@ class Turnstile {
         bool if_available = false;
         bool steal = false;
         LockClaim claim;
+        std::shared_ptr<Ticket> ticket = nullptr;
     };
     Turnstile() = default;
     Turnstile(const Turnstile&) = delete;
@@ -127,9 +143,15 @@ class Turnstile {
     Turnstile(Turnstile&&) = delete;
     Turnstile& operator=(Turnstile&&) = delete;
     virtual ~Turnstile() = default;
-    /// Waits for its turn. Nothing when not available, or cancelled. At most one at a time, beside
-    /// any number that steal.
+    /// Waits for its turn. Nothing when not available, cancelled, or robbed of its place. At most
+    /// one at a time, beside any number that steal.
     virtual Task<std::shared_ptr<Possession>> take(Wish wish) = 0;
+    /// Stands in line although this tab has the lock, or waits for it: behind whoever does already,
+    /// before whoever comes. `next` is called when nobody is before it any more. Nothing where
+    /// there is no line to stand in twice.
+    virtual std::shared_ptr<Ticket> line_up(LockMode /*mode*/, std::function<void()> /*next*/) {
+        return nullptr;
+    }
     /// Ends a take() that waits, and leaves nothing behind.
     virtual void cancel() = 0;
     virtual void let_go(const std::shared_ptr<Possession>& possession) = 0;
@@ -140,6 +162,9 @@ class Turnstile {
     /// Whether another tab waits. Who has heard of one may have outlived it: it got its shared
     /// grant, gave up or died.
     virtual Task<bool> waited_for() = 0;
+    /// Whether a take() under way is known to wait for other tabs. False also while what was asked
+    /// has not been answered, and of what has been given the lock and is about to have it.
+    virtual Task<bool> kept_waiting() = 0;
     /// This tab is about to begin an epoch out of turn.
     virtual void distrust() {}
 };
@@ -186,6 +211,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockOptions options;
         double since_ms = 0;
         bool ended = false;
+        bool late = false;  // its time is over: not available now is too late
         std::optional<Error> failure;
         std::shared_ptr<Grant> grant;
         Completer<Unit> decided;
@@ -197,7 +223,14 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         std::string number;       // of its turn in line
         double since_ms = 0;      // when the first of its requests was made
         std::uint64_t heard = 0;  // after which of ours
-        std::uint64_t wants = 0;  // after which of our turns in line
+        std::uint64_t wants = 0;  // after which of our places in line
+    };
+    /// In line, behind those whom the tab heard of before and before those whom it hears of after.
+    struct Place {
+        std::uint64_t number = 0;
+        LockMode mode = LockMode::exclusive;
+        std::uint64_t owner = 0;  // the request that it was taken for
+        std::shared_ptr<Ticket> ticket;
     };
     struct Withdrawal;
     struct Writing;
@@ -207,6 +240,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
     Task<void> expire(WaiterPtr waiter);
+    Task<void> hear_out(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);
     Task<void> take_by_force(WaiterPtr waiter);
     Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
@@ -218,8 +252,14 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void wake_driver();
     Task<void> drive();
     Task<void> obtain();
-    void announce_late(const Waiter& waiter);
-    void want(const Waiter& waiter);
+    [[nodiscard]] bool behind_a_rival(const Waiter& waiter) const;
+    Task<void> line_up(WaiterPtr waiter);
+    void is_next(std::uint64_t number);
+    std::deque<Place>::iterator place_of(const Waiter& waiter);
+    void leave_line(const Waiter& waiter);
+    void leave_line();
+    Place next_place(const Waiter& first);
+    void want(const Waiter& waiter, std::uint64_t number);
     void note_rival(const LockMessage& message);
     [[nodiscard]] bool came_late(const Waiter& waiter) const;
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
@@ -275,11 +315,24 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void on_victim(const LockMessage& message);
 
     // Who holds and who waits (lock_query.cpp).
+    struct Question {
+        std::string nonce;
+        std::vector<LockRequestInfo> answers;
+        std::vector<std::string> tabs;
+        std::size_t clients = 0;  // of the browser, for this lock
+        std::size_t clients_heard = 0;
+        bool alone = false;   // somebody has it exclusively
+        bool holder = false;  // one that has it so, or shares it, is known; or nobody has
+        Completer<Unit> complete;
+
+        void note(const LockMessage& message);
+    };
     Task<std::vector<LockRequestInfo>> ask();
+    Task<void> put(std::shared_ptr<Question> question);
     void answer(const LockMessage& message);
     [[nodiscard]] std::vector<std::shared_ptr<Grant>> holders() const;
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
-    [[nodiscard]] bool keeps_alone() const;
+    [[nodiscard]] std::optional<LockMode> keeps() const;
     Task<void> mourn();
     Task<void> look_for_the_dead();
 
@@ -296,12 +349,13 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     LockMode taking_mode_ = LockMode::exclusive;
     std::vector<Rival> rivals_;
     double contended_ms_ = 0;  // when the first of them was heard of
-    bool announced_ = false;   // own requests that came after theirs, to them
     int hasty_ = 0;            // own requests that wait for nobody
     bool looking_ = false;     // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;
-    std::uint64_t wants_ = 0;
+    std::uint64_t wants_ = 0;   // places in line that were taken
+    std::uint64_t wanted_ = 0;  // that of the take() under way, or the last
+    std::deque<Place> places_;  // taken ahead
     bool busy_heard_ = false;
     Completer<Unit> answer_bell_;
 
@@ -309,14 +363,6 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     std::string claimed_state_;  // another's rescue that was seen under way
     std::int64_t claimed_attempt_ = 0;
 
-    struct Question {
-        std::string nonce;
-        std::vector<LockRequestInfo> answers;
-        std::vector<std::string> tabs;
-        std::size_t expected = 0;
-        bool holder = false;  // who has it exclusively is known, or nobody has
-        Completer<Unit> complete;
-    };
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
     Listeners<std::string> hearers_;  // of what the living tell

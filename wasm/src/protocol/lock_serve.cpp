@@ -17,6 +17,8 @@ constexpr int releasing_turns = 4;
 /// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab
 /// uses up. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
+/// Of one other tab, that are remembered: it may have given up the older ones.
+constexpr std::ptrdiff_t places_heard = 8;
 
 }  // namespace
 
@@ -59,15 +61,17 @@ Task<void> LockQueue::obtain() {
     const auto& asked = first->options;
     taking_ = true;
     taking_mode_ = asked.mode;
-    announced_ = false;
-    ++wants_;
-    want(*first);
+    const auto place = next_place(*first);
+    wanted_ = place.number;
+    busy_heard_ = false;
+    if (!place.ticket) want(*first, wanted_);  // else all who stand behind it know
     const Turnstile::Wish wish{
         .mode = asked.mode,
         .if_available = asked.if_available,
         .claim = {.label = asked.label,
                   .max_hold_ms = static_cast<std::int64_t>(asked.max_hold_ms.value_or(0)),
-                  .tokens = context_.world.locks().available() ? tokens_in_line : 1}};
+                  .tokens = context_.world.locks().available() ? tokens_in_line : 1},
+        .ticket = place.ticket};
     if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
     auto outcome =
         co_await attempt(asked.if_available ? take_if_available(wish) : turnstile_->take(wish));
@@ -78,8 +82,7 @@ Task<void> LockQueue::obtain() {
         co_return;
     }
     if (taken) {
-        // Who waited before this tab did has had its turn, or has gone.
-        std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants != wants_; });
+        is_next(wanted_);
         possession_ = taken;
         possess(taken);
     } else if (!outcome) {
@@ -89,26 +92,93 @@ Task<void> LockQueue::obtain() {
     }
 }
 
-void LockQueue::want(const Waiter& waiter) {
+void LockQueue::want(const Waiter& waiter, std::uint64_t number) {
     context_.post(LockMessage::Kind::want, key_,
-                  {std::to_string(wants_), format_since(waiter.since_ms)});
+                  {std::to_string(number), format_since(waiter.since_ms)});
 }
 
-/// A request that another tab's came before will stand in line when this tab lets go. Who asks for
-/// the lock until then came later all the same, and is to know it.
-void LockQueue::announce_late(const Waiter& waiter) {
-    if (!rivals_.empty() && !std::exchange(announced_, true)) want(waiter);
+// --- Places in line -----------------------------------------------------------------------------
+
+/// Whether somebody of another tab came after all of this tab's places, and before this request.
+bool LockQueue::behind_a_rival(const Waiter& waiter) const {
+    return !waiter.options.if_available &&
+           std::any_of(rivals_.begin(), rivals_.end(),
+                       [this](const Rival& rival) { return rival.wants == wants_; });
+}
+
+/// A request that another tab's came before stands in line for itself, unless the tab is let linger
+/// for it. Who asks from then on came later, and is to know it.
+Task<void> LockQueue::line_up(WaiterPtr waiter) {
+    const auto self = weak_from_this();
+    co_await soon();
+    if (self.expired() || waiter->ended || context_.asleep || !behind_a_rival(*waiter)) co_return;
+    if (place_of(*waiter) != places_.end()) co_return;  // it has inherited one
+    const auto number = ++wants_;
+    want(*waiter, number);
+    auto ticket = turnstile_->line_up(waiter->options.mode, [self, number] {
+        if (const auto alive = self.lock()) alive->is_next(number);
+    });
+    if (ticket) places_.push_back({number, waiter->options.mode, waiter->id, std::move(ticket)});
+}
+
+/// Who waited before the tab did in this place has had its turn, or has gone.
+void LockQueue::is_next(std::uint64_t number) {
+    std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants < number; });
+    ring();
+}
+
+std::deque<LockQueue::Place>::iterator LockQueue::place_of(const Waiter& waiter) {
+    return std::find_if(places_.begin(), places_.end(),
+                        [&](const Place& one) { return one.owner == waiter.id; });
+}
+
+/// The place of a request that ended is the next one's, if nobody else came between them.
+void LockQueue::leave_line(const Waiter& waiter) {
+    const auto place = place_of(waiter);
+    if (place == places_.end()) return;
+    const auto heir = std::find_if(waiting_.begin(), waiting_.end(), [&](const WaiterPtr& other) {
+        return other->id > waiter.id && !other->ended;
+    });
+    const auto after = std::next(place);
+    const bool inherits = heir != waiting_.end() && (*heir)->options.mode == place->mode &&
+                          !(*heir)->options.if_available &&
+                          (after == places_.end() || (*heir)->id < after->owner);
+    if (inherits) {
+        place->owner = (*heir)->id;
+    } else {
+        place->ticket->give_back();
+        places_.erase(place);
+    }
+}
+
+void LockQueue::leave_line() {
+    for (const auto& place : std::exchange(places_, {})) place.ticket->give_back();
+}
+
+/// The oldest of the places in line, whomever it was taken for: nobody stands behind his own tab.
+LockQueue::Place LockQueue::next_place(const Waiter& first) {
+    while (!places_.empty()) {
+        auto place = std::move(places_.front());
+        places_.pop_front();
+        if (place.mode == first.options.mode && !first.options.if_available) return place;
+        place.ticket->give_back();
+    }
+    return {++wants_, first.options.mode, first.id, nullptr};
 }
 
 void LockQueue::note_rival(const LockMessage& message) {
     const auto now_ms = context_.world.clock().now_ms();
     const auto since_ms = message.detail.size() < 2 ? std::nullopt : parse_since(message.detail[1]);
     const auto number = message.detail.empty() ? std::string() : message.detail[0];
-    const auto known = std::find_if(rivals_.begin(), rivals_.end(),
-                                    [&](const Rival& rival) { return rival.tab == message.tab; });
-    if (known != rivals_.end() && known->number == number) return;  // its first request waits yet
+    const auto of_tab = [&](const Rival& rival) { return rival.tab == message.tab; };
+    const bool known = std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
+        return of_tab(rival) && rival.number == number;
+    });
+    if (known) return;  // its first request waits yet
     if (rivals_.empty()) contended_ms_ = now_ms;
-    if (known != rivals_.end()) rivals_.erase(known);
+    if (std::count_if(rivals_.begin(), rivals_.end(), of_tab) >= places_heard) {
+        rivals_.erase(std::find_if(rivals_.begin(), rivals_.end(), of_tab));
+    }
     rivals_.push_back({message.tab, number, since_ms.value_or(now_ms), context_.last_id, wants_});
 }
 
@@ -124,7 +194,6 @@ bool LockQueue::came_late(const Waiter& waiter) const {
 /// word that it did may overtake the deed, which travels by another road: so this asks again at
 /// every word of a release, and once more when no answer can come any more.
 Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish wish) {
-    busy_heard_ = false;
     const auto over = std::make_shared<bool>(false);
     bool limited = false;
     while (true) {
@@ -451,7 +520,8 @@ void LockQueue::on_message(const LockMessage& message) {
             break;
         case LockMessage::Kind::busy:
             // Of an earlier want it says nothing any more.
-            if (message.detail != std::vector{context_.epochs.tab(), std::to_string(wants_)}) break;
+            if (message.detail != std::vector{context_.epochs.tab(), std::to_string(wanted_)})
+                break;
             busy_heard_ = true;
             answer_bell_.complete({});
             break;

@@ -33,18 +33,13 @@ std::shared_ptr<Possession> possession_of(std::unique_ptr<HeldLock> lock, LockMo
 Task<std::shared_ptr<Possession>> WebTurnstile::take(Wish wish) {
     if (wish.steal) co_return co_await rob(std::move(wish));
     cancelled_ = false;
-    while (!cancelled_) {
-        auto possession = co_await pass_the_gate(wish);
-        if (possession) co_return possession;
-        if (!gate_lost_) break;
-    }
-    co_return nullptr;
+    co_return co_await pass_the_gate(std::move(wish));
 }
 
 /// The lock, taken under the gate. Nothing: not available, cancelled, or the gate was stolen.
 Task<std::shared_ptr<Possession>> WebTurnstile::pass_the_gate(Wish wish) {
     gate_lost_ = false;
-    gate_ = co_await ask(context_.names.lock_gate(key_), wish);
+    gate_ = co_await ask_for_the_gate(wish);
     if (!gate_ || cancelled_) {
         gate_.reset();
         co_return nullptr;
@@ -81,6 +76,40 @@ Task<std::shared_ptr<Possession>> WebTurnstile::take_under_the_gate(Wish wish) {
     co_return possession;
 }
 
+std::shared_ptr<Ticket> WebTurnstile::line_up(LockMode mode, std::function<void()> next) {
+    auto ticket = std::make_shared<Ticket>();
+    context_.scope.spawn(stand(ticket, mode, std::move(next)));
+    return ticket;
+}
+
+Task<void> WebTurnstile::stand(std::shared_ptr<Ticket> ticket, LockMode mode,
+                               std::function<void()> next) {
+    auto answer = co_await attempt(context_.world.locks().request(
+        {.name = context_.names.lock_gate(key_), .mode = mode, .signal = ticket->signal}));
+    if (ticket->over) co_return;
+    if (!answer) co_return ticket->give_back();
+    ticket->gate = std::move(answer.value());
+    ticket->gate->on_lost([weak = std::weak_ptr(ticket)] {
+        if (const auto robbed = weak.lock()) robbed->over = true;
+    });
+    ticket->settled.complete({});
+    next();
+}
+
+/// What a ticket stood for, if it still does: who asked anew would stand behind its own later ones.
+Task<std::unique_ptr<HeldLock>> WebTurnstile::ask_for_the_gate(Wish wish) {
+    if (const auto ticket = wish.ticket) {
+        waiting_ = ticket->signal;
+        ++asked_;
+        answered_ = false;
+        co_await ticket->settled.async();
+        answered_ = true;
+        if (cancelled_ || ticket->over) ticket->give_back();
+        co_return std::exchange(ticket->gate, nullptr);
+    }
+    co_return co_await ask(context_.names.lock_gate(key_), wish);
+}
+
 Task<std::unique_ptr<HeldLock>> WebTurnstile::ask(std::string name, Wish wish) {
     LockRequest request{.name = std::move(name), .mode = wish.mode};
     if (wish.if_available) {
@@ -89,7 +118,10 @@ Task<std::unique_ptr<HeldLock>> WebTurnstile::ask(std::string name, Wish wish) {
         waiting_ = AbortSignal();
         request.signal = waiting_;
     }
+    ++asked_;
+    answered_ = false;
     auto answer = co_await attempt(context_.world.locks().request(std::move(request)));
+    answered_ = true;
     if (answer) co_return std::move(answer.value());
     if (answer.error().code() != ErrorCode::lock_lost) co_await fail(answer.error());
     co_return nullptr;
@@ -172,6 +204,14 @@ Task<bool> WebTurnstile::waited_for() {
         return lock.name == context_.names.lock(key_) ||
                lock.name == context_.names.lock_gate(key_);
     });
+}
+
+/// The browser answers in the order in which it is asked, and grants what it can at once: what it
+/// has not answered before a later question waits.
+Task<bool> WebTurnstile::kept_waiting() {
+    const auto asked = asked_;
+    if (answered_ || !co_await attempt(context_.world.locks().query())) co_return false;
+    co_return !answered_ && asked_ == asked;
 }
 
 void WebTurnstile::cancel() {

@@ -33,6 +33,7 @@ class WebTurnstile final : public Turnstile {
     WebTurnstile(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
 
     Task<std::shared_ptr<Possession>> take(Wish wish) override;
+    std::shared_ptr<Ticket> line_up(LockMode mode, std::function<void()> next) override;
     void cancel() override;
     void let_go(const std::shared_ptr<Possession>& possession) override {
         possession->lock.reset();
@@ -41,6 +42,7 @@ class WebTurnstile final : public Turnstile {
     void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
     Task<bool> waited_for() override;
+    Task<bool> kept_waiting() override;
     void distrust() override {
         if (reservation_) reservation_->trusted = false;
     }
@@ -56,6 +58,8 @@ class WebTurnstile final : public Turnstile {
     };
 
     Task<std::unique_ptr<HeldLock>> ask(std::string name, Wish wish);
+    Task<std::unique_ptr<HeldLock>> ask_for_the_gate(Wish wish);
+    Task<void> stand(std::shared_ptr<Ticket> ticket, LockMode mode, std::function<void()> next);
     Task<std::shared_ptr<Possession>> pass_the_gate(Wish wish);
     Task<std::shared_ptr<Possession>> take_under_the_gate(Wish wish);
     Task<std::shared_ptr<Possession>> rob(Wish wish);
@@ -67,6 +71,8 @@ class WebTurnstile final : public Turnstile {
     LockContext& context_;
     std::string key_;
     AbortSignal waiting_;
+    std::uint64_t asked_ = 0;
+    bool answered_ = true;  // what was asked for last
     bool cancelled_ = false;
     bool gate_lost_ = false;
     std::unique_ptr<HeldLock> gate_;
@@ -92,6 +98,7 @@ class PageTurnstile final : public Turnstile {
     void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> waited_for() override { co_return false; }
+    Task<bool> kept_waiting() override { co_return false; }
 
   private:
     LockContext& context_;
