@@ -23,7 +23,8 @@ export function storable(value) {
 
 /** What can be cloned for another thread, and not for storage. */
 const refused = new Set([
-    ...['SharedArrayBuffer', 'WebAssembly.Module', 'MessagePort', 'ReadableStream', 'WritableStream', 'TransformStream'],
+    ...['SharedArrayBuffer', 'WebAssembly.Memory', 'WebAssembly.Module'],
+    ...['MessagePort', 'ReadableStream', 'WritableStream', 'TransformStream'],
     ...['VideoFrame', 'AudioData', 'EncodedVideoChunk', 'EncodedAudioChunk', 'CropTarget', 'RestrictionTarget'],
 ]);
 
@@ -36,5 +37,7 @@ export function refuse(...kinds) {
 function within(object) {
     if (ArrayBuffer.isView(object)) return [object.buffer];
     if (object instanceof Map) return [...object].flat();
+    // Their `cause` and `errors` are not enumerable.
+    if (object instanceof Error) return Object.getOwnPropertyNames(object).map((name) => /** @type {any} */ (object)[name]);
     return object instanceof Set ? object : Object.values(object);
 }
