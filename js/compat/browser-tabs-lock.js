@@ -20,11 +20,11 @@ export default class SuperTokensLock {
 
     /**
      * @param {unknown} [_storageHandler] of browser-tabs-lock: not needed
-     * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab> }} [options] a tab that is
+     * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab> } | null} [options] a tab that is
      *   open already
      */
-    constructor(_storageHandler, { tab } = {}) {
-        this.#tab = opener('browser-tabs-lock', tab);
+    constructor(_storageHandler, options) {
+        this.#tab = opener('browser-tabs-lock', options?.tab);
         // As there: they may be taken off the object.
         this.acquireLock = this.acquireLock.bind(this);
         this.releaseLock = this.releaseLock.bind(this);

@@ -15,10 +15,11 @@ const elected = new WeakSet();
 /**
  * @param {Channel} channel of which the elector takes the name, and dies when it is closed
  * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab>, fallbackInterval?: number,
- *   responseTime?: number }} [options] a tab that is open already; the times of broadcast-channel are not needed
+ *   responseTime?: number } | null} [options] a tab that is open already; the times of broadcast-channel are not needed
  * @throws {Error} of a channel that has an elector: it would stand against itself
  */
-export function createLeaderElection(channel, { tab } = {}) {
+export function createLeaderElection(channel, options) {
+    const { tab } = options ?? {};
     if (elected.has(channel)) throw new Error('BroadcastChannel already has a leader-elector');
     const elector = new LeaderElection(channel, opener('leadership', tab));
     elected.add(channel);

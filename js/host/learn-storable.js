@@ -3,35 +3,61 @@
 import { isFirefox, isWebKit } from './engine.js';
 import { attempt } from './failure.js';
 import { data } from './schema.js';
-import { refuse } from './storable.js';
+import { admit, refuse } from './storable.js';
+
+/** @typedef {import('./database.js').DatabaseHost} DatabaseHost */
 
 /** Whether WebKit has been asked, or is being asked. @type {Promise<void> | undefined} */
 let asked;
 
+const blobs = ['Blob', 'File', 'FileList'];
+
 /**
  * So that storable() knows this browser's own. Firefox (153, measured) stores no ImageBitmap. WebKit (2.50, measured)
  * stores no Blob in a private window: it tells so after the call, and where another request was under way the
- * transaction never ends, and keeps all others waiting. So it is asked, once, in a transaction that holds nothing else.
+ * transaction never ends, and keeps all others waiting. So it is asked, once, in a transaction that holds nothing else;
+ * and while that has no answer, Blobs are refused.
  *
  * @param {import('./host.js').Platform} platform
- * @param {import('./database.js').DatabaseHost} database
- * @returns {Promise<void>} when it is known
+ * @param {DatabaseHost} database
+ * @returns {Promise<void>} when it was asked
  */
 export async function learnStorable(platform, database) {
-    if (isFirefox(platform)) refuse('ImageBitmap');
-    if (isWebKit(platform)) await (asked ??= new Promise((resolve) => database.use((connection) => askForBlobs(connection, resolve))));
+    if (isFirefox(platform)) refuse(['ImageBitmap']);
+    if (isWebKit(platform)) await learnBlobs(database);
+}
+
+/** @param {DatabaseHost} database */
+function learnBlobs(database) {
+    asked ??= askForBlobs(database).then((answer) => {
+        if (answer === 'stored') return admit(blobs);
+        if (answer === 'DataCloneError') return refuse(blobs);
+        asked = undefined;
+        // A full disk is told in time, also to who stores other things with it: that one may hear it from the store.
+        if (answer === 'QuotaExceededError') return admit(blobs);
+        // A private window says UnknownError, as does one whose disk fails: whoever has a Blob next asks again.
+        refuse(blobs, () => void learnBlobs(database));
+    });
+    return asked;
 }
 
 /**
- * @param {IDBDatabase | undefined} connection
- * @param {() => void} done
+ * @param {DatabaseHost} database
+ * @returns {Promise<string | undefined>} `stored`, or the name of the error; undefined: it could not be asked
  */
-function askForBlobs(connection, done) {
-    if (!connection) return done();
-    const transaction = attempt(() => connection.transaction(data, 'readwrite'));
-    if (!transaction) return done(); // the connection is closed
-    transaction.oncomplete = transaction.onabort = done;
-    const request = transaction.objectStore(data).put(new Blob(['?']), '?');
-    request.onsuccess = () => transaction.abort();
-    request.onerror = () => refuse('Blob', 'File', 'FileList');
-}
+const askForBlobs = (database) =>
+    new Promise((answer) =>
+        database.use((connection) => {
+            const transaction = attempt(() => connection?.transaction(data, 'readwrite'));
+            const request = attempt(() => transaction?.objectStore(data).put(new Blob(['?']), '?'));
+            if (!transaction || !request) return answer(undefined); // the connection is closed
+            /** @type {string | undefined} */
+            let said;
+            request.onsuccess = () => {
+                said = 'stored';
+                transaction.abort();
+            };
+            request.onerror = () => void (said = request.error?.name);
+            transaction.oncomplete = transaction.onabort = () => answer(said);
+        }),
+    );

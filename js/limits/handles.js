@@ -181,7 +181,7 @@ export class RateLimit extends Handle {
      * Waits until there is room; those of one tab come in their order.
      *
      * @param {{ signal?: AbortSignal, timeout?: number }} [options] either ends the wait: with the signal's
-     *   reason, or with a `TimeoutError` after so many milliseconds
+     *   reason, or with a `TimeoutError` after so many milliseconds. 0: unless there is room
      * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed` or `closed`
      */
     async take(options = {}) {

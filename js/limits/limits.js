@@ -21,6 +21,9 @@ const closedError = () => new TabacusError('closed', 'the tab is closed: open() 
 /** In place of the module when the tab is closed. @type {LimitsGlue} */
 const closed = { _sequence_next: () => 0, _budget_take: () => 0, _budget_available: refuse };
 
+/** What a transaction takes at most, mostly. */
+const answer_ms = 100;
+
 /** What tryTake() answers: one promise for all, since to make one takes longer than to take. */
 const taken = Promise.resolve(true);
 
@@ -143,22 +146,35 @@ export class Limits {
     /**
      * @param {number} rate
      * @param {AbortSignal | undefined} signal
-     * @param {number | undefined} timeout
+     * @param {number} [timeout]
      * @internal
      */
-    async wait(rate, signal, timeout) {
+    async wait(rate, signal, timeout = Infinity) {
         signal?.throwIfAborted();
+        if (timeout > 0 && (await this.#turn(rate, signal, timeout))) return;
+        // Within so short a time the store may have said nothing yet.
+        if (timeout < answer_ms && (await this.ask('_rate_try', rate))) return;
+        signal?.throwIfAborted();
+        throw new DOMException('there was no room in time', 'TimeoutError');
+    }
+
+    /**
+     * @param {number} rate
+     * @param {AbortSignal | undefined} signal
+     * @param {number} timeout
+     * @returns {Promise<boolean>} false: not in time
+     */
+    async #turn(rate, signal, timeout) {
         const request = ++this.#last;
         const abort = () => this.#border.invoke('_rate_abort', [], request);
         signal?.addEventListener('abort', abort);
         try {
-            await this.ask('_rate_take', rate, timeout ?? -1, request);
+            await this.ask('_rate_take', rate, timeout === Infinity ? -1 : timeout, request);
+            return true;
         } catch (error) {
-            const { code, message } = /** @type {TabacusError} */ (error);
-            const said = /** @type {string} */ (code); // the platform's errors have names instead
-            if (said === 'aborted') throw signal?.aborted ? signal.reason : error;
-            if (said === 'timed-out') throw new DOMException(message, 'TimeoutError');
-            throw error;
+            const { code } = /** @type {{ code?: string }} */ (error); // the platform's errors have names instead
+            if (code === 'timed-out') return false;
+            throw code === 'aborted' && signal?.aborted ? signal.reason : error;
         } finally {
             signal?.removeEventListener('abort', abort);
         }

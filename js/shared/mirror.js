@@ -38,6 +38,9 @@ class Mirror {
     /** Changes that are being written. @type {import('./storage-area.js').Change[]} */
     #writing = [];
 
+    /** Counts what was written. */
+    #turn = 0;
+
     /** Keys of which localStorage has an older value, since the newer one did not fit. @type {Set<string>} */
     #owed = new Set();
 
@@ -124,6 +127,16 @@ class Mirror {
 
     /** @param {string | null} key @param {string | null} value */
     #write(key, value) {
+        const turn = ++this.#turn;
+        this.#put(key, value);
+        if (turn === this.#turn) return;
+        // Within it newer things were written (#replay), which it has overwritten.
+        if (key === null) this.#pushAll();
+        else this.#write(key, this.#area.get(key));
+    }
+
+    /** @param {string | null} key @param {string | null} value */
+    #put(key, value) {
         if (key === null) {
             this.#local.clear();
             this.#common.clear();

@@ -126,7 +126,7 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
 describeIn(Object.values(ENGINES), 'A payload that this browser may not store', (engine) => {
     const browser = useBrowser(engine);
 
-    for (const kind of ['Blob', 'ImageBitmap', 'AudioData']) {
+    for (const kind of ['Blob', 'ImageBitmap', 'AudioData', 'Memory', 'Error of a cause', 'Error of errors']) {
         it(`${kind}: stored, or refused alone`, async (t) => {
             const tab = await browser.openTab();
             const said = await tab.evaluate(
@@ -134,10 +134,14 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
                     const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
                     const queue = (await open({ namespace: name, build: 'single' })).queue('jobs');
                     const samples = { f32: new Float32Array(1), numberOfFrames: 1, numberOfChannels: 1, sampleRate: 8_000, timestamp: 0 };
+                    const module = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
                     const one = {
                         Blob: () => new Blob(['?']),
                         ImageBitmap: () => createImageBitmap(new ImageData(1, 1)),
                         AudioData: () => new AudioData({ ...samples, format: 'f32', data: samples.f32 }),
+                        Memory: () => new WebAssembly.Memory({ shared: true, initial: 1, maximum: 1 }),
+                        'Error of a cause': () => new Error('?', { cause: module }),
+                        'Error of errors': () => new AggregateError([module], '?'),
                     }[what];
                     const payloads = [1, { value: await one?.() }, 3];
                     const outcomes = await Promise.allSettled(payloads.map((payload) => queue.enqueue(payload)));
@@ -155,7 +159,7 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
             t.diagnostic(code || 'stored');
             assert.deepEqual([first, third], ['', ''], 'nobody fails for its neighbour');
             assert.ok(['', 'not-cloneable'].includes(code), code);
-            assert.deepEqual(said.seen, ['1', '3', ...(code ? [] : [`[object ${kind}]`]), 'last']);
+            assert.deepEqual(said.seen, ['1', '3', ...(code ? [] : [`[object ${kind.split(' ')[0]}]`]), 'last']);
             await tab.close();
         });
     }

@@ -215,6 +215,26 @@ test('rateLimit: tryTake does not wait; timeout and signal end a wait', async ()
     await closing;
 });
 
+test('rateLimit: what has room is taken, however short the timeout; an abort before it wins', async () => {
+    // Before the store says anything.
+    const soon = (/** @type {() => void} */ done, /** @type {number} */ ms) => (ms < 1 ? void Promise.resolve().then(done) : setTimeout(done, ms));
+    const { tabs: [a, b], close } = await tabs(2, { setTimeout: soon });
+    const options = { limit: 6, interval: 60_000 };
+    const timedOut = (/** @type {any} */ error) => error instanceof DOMException && error.name === 'TimeoutError';
+    for (const tab of [a, b]) {
+        for (const timeout of [0, 0.001, 0]) await tab.rateLimit('r', options).take({ timeout });
+        await assert.rejects(tab.rateLimit('r', options).take({ timeout: 0, signal: AbortSignal.abort('first') }), (why) => String(why) === 'first');
+    }
+    for (const timeout of [0, 0.001]) await assert.rejects(b.rateLimit('r', options).take({ timeout }), timedOut);
+    const controller = new AbortController();
+    const late = a.rateLimit('r', options).take({ timeout: 0, signal: controller.signal });
+    await Promise.resolve();
+    controller.abort('late');
+    await assert.rejects(late, (why) => String(why) === 'late');
+    await close();
+    await assert.rejects(a.rateLimit('r', options).take({ timeout: 0 }), failsWith('closed'));
+});
+
 test('rateLimit: a clock a year ahead, or behind, opens no gate', async () => {
     const year_ms = 365 * 24 * 3_600_000;
     const { tabs: [a], another, close } = await tabs(1);

@@ -96,6 +96,7 @@ test('serial: shows the last value at once, runs one after another over tabs, an
 
 test('compat/browser-tabs-lock: acquireLock says whether it was in time, releaseLock lets the next in', async () => {
     const { tabs: [a, b], close } = await tabs(2);
+    assert.ok(new SuperTokensLock(undefined, null));
     const one = new SuperTokensLock(undefined, { tab: a });
     const other = new SuperTokensLock(undefined, { tab: b });
     assert.equal(await one.acquireLock('k', 1000), true);
@@ -111,6 +112,7 @@ test('compat/browser-tabs-lock: acquireLock says whether it was in time, release
 
 test('compat/leadership: electors take turns, and one that died never leads', async () => {
     const { tabs: [a, b], close } = await tabs(2);
+    assert.equal(createLeaderElection({ name: 'none' }, null).isLeader, false);
     const one = createLeaderElection({ name: 'e' }, { tab: a });
     const other = createLeaderElection({ name: 'e' }, { tab: b });
     assert.equal(await one.hasLeader(), false);

@@ -308,6 +308,33 @@ test('who falls behind writes what threads have changed, and not what another ta
     attached.close();
 });
 
+test('what is written at a pagehide within setItem, removeItem or clear is not overwritten by what was being written', async () => {
+    const { tab } = await pageWithOther();
+    const { localStorage } = tab.window;
+    const shared = await memory();
+    const storage = await shared.storage();
+    const attached = await attach(shared.handle);
+    const theirs = await attached.storage();
+    const prototype = Object.getPrototypeOf(localStorage);
+    for (const method of ['setItem', 'removeItem', 'clear']) {
+        storage.setItem('k', 'old');
+        const real = prototype[method];
+        prototype[method] = function (/** @type {string[]} */ ...given) {
+            prototype[method] = real;
+            theirs.setItem('k', `newer than ${method}`);
+            tab.window.dispatchEvent(new Event('pagehide')); // as Firefox does
+            return real.apply(this, given);
+        };
+        if (method === 'clear') storage.clear();
+        else if (method === 'removeItem') storage.removeItem('k');
+        else storage.setItem('k', 'older');
+        assert.equal(prototype[method], real);
+        assert.equal(storage.getItem('k'), `newer than ${method}`);
+        assert.equal(localStorage.getItem('k'), `newer than ${method}`);
+    }
+    attached.close();
+});
+
 test('what a thread writes while the page reads what another tab has written is not left behind', async () => {
     const { tab, other } = await pageWithOther();
     const { localStorage } = tab.window;

@@ -1,0 +1,100 @@
+/** What is learnt of WebKit's store, and what is refused meanwhile: the host's part, over a database of a few lines. */
+
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { storable } from '../../js/host/storable.js';
+
+const webKit = { navigator: { userAgent: 'Mozilla/5.0 AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18 Safari/605.1.15' } };
+
+/** What becomes of the question: `stored`, an error's name, `throws`, `closed`, or `lost`. */
+let answer = 'stored';
+let questions = 0;
+
+/** @param {string} name */
+const failure = (name) => new DOMException('of the mock', name);
+
+const put = () => {
+    ++questions;
+    if (answer === 'throws') throw failure('DataCloneError');
+    const request = /** @type {any} */ ({ error: answer === 'stored' ? null : failure(answer) });
+    queueMicrotask(() => {
+        if (answer === 'stored') request.onsuccess();
+        else if (answer !== 'lost') request.onerror();
+        if (answer !== 'stored') transaction.abort();
+    });
+    return request;
+};
+
+/** @type {any} */
+const transaction = { objectStore: () => ({ put }), abort: () => queueMicrotask(() => transaction.onabort()) };
+
+/** @type {any} */
+const database = {
+    use: (/** @type {(connection: any) => void} */ opened) =>
+        opened(answer === 'closed' ? undefined : { transaction: () => transaction }),
+};
+
+/** As in a page of its own. @type {(platform: object, database: any) => Promise<void>} */
+let learnStorable;
+let pages = 0;
+
+beforeEach(async () => {
+    ({ learnStorable } = await import(/** @type {any} */ (`../../js/host/learn-storable.js?page=${++pages}`)));
+    questions = 0;
+});
+
+/** Whether a Blob is stored, when what it leads to is over. */
+async function keepsBlobs() {
+    let kept = true;
+    try {
+        storable([new Blob(['?'])]);
+    } catch (error) {
+        assert.equal(/** @type {DOMException} */ (error).name, 'DataCloneError');
+        kept = false;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    return kept;
+}
+
+/** @param {string} next */
+const learn = (next) => {
+    answer = next;
+    return learnStorable(webKit, database);
+};
+
+test('who stores Blobs is asked once', async () => {
+    await learn('stored');
+    await learn('DataCloneError');
+    assert.deepEqual([await keepsBlobs(), questions], [true, 1]);
+});
+
+test('who refuses Blobs is asked once', async () => {
+    await learn('DataCloneError');
+    await learn('stored');
+    assert.deepEqual([await keepsBlobs(), await keepsBlobs(), questions], [false, false, 1]);
+});
+
+test('a full disk refuses no Blob, and the next to load asks again', async () => {
+    await learn('QuotaExceededError');
+    assert.equal(await keepsBlobs(), true);
+    await learn('DataCloneError');
+    assert.deepEqual([await keepsBlobs(), questions], [false, 2]);
+});
+
+for (const unknown of ['UnknownError', 'AbortError', 'lost', 'closed', 'throws']) {
+    test(`${unknown}: no Blob until it is known; a Blob that is refused asks again`, async () => {
+        await learn(unknown);
+        assert.equal(await keepsBlobs(), false);
+        assert.equal(await keepsBlobs(), false);
+        answer = 'stored';
+        assert.equal(await keepsBlobs(), false);
+        assert.equal(await keepsBlobs(), true);
+        await learn('DataCloneError');
+        assert.equal(await keepsBlobs(), true);
+    });
+    test(`${unknown}: the next to load asks again`, async () => {
+        await learn(unknown);
+        await learn('stored');
+        assert.equal(await keepsBlobs(), true);
+    });
+}
