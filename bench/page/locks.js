@@ -62,8 +62,14 @@ async function deep(subject, waiters) {
     const run = queues[subject]();
     /** @type {(value?: unknown) => void} */
     let begin = () => {};
-    const first = run(() => new Promise((resolve) => (begin = resolve)));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    /** @type {Promise<unknown>} */
+    let first = Promise.resolve();
+    await new Promise((granted) => {
+        first = run(() => {
+            granted(undefined);
+            return new Promise((resolve) => (begin = resolve));
+        });
+    });
     const began_ms = performance.now();
     const all = [first];
     for (let i = 0; i < waiters; i++) all.push(run(() => {}));
