@@ -102,18 +102,18 @@ class Remembered final : public Play {
     bool tells_state_;
 };
 
-struct Ends {
+struct Reached {
     std::set<std::string> all;
     std::uint64_t steps = 0;  // that it took
 };
 
-struct Shown {
+struct Says {
     bool state = true;
     bool alike = false;
 };
 
-Ends ends_of(const Case& one, Shown shown) {
-    Ends ends;
+Reached ends_of(const Case& one, Says shown) {
+    Reached ends;
     auto scenario = scenario_of(one);
     scenario.alike = shown.alike;
     scenario.play = [&ends, state = shown.state, play = scenario.play] {
