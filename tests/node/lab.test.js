@@ -149,7 +149,8 @@ test('the command line says of what holds in the matrix how far', async () => {
     const [line] = /** @type {string[]} */ (await once(createInterface(writer.stdout), 'line'));
     writer.stdout.destroy();
     await once(writer, 'close');
-    const bound = /every schedule with at most \d switch(es)?; 100 seeded schedules/.source;
+    const exhausted = /every schedule with at most \d switch(es)?(, or at most \d switches between tabs alone)?/.source;
+    const bound = `${exhausted}; 100 seeded schedules`;
     assert.match(line ?? '', new RegExp(`^replicated +mutexed +none +holds \\(2 × 3: ${bound} \\| 3 × 2: ${bound}\\)$`));
 });
 
