@@ -102,15 +102,17 @@ lab::Program program_of_limit(const LimitPlan& plan, Faults faults, std::uint32_
                             .play = [plan] { return std::make_unique<LimitPlay>(plan); }});
 }
 
-void exhaust_limit(const LimitPlan& plan, Faults faults, std::uint32_t switches) {
+/// Every schedule within the bound, with one of these faults at most.
+void exhaust_limit(const LimitPlan& plan, Faults faults, lab::Bound bound) {
     const auto program = program_of_limit(plan, faults, faults.empty() ? 0U : 1U);
-    lab::Search search(program, {.switches = switches});
+    lab::Search search(program, bound);
     search.explore(UINT64_MAX);
     if (search.failure()) {
         const auto shrunk = lab::shrink(program, *search.failure());
         UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
     }
-    CAPTURE(static_cast<int>(plan.what), faults.bits(), switches, search.tally().cut);
+    CAPTURE(static_cast<int>(plan.what), faults.bits(), bound.switches, bound.ordered,
+            search.tally().cut);
     CHECK(search.exhausted());
 }
 
@@ -149,8 +151,9 @@ TEST_CASE("limits: from equal states the same steps lead to equal ones, and to t
 
 TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with a fault") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {2, 1}}, {}, 2);
-        for (const auto fault : limit_faults) exhaust_limit({what, {2, 1}}, {fault}, 0);
+        exhaust_limit({what, {2, 1}}, {}, {.switches = 2});
+        for (const auto fault : limit_faults)
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 0});
     }
 }
 
@@ -158,19 +161,32 @@ TEST_CASE("limits: three tabs, three faults, by seeds") { sample_limits(0, 600);
 
 TEST_CASE("limits: within more switches, and of more tabs", "[.][long]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {2, 1}}, {}, 3);
-        exhaust_limit({what, {1, 1, 1}}, {}, 1);
+        exhaust_limit({what, {2, 1}}, {}, {.switches = 3});
+        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2, .ordered = true});
         for (const auto fault : limit_faults) {
-            exhaust_limit({what, {2, 1}}, {fault}, 2);
-            exhaust_limit({what, {1, 1}}, {fault}, 3);
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 1});
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 3, .ordered = true});
+        }
+    }
+}
+
+TEST_CASE("limits: within more switches, with a fault", "[.][deep]") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 1});
+        for (const auto fault : limit_faults) {
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 2});
+            exhaust_limit({what, {1, 1}}, {fault}, {.switches = 3});
+            exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1, .ordered = true});
         }
     }
 }
 
 TEST_CASE("limits: three tabs, and more switches", "[.][deep]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {1, 1, 1}}, {}, 2);
-        for (const auto fault : limit_faults) exhaust_limit({what, {1, 1, 1}}, {fault}, 1);
+        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2});
+        for (const auto fault : limit_faults) {
+            exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1});
+        }
     }
 }
 

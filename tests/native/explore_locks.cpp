@@ -3,6 +3,9 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <set>
+#include <tuple>
+#include <vector>
 
 #include "equal_states.hpp"
 #include "lab/digest.hpp"
@@ -20,17 +23,19 @@ constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fau
 struct Exploring {
     lab::Faults faults;
     std::uint32_t faults_max = 1;
+    bool alike = false;
     std::function<std::unique_ptr<lab::Play>()> play;
 
     [[nodiscard]] lab::Program program() const {
         return lab::program_of({.origin = {},
                                 .faults = faults,
                                 .faults_max = faults.empty() ? 0U : faults_max,
+                                .alike = alike,
                                 .play = play});
     }
-    /// Every schedule with at most so many switches.
-    void exhaust(std::uint32_t switches) const {
-        lab::Search search(program(), {.switches = switches, .steps = 20'000});
+    void exhaust(lab::Bound bound) const {
+        bound.steps = 20'000;
+        lab::Search search(program(), bound);
         search.explore(UINT64_MAX);
         if (search.failure()) UNSCOPED_INFO(search.failure()->complaint);
         CHECK_FALSE(search.failure());
@@ -52,10 +57,14 @@ struct Exploring {
 constexpr std::uint64_t explored_seeds = 100;
 constexpr std::uint64_t long_samples = 2'000;
 
+/// In which order requests were granted, how many committed, and of how many nobody knows.
+using LockEnds = std::set<std::tuple<std::vector<int>, int, int>>;
+
 struct LockCast {
     std::size_t tabs = 3;
     std::size_t requests = 2;
     bool robbed = false;
+    LockEnds* ends = nullptr;  // where each run leaves its own
 };
 
 class LockPlay final : public lab::Play {
@@ -94,6 +103,9 @@ class LockPlay final : public lab::Play {
         return judge_.complaints.empty() ? "" : judge_.complaints.front();
     }
     std::string at_rest(Origin& origin) override {
+        if (cast_.ends != nullptr) {
+            cast_.ends->emplace(judge_.order, judge_.committed, judge_.unknown);
+        }
         int untold = 0;
         for (const auto& member : members_) {
             if (!member.tab->alive()) ++untold;
@@ -155,7 +167,9 @@ class LockPlay final : public lab::Play {
 };
 
 Exploring locks(LockCast cast, lab::Faults faults = {}) {
-    return {.faults = faults, .play = [cast] { return std::make_unique<LockPlay>(cast); }};
+    return {.faults = faults, .alike = !cast.robbed, .play = [cast] {
+                return std::make_unique<LockPlay>(cast);
+            }};
 }
 
 struct LeaderCast {
@@ -233,52 +247,76 @@ TEST_CASE("lock: from equal states the same steps lead to equal ones, and to the
 }
 
 TEST_CASE("lock: three tabs with two requests each get it, in their orders, one at a time") {
-    locks({}).exhaust(0);
-    locks({.tabs = 2}).exhaust(1);
+    locks({}).exhaust({.switches = 0});
+    locks({.tabs = 2}).exhaust({.switches = 1});
     locks({}).sample(explored_seeds);
 }
 
 TEST_CASE("lock: the same when a tab is killed, frozen or cached at any moment") {
-    locks({.tabs = 2}, lock_faults).exhaust(0);
+    locks({.tabs = 2}, lock_faults).exhaust({.switches = 0});
     locks({}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("lock: the same when the lock is stolen at any moment, and with a fault beside") {
-    locks({.tabs = 1, .robbed = true}).exhaust(1);
+    locks({.tabs = 1, .robbed = true}).exhaust({.switches = 1});
     locks({.robbed = true}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("leader: terms rise, and each call of three tabs is committed once and ends") {
-    leaders({}).exhaust(0);
+    leaders({}).exhaust({.switches = 0});
     leaders({}).sample(explored_seeds);
 }
 
 TEST_CASE("leader: the same when a tab is killed, frozen or cached at any moment") {
-    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust(0);
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.switches = 0});
     leaders({}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("leader: the same when the office is stolen at any moment, and with a fault beside") {
-    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust(0);
+    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust({.switches = 0});
     leaders({.robbed = true}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("leader: every schedule within bounds that take long", "[.][long]") {
-    leaders({.tabs = 2, .requests = 1}).exhaust(1);
-    leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust(0);
-    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust(1);
-    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust(1);
+    leaders({.tabs = 2, .requests = 1}).exhaust({.switches = 1});
+    leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust({.switches = 0});
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.switches = 1});
+    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust({.switches = 1});
     leaders({.robbed = true}, lock_faults).sample(long_samples);
 }
 
 TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
-    locks({}).exhaust(1);
-    locks({}, lock_faults).exhaust(0);
-    locks({.robbed = true}, {}).exhaust(0);
-    locks({}, {lab::Fault::kill}).exhaust(1);
-    locks({.tabs = 2}).exhaust(3);
-    locks({.tabs = 2}, lock_faults).exhaust(1);
-    locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust(1);
+    locks({}).exhaust({.switches = 1});
+    locks({}).exhaust({.switches = 2, .ordered = true});
+    locks({}, lock_faults).exhaust({.switches = 0});
+    locks({}, {lab::Fault::kill}).exhaust({.switches = 1, .ordered = true});
+    locks({.tabs = 2}, lock_faults).exhaust({.switches = 1});
+    locks({.tabs = 2}, lock_faults).exhaust({.switches = 2, .ordered = true});
+    locks({.robbed = true}).exhaust({.switches = 0});
+    locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust({.switches = 1});
+}
+
+TEST_CASE("lock: every schedule within bounds that take minutes", "[.][deep]") {
+    locks({}).exhaust({.switches = 3, .ordered = true});
+    locks({}, lock_faults).exhaust({.switches = 1, .ordered = true});
+    locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
+    locks({.tabs = 2}).exhaust({.switches = 3});
+    locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});
+    locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust({.switches = 2, .ordered = true});
+}
+
+TEST_CASE("lock: who begins first among tabs that begin alike changes no end", "[.][long]") {
+    for (const auto& [switches, faults] : {std::pair{1U, lab::Faults()}, {0U, lock_faults}}) {
+        CAPTURE(switches, faults.bits());
+        LockEnds ends_of_all;
+        auto all = locks({.ends = &ends_of_all}, faults);
+        all.alike = false;
+        all.exhaust({.switches = switches});
+        LockEnds ends_of_the_first;
+        locks({.ends = &ends_of_the_first}, faults).exhaust({.switches = switches});
+        CHECK(ends_of_the_first == ends_of_all);
+        CHECK(ends_of_all.size() > 1);
+    }
 }
 
 }  // namespace tabacus::test

@@ -1,4 +1,4 @@
-// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_long_runs
+// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_explorations
 // [long]` of a release build.
 #include <algorithm>
 #include <array>

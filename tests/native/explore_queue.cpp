@@ -280,13 +280,13 @@ std::string told_trace(const lab::Program& program, const lab::Outcome& failing)
     return lab::trace_text(lab::tell(program, shrunk.schedule));
 }
 
-/// Every schedule with at most so many switches, and one of these faults in each.
-void exhaust_queue(const QueuePlan& plan, Faults faults, std::uint32_t switches) {
+/// Every schedule within the bound, with one of these faults at most.
+void exhaust_queue(const QueuePlan& plan, Faults faults, lab::Bound bound) {
     const auto program = program_of_queue(plan, faults, faults.empty() ? 0U : 1U);
-    lab::Search search(program, {.switches = switches});
+    lab::Search search(program, bound);
     search.explore(UINT64_MAX);
     if (search.failure()) UNSCOPED_INFO(told_trace(program, *search.failure()));
-    CAPTURE(faults.bits(), switches, search.tally().cut);
+    CAPTURE(faults.bits(), bound.switches, bound.ordered, search.tally().cut);
     CHECK(search.exhausted());
 }
 
@@ -328,14 +328,15 @@ TEST_CASE("queue: from equal states the same steps lead to equal ones, and to th
 }
 
 TEST_CASE("queue: no schedule of two or three tabs loses, doubles or disorders a job") {
-    exhaust_queue({.jobs = {2, 1}}, {}, 1);
-    exhaust_queue({.jobs = {1, 1, 1}}, {}, 0);
-    for (const auto fault : explored_faults) exhaust_queue({.jobs = {2, 1}}, {fault}, 0);
+    exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 1});
+    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 0});
+    for (const auto fault : explored_faults)
+        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 0});
 }
 
 TEST_CASE("queue: the same at most once, with a fault") {
     for (const auto fault : explored_faults) {
-        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, 0);
+        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 0});
     }
 }
 
@@ -344,12 +345,14 @@ TEST_CASE("queue: three tabs of three jobs, three faults, by seeds") {
 }
 
 TEST_CASE("queue: within more switches, and of three tabs", "[.][long]") {
-    exhaust_queue({.jobs = {2, 1}}, {}, 2);
-    exhaust_queue({.jobs = {1, 1, 1}}, {}, 1);
+    exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 2});
+    exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 3, .ordered = true});
+    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1, .ordered = true});
     for (const auto fault : explored_faults) {
-        exhaust_queue({.jobs = {2, 1}}, {fault}, 1);
-        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, 1);
-        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, 0);
+        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1, .ordered = true});
+        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault},
+                      {.switches = 1, .ordered = true});
+        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 0});
     }
 }
 
@@ -357,10 +360,19 @@ TEST_CASE("queue: 5,000 seeds, three faults each", "[.][long]") {
     sample_queue({.jobs = {3, 3, 3}}, 1'000, 5'000);
 }
 
-TEST_CASE("queue: a fault, and two switches or three tabs", "[.][deep]") {
+TEST_CASE("queue: within more switches, with a fault", "[.][deep]") {
+    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1});
     for (const auto fault : explored_faults) {
-        exhaust_queue({.jobs = {1, 1}}, {fault}, 2);
-        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, 1);
+        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1});
+        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 2, .ordered = true});
+        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 1});
+        exhaust_queue({.jobs = {1, 1}}, {fault}, {.switches = 2});
+    }
+}
+
+TEST_CASE("queue: a fault, and three tabs", "[.][deep]") {
+    for (const auto fault : explored_faults) {
+        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 1});
     }
 }
 
