@@ -159,7 +159,7 @@ struct Exploration::State {
     /// Each switch more multiplies the work, by less each time. To be asked with what the search
     /// within `allowed` switches took.
     [[nodiscard]] bool hopeless(std::uint64_t steps) const {
-        const std::uint64_t first_growth = stage == Stage::between ? 6 : 12;
+        const std::uint64_t first_growth = stage == Stage::between ? 6 : 48;
         const auto growth = took == 0 ? first_growth : steps / took;
         return growth > 0 && steps / 2 > work_max() / growth;
     }
@@ -181,8 +181,9 @@ struct Exploration::State {
         }
         if (stage == Stage::switches && allowed <= request.switches_max) {
             stage = Stage::between;
-            took = 0;
-            return begin_search();
+            const auto without = std::exchange(took, 0);
+            // The first switch multiplies most.
+            if (allowed != 1 || without <= work_max() / 40) return begin_search();
         }
         end_level();
     }

@@ -50,8 +50,8 @@ struct MatrixBound {
 inline MatrixBound ci_bound() {
     return {.work = 2'000'000,
             .work_declared = 150'000,
-            .work_unbounded = 150'000,
-            .work_switches = 700'000,
+            .work_unbounded = 75'000,
+            .work_switches = 500'000,
             .seeds = 1'000};
 }
 inline MatrixBound deep_bound() {
