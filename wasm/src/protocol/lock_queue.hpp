@@ -239,6 +239,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] WaiterPtr front();
     void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
+    [[nodiscard]] bool takes_over();
     Task<void> expire(WaiterPtr waiter);
     Task<void> hear_out(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);

@@ -17,8 +17,9 @@ constexpr int releasing_turns = 4;
 /// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab
 /// uses up. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
-/// Of one other tab, that are remembered: it may have given up the older ones.
-constexpr std::ptrdiff_t places_heard = 8;
+/// Of one other tab, that are remembered: more than wait at a time. Of more the newest are
+/// forgotten, since the tab serves its own in their order.
+constexpr std::ptrdiff_t places_heard = 1'000;
 
 }  // namespace
 
@@ -99,11 +100,13 @@ void LockQueue::want(const Waiter& waiter, std::uint64_t number) {
 
 // --- Places in line -----------------------------------------------------------------------------
 
-/// Whether somebody of another tab came after all of this tab's places, and before this request.
+/// Whether somebody of another tab came after all of this tab's places, and before this request. A
+/// place that was given back is none.
 bool LockQueue::behind_a_rival(const Waiter& waiter) const {
+    const auto last = places_.empty() ? wanted_ : places_.back().number;
     return !waiter.options.if_available &&
            std::any_of(rivals_.begin(), rivals_.end(),
-                       [this](const Rival& rival) { return rival.wants == wants_; });
+                       [last](const Rival& rival) { return rival.wants >= last; });
 }
 
 /// A request that another tab's came before stands in line for itself, unless the tab is let linger
@@ -156,11 +159,12 @@ void LockQueue::leave_line() {
 }
 
 /// The oldest of the places in line, whomever it was taken for: nobody stands behind his own tab.
+/// Who does not wait needs none, and leaves them to those that do.
 LockQueue::Place LockQueue::next_place(const Waiter& first) {
-    while (!places_.empty()) {
+    while (!places_.empty() && !first.options.if_available) {
         auto place = std::move(places_.front());
         places_.pop_front();
-        if (place.mode == first.options.mode && !first.options.if_available) return place;
+        if (place.mode == first.options.mode) return place;
         place.ticket->give_back();
     }
     return {++wants_, first.options.mode, first.id, nullptr};
@@ -175,10 +179,8 @@ void LockQueue::note_rival(const LockMessage& message) {
         return of_tab(rival) && rival.number == number;
     });
     if (known) return;  // its first request waits yet
+    if (std::count_if(rivals_.begin(), rivals_.end(), of_tab) >= places_heard) return;
     if (rivals_.empty()) contended_ms_ = now_ms;
-    if (std::count_if(rivals_.begin(), rivals_.end(), of_tab) >= places_heard) {
-        rivals_.erase(std::find_if(rivals_.begin(), rivals_.end(), of_tab));
-    }
     rivals_.push_back({message.tab, number, since_ms.value_or(now_ms), context_.last_id, wants_});
 }
 
