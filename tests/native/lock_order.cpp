@@ -8,6 +8,7 @@
 namespace tabacus::test {
 namespace {
 
+using Complaints = std::vector<std::string>;
 using RequestPtr = LockPage::RequestPtr;
 
 const LockOptions shared{.mode = LockMode::shared};
@@ -46,6 +47,46 @@ bool holds(const RequestPtr& request) {
 bool waits(const RequestPtr& request) { return !request->granted && !request->ended; }
 
 }  // namespace
+
+TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits for it") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto first = queue.ask(0, shared);
+        const auto writer = queue.ask(0);
+        const auto later = queue.ask(1, shared);
+        const auto in_vain = queue.ask(2, {.mode = LockMode::shared, .if_available = true});
+        CHECK(waits(later));
+        CHECK(in_vain->unavailable);
+        queue.release(first);
+        CHECK(holds(writer));
+        queue.release(writer);
+        CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.complaints == Complaints{});
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a reader behind its own tab's writer comes before who asked later") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto first = queue.ask(0);
+        const auto reader = queue.ask(0, shared);
+        const auto later = queue.ask(2);
+        queue.release(first);
+        CHECK(holds(reader));
+        CHECK(waits(later));
+        queue.release(reader);
+        CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.complaints == Complaints{});
+        CHECK(queue.nothing_left());
+    }
+}
 
 TEST_CASE("lock: two tabs that ask by turns are served by turns, however many those are") {
     Queue queue(1, 2);
@@ -152,6 +193,49 @@ TEST_CASE("lock: a place that was given back keeps its tab's next request from n
         CHECK(waits(last));
         queue.release(next);
         last->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a reader waits for a writer that is next, whose tab still reads") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto reader = queue.ask(0, shared);
+        const auto other = queue.ask(2, shared);
+        const AbortSignal signal;
+        queue.ask_until(signal, 1);
+        const auto writer = queue.ask(0);
+        queue.give_up(signal);
+        const auto later = queue.ask(2, shared, 200);
+        CHECK(waits(later));
+        queue.release(reader);
+        queue.release(other);
+        CHECK(holds(writer));
+        queue.release(writer);
+        CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a reader's place beside another tab's overtakes no writer that asked before") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto holder = queue.ask(0);
+        const auto writer = queue.ask(0);
+        const auto between = queue.ask(1, shared);
+        const auto last = queue.ask(0, shared);
+        queue.release(holder);
+        CHECK(holds(writer));
+        CHECK(waits(between));
+        queue.release(writer);
+        CHECK(holds(between));
+        CHECK(holds(last));
+        for (const auto& request : {between, last}) request->let_go.complete({});
         queue.origin.run();
         CHECK(queue.nothing_left());
     }

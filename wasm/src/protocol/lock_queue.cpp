@@ -106,8 +106,9 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     if (asked.steal) {
         context_.scope.spawn(steal(waiter));
     } else {
+        waiter->turns = turns(*waiter);
         waiting_.push_back(waiter);
-        if (behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
+        if (waiter->turns || behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));

@@ -83,7 +83,7 @@ Task<void> LockQueue::obtain() {
         co_return;
     }
     if (taken) {
-        is_next(wanted_);
+        was_served_before(wanted_);
         possession_ = taken;
         possess(taken);
     } else if (!outcome) {
@@ -109,25 +109,44 @@ bool LockQueue::behind_a_rival(const Waiter& waiter) const {
                        [last](const Rival& rival) { return rival.wants >= last; });
 }
 
-/// A request that another tab's came before stands in line for itself, unless the tab is let linger
-/// for it. Who asks from then on came later, and is to know it.
+/// Whether a request that comes asks for another mode than whoever of this tab is before it: who
+/// has the lock or stands in line, does so in one mode, and other tabs would not see the other.
+bool LockQueue::turns(const Waiter& waiter) const {
+    if (waiter.options.if_available) return false;
+    const auto before = std::find_if(waiting_.rbegin(), waiting_.rend(),
+                                     [](const WaiterPtr& other) { return !other->ended; });
+    const auto mode = waiter.options.mode;
+    if (before != waiting_.rend()) return (*before)->options.mode != mode;
+    return possession_ && !possession_->active.empty() && possession_->mode != mode;
+}
+
+/// A request that another tab's came before, or that asks for another mode than the one before it,
+/// stands in line for itself, unless the tab is let linger for it or takes the lock for it anyway.
+/// Who asks from then on came later, and is to know it.
 Task<void> LockQueue::line_up(WaiterPtr waiter) {
     const auto self = weak_from_this();
     co_await soon();
-    if (self.expired() || waiter->ended || context_.asleep || !behind_a_rival(*waiter)) co_return;
+    if (self.expired() || waiter->ended || context_.asleep) co_return;
+    const bool turns = waiter->turns && !(taking_ && front() == waiter);
+    if (!turns && !behind_a_rival(*waiter)) co_return;
     if (place_of(*waiter) != places_.end()) co_return;  // it has inherited one
     const auto number = ++wants_;
     want(*waiter, number);
-    auto ticket = turnstile_->line_up(waiter->options.mode, [self, number] {
-        if (const auto alive = self.lock()) alive->is_next(number);
+    auto ticket = turnstile_->line_up(waiter->options.mode, [self] {
+        if (const auto alive = self.lock()) alive->ring();
     });
     if (ticket) places_.push_back({number, waiter->options.mode, waiter->id, std::move(ticket)});
 }
 
 /// Who waited before the tab did in this place has had its turn, or has gone.
-void LockQueue::is_next(std::uint64_t number) {
+void LockQueue::was_served_before(std::uint64_t number) {
     std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants < number; });
-    ring();
+}
+
+/// Whether one of the places is next in line, and shuts the gate for this tab's own sake.
+bool LockQueue::has_next_place() const {
+    return std::any_of(places_.begin(), places_.end(),
+                       [](const Place& one) { return one.ticket->next(); });
 }
 
 std::deque<LockQueue::Place>::iterator LockQueue::place_of(const Waiter& waiter) {
@@ -269,7 +288,8 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 break;
             }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
-        } else if (kept_from_sharing(*possession) && !co_await turnstile_->waited_for()) {
+        } else if (kept_from_sharing(*possession) &&
+                   !co_await turnstile_->waited_for(has_next_place())) {
             rivals_.clear();
             possession->taken_ms = context_.world.clock().now_ms();
             continue;
@@ -335,6 +355,9 @@ LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
     if (!first || first->options.mode != possession.mode) return nullptr;
     if (possession.mode == LockMode::exclusive && !possession.active.empty()) return nullptr;
     if (possession.uses == 0) return first;
+    // A place beside readers of other tabs may be next while this tab's turn before is not over.
+    const auto place = place_of(*first);
+    if (place != places_.end() && place->ticket->next()) was_served_before(place->number);
     const bool late = came_late(*first);
     // What another tab waits behind comes before it, however long that takes.
     if (!rivals_.empty() && !late) return first;
@@ -376,7 +399,8 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (!first || first->options.mode != possession->mode || !must_yield(*possession)) {
         co_return false;
     }
-    if (co_await turnstile_->waited_for() || !rivals_.empty() || over()) co_return false;
+    const bool waited_for = co_await turnstile_->waited_for(has_next_place());
+    if (waited_for || !rivals_.empty() || over()) co_return false;
     possession->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }
