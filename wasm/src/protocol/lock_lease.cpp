@@ -170,7 +170,7 @@ Task<LeaseTurnstile::Line> LeaseTurnstile::look_at_line() {
     co_return co_await read_line(*transaction);
 }
 
-Task<bool> LeaseTurnstile::waited_for() {
+Task<bool> LeaseTurnstile::waited_for(bool /*is_next*/) {
     auto line = co_await attempt(look_at_line());
     if (!line) co_return true;
     Seen seen;

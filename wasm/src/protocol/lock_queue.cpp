@@ -106,8 +106,9 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     if (asked.steal) {
         context_.scope.spawn(steal(waiter));
     } else {
+        waiter->turns = turns(*waiter);
         waiting_.push_back(waiter);
-        if (behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
+        if (waiter->turns || behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
@@ -156,15 +157,25 @@ void LockQueue::settle(const WaiterPtr& waiter, std::optional<Error> failure) {
 /// Ends a request that waits; what was asked of the browser for its sake alone is taken back.
 void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
     if (waiter->ended) return;
+    const bool takes = taking_ && front() == waiter;
     waiter->ended = true;  // before anything else can grant it
     waiter->failure = error;
     leave_line(*waiter);
-    if (taking_) {
-        const auto first = front();
-        if (!first || first->options.mode != taking_mode_) turnstile_->cancel();
-    }
+    if (takes && !takes_over()) turnstile_->cancel();
     ring();
     waiter->decided.complete({});
+}
+
+/// Whether the tab's next request goes on with what was asked of the browser for one that ended.
+/// Not if it has a place of its own, which is behind another tab's, nor if it never was to wait.
+bool LockQueue::takes_over() {
+    const auto next = front();
+    if (!next || next->options.mode != taking_mode_ || place_of(*next) != places_.end()) {
+        return false;
+    }
+    const auto& asked = next->options;
+    const bool expired = next->late && *asked.timeout_ms > 0;  // it waited, and so may the next
+    return !asked.if_available || expired;
 }
 
 Task<void> LockQueue::expire(WaiterPtr waiter) {
@@ -234,15 +245,16 @@ Task<void> LockQueue::take_by_force(WaiterPtr waiter) {
     const auto possession = co_await turnstile_->take(wish);
     // Who is robbed in this tab hears it at once, and where nothing else tells it.
     for (const auto& victim : robbed) lose(victim, "stolen");
-    if (waiter->ended || context_.asleep) {
+    // What was robbed before it was granted nobody reports again, to have it forgotten.
+    if (waiter->ended || context_.asleep || context_.closed || possession->lost) {
         turnstile_->let_go(possession);
+        if (context_.closed) co_await fail(closed_error());
         if (context_.asleep) co_await fail(ErrorCode::lock_lost, "the page was hidden meanwhile");
         co_return;
     }
     stolen_.push_back(possession);
     possess(possession);
-    const auto tokens_left = !possession->tokens.empty();
-    if (tokens_left && !possession->lost) waiter->grant = grant(asked, possession);
+    if (!possession->tokens.empty()) waiter->grant = grant(asked, possession);
     context_.scope.spawn(make_known(possession));
 }
 

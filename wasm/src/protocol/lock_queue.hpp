@@ -119,6 +119,7 @@ struct Ticket {
     bool over = false;               // given back, or robbed of what it stood for
     Completer<Unit> settled;
 
+    [[nodiscard]] bool next() const { return gate && !over; }
     void give_back() {
         over = true;
         signal.abort();
@@ -160,8 +161,8 @@ class Turnstile {
     /// Whether a take() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
     /// Whether another tab waits. Who has heard of one may have outlived it: it got its shared
-    /// grant, gave up or died.
-    virtual Task<bool> waited_for() = 0;
+    /// grant, gave up or died. `is_next`: this tab itself has a place ahead that is next in line.
+    virtual Task<bool> waited_for(bool is_next) = 0;
     /// Whether a take() under way is known to wait for other tabs. False also while what was asked
     /// has not been answered, and of what has been given the lock and is about to have it.
     virtual Task<bool> kept_waiting() = 0;
@@ -211,7 +212,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockOptions options;
         double since_ms = 0;
         bool ended = false;
-        bool late = false;  // its time is over: not available now is too late
+        bool turns = false;  // it asks for another mode than the one before it in its tab
+        bool late = false;   // its time is over: not available now is too late
         std::optional<Error> failure;
         std::shared_ptr<Grant> grant;
         Completer<Unit> decided;
@@ -239,6 +241,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] WaiterPtr front();
     void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
+    [[nodiscard]] bool takes_over();
     Task<void> expire(WaiterPtr waiter);
     Task<void> hear_out(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);
@@ -253,8 +256,10 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> drive();
     Task<void> obtain();
     [[nodiscard]] bool behind_a_rival(const Waiter& waiter) const;
+    [[nodiscard]] bool turns(const Waiter& waiter) const;
     Task<void> line_up(WaiterPtr waiter);
-    void is_next(std::uint64_t number);
+    void was_served_before(std::uint64_t number);
+    [[nodiscard]] bool has_next_place() const;
     std::deque<Place>::iterator place_of(const Waiter& waiter);
     void leave_line(const Waiter& waiter);
     void leave_line();

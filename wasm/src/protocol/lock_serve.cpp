@@ -17,8 +17,9 @@ constexpr int releasing_turns = 4;
 /// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab
 /// uses up. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
-/// Of one other tab, that are remembered: it may have given up the older ones.
-constexpr std::ptrdiff_t places_heard = 8;
+/// Of one other tab, that are remembered: more than wait at a time. Of more the newest are
+/// forgotten, since the tab serves its own in their order.
+constexpr std::ptrdiff_t places_heard = 1'000;
 
 }  // namespace
 
@@ -82,7 +83,7 @@ Task<void> LockQueue::obtain() {
         co_return;
     }
     if (taken) {
-        is_next(wanted_);
+        was_served_before(wanted_);
         possession_ = taken;
         possess(taken);
     } else if (!outcome) {
@@ -99,32 +100,53 @@ void LockQueue::want(const Waiter& waiter, std::uint64_t number) {
 
 // --- Places in line -----------------------------------------------------------------------------
 
-/// Whether somebody of another tab came after all of this tab's places, and before this request.
+/// Whether somebody of another tab came after all of this tab's places, and before this request. A
+/// place that was given back is none.
 bool LockQueue::behind_a_rival(const Waiter& waiter) const {
+    const auto last = places_.empty() ? wanted_ : places_.back().number;
     return !waiter.options.if_available &&
            std::any_of(rivals_.begin(), rivals_.end(),
-                       [this](const Rival& rival) { return rival.wants == wants_; });
+                       [last](const Rival& rival) { return rival.wants >= last; });
 }
 
-/// A request that another tab's came before stands in line for itself, unless the tab is let linger
-/// for it. Who asks from then on came later, and is to know it.
+/// Whether a request that comes asks for another mode than whoever of this tab is before it: who
+/// has the lock or stands in line, does so in one mode, and other tabs would not see the other.
+bool LockQueue::turns(const Waiter& waiter) const {
+    if (waiter.options.if_available) return false;
+    const auto before = std::find_if(waiting_.rbegin(), waiting_.rend(),
+                                     [](const WaiterPtr& other) { return !other->ended; });
+    const auto mode = waiter.options.mode;
+    if (before != waiting_.rend()) return (*before)->options.mode != mode;
+    return possession_ && !possession_->active.empty() && possession_->mode != mode;
+}
+
+/// A request that another tab's came before, or that asks for another mode than the one before it,
+/// stands in line for itself, unless the tab is let linger for it or takes the lock for it anyway.
+/// Who asks from then on came later, and is to know it.
 Task<void> LockQueue::line_up(WaiterPtr waiter) {
     const auto self = weak_from_this();
     co_await soon();
-    if (self.expired() || waiter->ended || context_.asleep || !behind_a_rival(*waiter)) co_return;
+    if (self.expired() || waiter->ended || context_.asleep) co_return;
+    const bool turns = waiter->turns && !(taking_ && front() == waiter);
+    if (!turns && !behind_a_rival(*waiter)) co_return;
     if (place_of(*waiter) != places_.end()) co_return;  // it has inherited one
     const auto number = ++wants_;
     want(*waiter, number);
-    auto ticket = turnstile_->line_up(waiter->options.mode, [self, number] {
-        if (const auto alive = self.lock()) alive->is_next(number);
+    auto ticket = turnstile_->line_up(waiter->options.mode, [self] {
+        if (const auto alive = self.lock()) alive->ring();
     });
     if (ticket) places_.push_back({number, waiter->options.mode, waiter->id, std::move(ticket)});
 }
 
 /// Who waited before the tab did in this place has had its turn, or has gone.
-void LockQueue::is_next(std::uint64_t number) {
+void LockQueue::was_served_before(std::uint64_t number) {
     std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants < number; });
-    ring();
+}
+
+/// Whether one of the places is next in line, and shuts the gate for this tab's own sake.
+bool LockQueue::has_next_place() const {
+    return std::any_of(places_.begin(), places_.end(),
+                       [](const Place& one) { return one.ticket->next(); });
 }
 
 std::deque<LockQueue::Place>::iterator LockQueue::place_of(const Waiter& waiter) {
@@ -156,11 +178,12 @@ void LockQueue::leave_line() {
 }
 
 /// The oldest of the places in line, whomever it was taken for: nobody stands behind his own tab.
+/// Who does not wait needs none, and leaves them to those that do.
 LockQueue::Place LockQueue::next_place(const Waiter& first) {
-    while (!places_.empty()) {
+    while (!places_.empty() && !first.options.if_available) {
         auto place = std::move(places_.front());
         places_.pop_front();
-        if (place.mode == first.options.mode && !first.options.if_available) return place;
+        if (place.mode == first.options.mode) return place;
         place.ticket->give_back();
     }
     return {++wants_, first.options.mode, first.id, nullptr};
@@ -175,10 +198,8 @@ void LockQueue::note_rival(const LockMessage& message) {
         return of_tab(rival) && rival.number == number;
     });
     if (known) return;  // its first request waits yet
+    if (std::count_if(rivals_.begin(), rivals_.end(), of_tab) >= places_heard) return;
     if (rivals_.empty()) contended_ms_ = now_ms;
-    if (std::count_if(rivals_.begin(), rivals_.end(), of_tab) >= places_heard) {
-        rivals_.erase(std::find_if(rivals_.begin(), rivals_.end(), of_tab));
-    }
     rivals_.push_back({message.tab, number, since_ms.value_or(now_ms), context_.last_id, wants_});
 }
 
@@ -267,7 +288,8 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 break;
             }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
-        } else if (kept_from_sharing(*possession) && !co_await turnstile_->waited_for()) {
+        } else if (kept_from_sharing(*possession) &&
+                   !co_await turnstile_->waited_for(has_next_place())) {
             rivals_.clear();
             possession->taken_ms = context_.world.clock().now_ms();
             continue;
@@ -333,6 +355,9 @@ LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
     if (!first || first->options.mode != possession.mode) return nullptr;
     if (possession.mode == LockMode::exclusive && !possession.active.empty()) return nullptr;
     if (possession.uses == 0) return first;
+    // A place beside readers of other tabs may be next while this tab's turn before is not over.
+    const auto place = place_of(*first);
+    if (place != places_.end() && place->ticket->next()) was_served_before(place->number);
     const bool late = came_late(*first);
     // What another tab waits behind comes before it, however long that takes.
     if (!rivals_.empty() && !late) return first;
@@ -374,7 +399,8 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (!first || first->options.mode != possession->mode || !must_yield(*possession)) {
         co_return false;
     }
-    if (co_await turnstile_->waited_for() || !rivals_.empty() || over()) co_return false;
+    const bool waited_for = co_await turnstile_->waited_for(has_next_place());
+    if (waited_for || !rivals_.empty() || over()) co_return false;
     possession->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }

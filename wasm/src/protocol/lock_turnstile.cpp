@@ -196,13 +196,18 @@ Task<std::shared_ptr<Possession>> WebTurnstile::rob(Wish wish) {
     co_return possession;
 }
 
-Task<bool> WebTurnstile::waited_for() {
+/// A writer whose own tab reads does not ask for the lock yet: it shuts the gate.
+Task<bool> WebTurnstile::waited_for(bool is_next) {
     auto snapshot = co_await attempt(context_.world.locks().query());
     if (!snapshot) co_return true;
+    const auto& held = snapshot.value().held;
     const auto& pending = snapshot.value().pending;
-    co_return std::any_of(pending.begin(), pending.end(), [&](const LockInfo& lock) {
-        return lock.name == context_.names.lock(key_) ||
-               lock.name == context_.names.lock_gate(key_);
+    const auto gate = context_.names.lock_gate(key_);
+    const bool shut = !is_next && std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
+        return lock.name == gate && lock.mode == LockMode::exclusive;
+    });
+    co_return shut || std::any_of(pending.begin(), pending.end(), [&](const LockInfo& lock) {
+        return lock.name == context_.names.lock(key_) || lock.name == gate;
     });
 }
 

@@ -1,0 +1,290 @@
+// The order of locks over tabs: who asked first is served first, whatever the tabs have, wait for,
+// or give up.
+#include <catch2/catch_test_macros.hpp>
+
+#include "lock_scene.hpp"
+#include "seeds.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using Complaints = std::vector<std::string>;
+using RequestPtr = LockPage::RequestPtr;
+
+const LockOptions shared{.mode = LockMode::shared};
+
+/// Tabs that ask one after another; what each step begins is over before the next.
+struct Queue : LockScene {
+    explicit Queue(std::uint64_t seed = 1, int tabs = 3)
+        : LockScene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed)) {
+        for (int i = 0; i <= tabs; ++i) open();
+    }
+    void settle(double delay_ms = 60) { wait_ms(*this, *members.back().page, delay_ms); }
+    RequestPtr ask(std::size_t tab, LockOptions options = {}, double settle_ms = 60) {
+        const auto request = members[tab].page->hold(std::move(options));
+        settle(settle_ms);
+        return request;
+    }
+    /// That gives up when its signal is aborted.
+    RequestPtr ask_until(const AbortSignal& signal, std::size_t tab, LockOptions options = {}) {
+        options.signal = signal;
+        return ask(tab, std::move(options));
+    }
+    void give_up(const AbortSignal& signal) {
+        signal.abort();
+        settle();
+    }
+    void release(const RequestPtr& request) {
+        request->let_go.complete({});
+        settle();
+    }
+};
+
+bool holds(const RequestPtr& request) {
+    return request->granted && !request->ended && request->loss.empty();
+}
+
+bool waits(const RequestPtr& request) { return !request->granted && !request->ended; }
+
+}  // namespace
+
+TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits for it") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto first = queue.ask(0, shared);
+        const auto writer = queue.ask(0);
+        const auto later = queue.ask(1, shared);
+        const auto in_vain = queue.ask(2, {.mode = LockMode::shared, .if_available = true});
+        CHECK(waits(later));
+        CHECK(in_vain->unavailable);
+        queue.release(first);
+        CHECK(holds(writer));
+        queue.release(writer);
+        CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.complaints == Complaints{});
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a reader behind its own tab's writer comes before who asked later") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto first = queue.ask(0);
+        const auto reader = queue.ask(0, shared);
+        const auto later = queue.ask(2);
+        queue.release(first);
+        CHECK(holds(reader));
+        CHECK(waits(later));
+        queue.release(reader);
+        CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.complaints == Complaints{});
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: two tabs that ask by turns are served by turns, however many those are") {
+    Queue queue(1, 2);
+    const auto first = queue.ask(0);
+    auto expected = queue.judge.order;
+    for (int asked = 0; asked < 40; ++asked) {
+        queue.members[asked % 2 == 0 ? 1 : 0].page->count({}, 1, 1);
+        expected.push_back(queue.last_request);
+        queue.settle(30);
+    }
+    first->let_go.complete({});
+    queue.origin.run();
+    CHECK(queue.judge.order == expected);
+}
+
+TEST_CASE("lock: who would not wait does not when the one before it in its tab gives up") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto holder = queue.ask(1);
+        const AbortSignal signal;
+        const auto gives_up = queue.ask_until(signal, 0);
+        const bool no_time = seed % 2 == 0;
+        const LockOptions hurried =
+            no_time ? LockOptions{.timeout_ms = 0} : LockOptions{.if_available = true};
+        const auto in_vain = queue.ask(0, hurried, 5);
+        queue.give_up(signal);
+        CHECK(gives_up->error == ErrorCode::aborted);
+        CHECK(in_vain->ended);
+        if (no_time) {
+            CHECK(in_vain->error == ErrorCode::timed_out);
+        } else {
+            CHECK(in_vain->unavailable);
+        }
+        queue.release(holder);
+        queue.origin.run();
+        CHECK_FALSE(in_vain->granted);
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: who would not wait takes no place in line from its tab's next request") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto holder = queue.ask(1);
+        const AbortSignal signal;
+        const auto gives_up = queue.ask_until(signal, 0);
+        const auto between = queue.ask(2);
+        const auto in_vain = queue.members[0].page->hold({.if_available = true});
+        const auto next = queue.ask(0, {}, 5);
+        queue.give_up(signal);
+        CHECK(in_vain->unavailable);
+        const auto last = queue.ask(2);
+        queue.release(holder);
+        CHECK(holds(between));
+        queue.release(between);
+        CHECK(holds(next));
+        CHECK(waits(last));
+        queue.release(next);
+        CHECK(holds(last));
+        last->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: who asked after another tab does not take the place of one that gives up") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto holder = queue.ask(2, shared);
+        const AbortSignal signal;
+        queue.ask_until(signal, 0);
+        const auto reader = queue.ask(1, shared);
+        const auto writer = queue.ask(0);
+        queue.give_up(signal);
+        CHECK(holds(reader));
+        CHECK(waits(writer));
+        queue.release(holder);
+        queue.release(reader);
+        CHECK(holds(writer));
+        writer->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a place that was given back keeps its tab's next request from none") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto holder = queue.ask(0);
+        const auto between = queue.ask(1);
+        const AbortSignal signal;
+        queue.ask_until(signal, 0);
+        queue.give_up(signal);
+        const auto next = queue.ask(0);
+        const auto last = queue.ask(2);
+        queue.release(holder);
+        CHECK(holds(between));
+        queue.release(between);
+        CHECK(holds(next));
+        CHECK(waits(last));
+        queue.release(next);
+        last->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a reader waits for a writer that is next, whose tab still reads") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto reader = queue.ask(0, shared);
+        const auto other = queue.ask(2, shared);
+        const AbortSignal signal;
+        queue.ask_until(signal, 1);
+        const auto writer = queue.ask(0);
+        queue.give_up(signal);
+        const auto later = queue.ask(2, shared, 200);
+        CHECK(waits(later));
+        queue.release(reader);
+        queue.release(other);
+        CHECK(holds(writer));
+        queue.release(writer);
+        CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a reader's place beside another tab's overtakes no writer that asked before") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        const auto holder = queue.ask(0);
+        const auto writer = queue.ask(0);
+        const auto between = queue.ask(1, shared);
+        const auto last = queue.ask(0, shared);
+        queue.release(holder);
+        CHECK(holds(writer));
+        CHECK(waits(between));
+        queue.release(writer);
+        CHECK(holds(between));
+        CHECK(holds(last));
+        for (const auto& request : {between, last}) request->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: of two thieves at once the robbed one sees who holds it afterwards") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        queue.judge.lenient = true;
+        for (const std::size_t tab : {0U, 1U, 2U}) queue.release(queue.ask(tab));
+        std::vector<RequestPtr> thieves;
+        for (const std::size_t tab : {0U, 1U}) {
+            thieves.push_back(queue.members[tab].page->hold({.steal = true}));
+            queue.steps(queue.random.below(20));
+        }
+        queue.settle(200);
+        for (const auto& thief : thieves) queue.release(thief);
+        const auto holder = queue.ask(2, shared);
+        REQUIRE(holder->granted);
+        for (const std::size_t tab : {0U, 1U}) {
+            std::optional<bool> locked;
+            run_in(
+                queue.members[tab].page->scope(), queue.members[tab].page->table().is_locked("l"),
+                [&](bool is) { locked = is; }, [](const Failure&) {});
+            queue.until([&] { return locked.has_value(); });
+            CHECK(locked == true);
+        }
+        queue.release(holder);
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a theft under way ends with its tab, and shuts nobody out") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        Queue queue(seed);
+        queue.judge.lenient = true;
+        queue.ask(0);
+        const auto thief = queue.members[1].page->hold({.steal = true});
+        queue.steps(queue.random.below(30));
+        const bool granted = thief->granted;
+        queue.members[1].page->table().close();
+        queue.settle(500);
+        if (!granted) CHECK(thief->error == ErrorCode::closed);
+        const auto later = queue.ask(2, {}, 3'000);
+        CHECK((holds(later) || queue.judge.inside.front().request == 1));
+    }
+}
+
+}  // namespace tabacus::test
