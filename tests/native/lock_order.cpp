@@ -11,7 +11,7 @@ namespace {
 using Complaints = std::vector<std::string>;
 using RequestPtr = LockPage::RequestPtr;
 
-const LockOptions shared{.mode = LockMode::shared};
+const LockOptions to_read{.mode = LockMode::shared};
 
 /// Tabs that ask one after another; what each step begins is over before the next.
 struct Queue : LockScene {
@@ -52,9 +52,9 @@ TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits fo
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         Queue queue(seed);
-        const auto first = queue.ask(0, shared);
+        const auto first = queue.ask(0, to_read);
         const auto writer = queue.ask(0);
-        const auto later = queue.ask(1, shared);
+        const auto later = queue.ask(1, to_read);
         const auto in_vain = queue.ask(2, {.mode = LockMode::shared, .if_available = true});
         CHECK(waits(later));
         CHECK(in_vain->unavailable);
@@ -74,7 +74,7 @@ TEST_CASE("lock: a reader behind its own tab's writer comes before who asked lat
         CAPTURE(seed);
         Queue queue(seed);
         const auto first = queue.ask(0);
-        const auto reader = queue.ask(0, shared);
+        const auto reader = queue.ask(0, to_read);
         const auto later = queue.ask(2);
         queue.release(first);
         CHECK(holds(reader));
@@ -158,10 +158,10 @@ TEST_CASE("lock: who asked after another tab does not take the place of one that
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         Queue queue(seed);
-        const auto holder = queue.ask(2, shared);
+        const auto holder = queue.ask(2, to_read);
         const AbortSignal signal;
         queue.ask_until(signal, 0);
-        const auto reader = queue.ask(1, shared);
+        const auto reader = queue.ask(1, to_read);
         const auto writer = queue.ask(0);
         queue.give_up(signal);
         CHECK(holds(reader));
@@ -202,13 +202,13 @@ TEST_CASE("lock: a reader waits for a writer that is next, whose tab still reads
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         Queue queue(seed);
-        const auto reader = queue.ask(0, shared);
-        const auto other = queue.ask(2, shared);
+        const auto reader = queue.ask(0, to_read);
+        const auto other = queue.ask(2, to_read);
         const AbortSignal signal;
         queue.ask_until(signal, 1);
         const auto writer = queue.ask(0);
         queue.give_up(signal);
-        const auto later = queue.ask(2, shared, 200);
+        const auto later = queue.ask(2, to_read, 200);
         CHECK(waits(later));
         queue.release(reader);
         queue.release(other);
@@ -227,8 +227,8 @@ TEST_CASE("lock: a reader's place beside another tab's overtakes no writer that 
         Queue queue(seed);
         const auto holder = queue.ask(0);
         const auto writer = queue.ask(0);
-        const auto between = queue.ask(1, shared);
-        const auto last = queue.ask(0, shared);
+        const auto between = queue.ask(1, to_read);
+        const auto last = queue.ask(0, to_read);
         queue.release(holder);
         CHECK(holds(writer));
         CHECK(waits(between));
@@ -254,7 +254,7 @@ TEST_CASE("lock: of two thieves at once the robbed one sees who holds it afterwa
         }
         queue.settle(200);
         for (const auto& thief : thieves) queue.release(thief);
-        const auto holder = queue.ask(2, shared);
+        const auto holder = queue.ask(2, to_read);
         REQUIRE(holder->granted);
         for (const std::size_t tab : {0U, 1U}) {
             std::optional<bool> locked;
