@@ -33,13 +33,14 @@ if(TABACUS_SANITIZE MATCHES "thread")
     tabacus_sources(library_sources wasm/src/sync)
     list(FILTER test_sources INCLUDE REGEX "/sync_[a-z_]+[.]cpp$")
 endif()
-# What explores schedules by the million is for the release build. The sanitizers run what it runs, and
-# the explorer's own tests.
-set(explorations ${test_sources})
-list(FILTER explorations INCLUDE REGEX
-     "/explore_(counters|limits|locks|long|matrix|planted|positions|queue|scenes|state|threads)[.]cpp$")
 if(TABACUS_SANITIZE)
-    list(REMOVE_ITEM test_sources ${explorations})
+    # What explores schedules by the million is for the release build. The sanitizers run what it runs,
+    # and the explorer's own tests.
+    list(FILTER test_sources EXCLUDE REGEX
+         "/explore_(counters|limits|locks|long|matrix|planted|positions|queue|scenes|state|threads)[.]cpp$")
+    # A failure destroys the frames that it passes, as in the core in a browser, instead of being thrown
+    # through them (task.hpp). The other builds run the same tests with it thrown.
+    add_compile_definitions(TABACUS_UNWIND_BY_DESTRUCTION)
 endif()
 tabacus_sources(bench_sources bench/native)
 
@@ -63,26 +64,6 @@ if(test_sources)
     add_executable(tabacus_tests ${test_sources})
     target_link_libraries(tabacus_tests PRIVATE tabacus Catch2::Catch2WithMain)
     catch_discover_tests(tabacus_tests DISCOVERY_MODE PRE_TEST)
-
-    # One thread runs these: nothing for ThreadSanitizer.
-    if(NOT TABACUS_SANITIZE MATCHES "thread")
-        set(searches ${test_sources})
-        list(FILTER searches INCLUDE REGEX "/explore_search[.]cpp$")
-        add_executable(tabacus_explorations EXCLUDE_FROM_ALL ${explorations} ${searches})
-        target_link_libraries(tabacus_explorations PRIVATE tabacus Catch2::Catch2WithMain)
-
-        # The protocols once more as the core in a browser runs them: a failure destroys the frames that
-        # it passes instead of being thrown through them (task.hpp).
-        tabacus_sources(unwound_sources wasm/src/protocol wasm/src/lab)
-        set(unwound_tests ${test_sources})
-        list(FILTER unwound_tests INCLUDE REGEX "/(task_coroutines|protocol_[a-z]+|lock_[a-z]+|queue_[a-z]+|limits)[.]cpp$")
-        add_executable(tabacus_tests_unwound ${unwound_sources} ${unwound_tests})
-        target_include_directories(tabacus_tests_unwound PRIVATE wasm/include wasm/src)
-        target_compile_definitions(tabacus_tests_unwound PRIVATE TABACUS_UNWIND_BY_DESTRUCTION)
-        target_link_libraries(tabacus_tests_unwound PRIVATE Threads::Threads Catch2::Catch2WithMain)
-        catch_discover_tests(
-            tabacus_tests_unwound TEST_PREFIX "unwound: " DISCOVERY_MODE PRE_TEST)
-    endif()
 endif()
 
 # What strangers write is parsed under libFuzzer too, where the compiler has it: a short run of fixed

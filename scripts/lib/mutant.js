@@ -1,10 +1,12 @@
 /**
- * A planted fault: one native source compiled with it into a scratch folder, linked before the
- * library whose object it stands in for, and one test run. The working tree is only read.
+ * A planted fault: the unit of the native release build that has the source compiled with it into a
+ * scratch folder, linked before the library whose object it stands in for, and one test run. The working
+ * tree is only read.
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { Failure } from './failure.js';
 import { buildFolder, repository } from './paths.js';
 import { run } from './run.js';
 import { toolchain } from './toolchain.js';
@@ -22,7 +24,8 @@ import { toolchain } from './toolchain.js';
 
 /** @typedef {'killed' | 'survived' | 'not found' | 'not built'} Fate */
 
-const PRESET = join(buildFolder, 'native-debug');
+export const PRESET = 'native-release';
+const FOLDER = join(buildFolder, PRESET);
 
 /** A test that hangs has seen the fault too; sound, each takes a few seconds. */
 const PATIENCE_S = 30;
@@ -34,24 +37,12 @@ const quoted = (word) => `'${word.replaceAll("'", `'\\''`)}'`;
 const spec = (name) => name.replace(/[,[\]\\"]/g, '\\$&');
 
 /**
- * @param {string} script  for the shell, in the build folder of native-debug
+ * @param {string} script  for the shell, in the build folder
  * @param {string} log
  */
 async function inBuild(script, log) {
     const tools = await toolchain();
-    await run(tools.command('sh', ['-c', `cd ${quoted(PRESET)} && ${script}`]), log);
-}
-
-/**
- * The named tests without any fault: what fails then, kills nothing.
- *
- * @param {Mutant[]} mutants
- * @param {string} log
- */
-export async function control(mutants, log) {
-    for (const test of new Set(mutants.map((mutant) => mutant.test))) {
-        await inBuild(`./tabacus_tests ${quoted(spec(test))}`, log);
-    }
+    await run(tools.command('sh', ['-c', `cd ${quoted(FOLDER)} && ${script}`]), log);
 }
 
 /**
@@ -69,24 +60,49 @@ function plant(folder, { file, find, replace }) {
     return true;
 }
 
-/** @typedef {{ file: string, command: string, output: string }} CompileCommand */
+/**
+ * @typedef {object} Unit  of the build: one source, or several that are compiled as one
+ * @property {string} command
+ * @property {string} output
+ * @property {string} source  its text
+ * @property {string} near  the folder of its sources
+ */
+
+/** @param {string} path  @returns {Unit} */
+function unitOf(path) {
+    /** @type {{ file: string, command: string, output: string }[]} */
+    const known = JSON.parse(readFileSync(join(FOLDER, 'compile_commands.json'), 'utf8'));
+    const file = join(repository, path);
+    for (const { file: unit, command, output } of known) {
+        const source = unit === file ? including(file) : readFileSync(unit, 'utf8');
+        if (source.includes(including(file))) return { command, output, source, near: dirname(file) };
+    }
+    throw new Error(`${path} is not compiled in ${PRESET}`);
+}
+
+/** @param {string} path */
+const including = (path) => `#include "${path}"`;
+
+/** @param {Mutant} mutant */
+const unitsOf = ({ file, compiles = [file] }) => [
+    ...new Map(compiles.map((path) => [unitOf(path).output, unitOf(path)])).values(),
+];
 
 /**
- * CMake's own commands, with the folder of the mutant looked through first.
+ * CMake's own commands, unoptimised, with the folder of the mutant looked through first.
  *
  * @param {string} folder
  * @param {Mutant} mutant
  */
-function compileScript(folder, { file, compiles = [file] }) {
-    /** @type {CompileCommand[]} */
-    const known = JSON.parse(readFileSync(join(PRESET, 'compile_commands.json'), 'utf8'));
-    return compiles.map((path, i) => {
-        const found = known.find((one) => one.file === join(repository, path));
-        if (!found) throw new Error(`${path} is not compiled in native-debug`);
-        const [command = ''] = found.command.split(' -o ');
-        const source = join(path === file ? folder : repository, path);
-        const near = ['wasm/include', 'wasm/src'].map((at) => `-I${join(folder, at)}`).join(' ');
-        return `${command.replace(' ', ` ${near} `)} -Wno-error -g0 -iquote ${dirname(found.file)} -o ${folder}/${i}.o -c ${source}`;
+function compileScript(folder, mutant) {
+    const sound = including(join(repository, mutant.file));
+    const faulty = including(join(folder, mutant.file));
+    return unitsOf(mutant).map(({ command, source, near }, i) => {
+        const [words = ''] = command.split(' -o ');
+        const unit = join(folder, `${i}.cpp`);
+        writeFileSync(unit, source.replace(sound, faulty));
+        const first = ['wasm/include', 'wasm/src'].map((at) => `-I${join(folder, at)}`).join(' ');
+        return `${words.replace(' ', ` ${first} `)} -O0 -Wno-error -iquote ${near} -o ${folder}/${i}.o -c ${unit}`;
     });
 }
 
@@ -97,9 +113,10 @@ function compileScript(folder, { file, compiles = [file] }) {
  * @param {string} folder
  * @param {Mutant} mutant
  */
-function linkScript(folder, { file, compiles = [file] }) {
-    const objects = compiles.map((_, i) => `${folder}/${i}.o`).join(' ');
-    const stands = compiles.map((path) => `-e ${quoted(`s# [^ ]*/${path}\\.o# #`)}`).join(' ');
+function linkScript(folder, mutant) {
+    const units = unitsOf(mutant);
+    const objects = units.map((_, i) => `${folder}/${i}.o`).join(' ');
+    const stands = units.map(({ output }) => `-e ${quoted(`s# [^ ]*/${basename(output)} # #`)}`).join(' ');
     return `ninja -t commands tabacus_tests | tail -n 1 | sed ${stands} \
         -e ${quoted(`s# -o tabacus_tests # -o ${folder}/tests #`)} \
         -e ${quoted(`s#clang++ #clang++ ${objects} #`)} -e ${quoted('s#--dependency-file=[^ ]*#-O0#')} > ${folder}/link.sh && sh ${folder}/link.sh`;
@@ -126,5 +143,23 @@ export async function tryMutant(mutant, log) {
         return 'killed';
     } finally {
         rmSync(folder, { recursive: true, force: true });
+    }
+}
+
+/**
+ * The named tests without any fault: what fails then, kills nothing. And a source and a test put in their own
+ * places: whatever a fault is, it must not be killed by how it was built.
+ *
+ * @param {Mutant[]} mutants
+ * @param {string} log
+ */
+export async function control(mutants, log) {
+    for (const test of new Set(mutants.map((mutant) => mutant.test))) {
+        await inBuild(`./tabacus_tests ${quoted(spec(test))}`, log);
+    }
+    for (const mutant of [mutants.find(({ compiles }) => compiles), mutants.find(({ compiles }) => !compiles)]) {
+        if (!mutant) continue;
+        const fate = await tryMutant({ ...mutant, name: 'sound', replace: mutant.find }, log);
+        if (fate !== 'survived') throw new Failure(`“${mutant.test}” without a fault: ${fate} (${log})`);
     }
 }

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './cmake.js';
 import { NOTHING } from './counts.js';
-import { control, tryMutant } from './mutant.js';
+import { control, PRESET, tryMutant } from './mutant.js';
 import { logFolder } from './paths.js';
 import { seconds, step } from './progress.js';
 
@@ -32,7 +32,7 @@ async function judge(mutant) {
  * @returns {Promise<import('./counts.js').Counts>} killed ones as passed, all others as failed
  */
 export async function tryMutants(mutants, cores) {
-    await build('native-debug', ['tabacus_tests']);
+    await build(PRESET, ['tabacus_tests']);
     const logs = join(logFolder, 'mutants');
     rmSync(logs, { recursive: true, force: true });
     mkdirSync(logs, { recursive: true });

@@ -63,13 +63,13 @@ const matrix = async (/** @type {Report} */ report) => {
     if (wrong.length > 0) throw new Failure(wrong.join('\n'));
 };
 
-/** What explores schedules by the million: every test of it, and the hidden long ones. */
-const explorations = async (/** @type {Report} */ report) => {
-    const [log, junit] = [join(logFolder, 'explorations.log'), join(logFolder, 'explorations.xml')];
+/** Every test, those that explore schedules by the million and the hidden long ones among them. */
+const released = async (/** @type {Report} */ report) => {
+    const [log, junit] = [join(logFolder, 'native-release.log'), join(logFolder, 'native-release.xml')];
     for (const old of [log, junit]) rmSync(old, { force: true });
     const tools = await toolchain();
     const reporters = ['-r', 'console', '-r', `junit::out=${junit}`];
-    const tests = join(buildFolder, 'native-release/tabacus_explorations');
+    const tests = join(buildFolder, 'native-release/tabacus_tests');
     try {
         await run(tools.command(tests, ['~[.],[long]', ...reporters]), log);
     } finally {
@@ -112,16 +112,10 @@ export const STAGES = [
         run: () => build(preset),
     })),
     {
-        name: 'build-tests',
-        needs: ['toolchain'],
-        cores: 2,
-        run: () => build('native-debug', ['tabacus_tests']),
-    },
-    {
         name: 'build-native-release',
         needs: ['toolchain'],
         cores: 2,
-        run: () => build('native-release', ['tabacus_explorations', 'tabacus_matrix']),
+        run: () => build('native-release', ['tabacus_tests', 'tabacus_matrix']),
     },
 
     {
@@ -163,14 +157,22 @@ export const STAGES = [
         cores: 1,
         run: ctest(preset),
         checks: true,
-        onlyNamed: preset === 'native-debug', // the same tests as under the address sanitizer and in explorations
+        onlyNamed: preset === 'native-debug', // the same tests as in the release build
     })),
     {
         name: 'clang-tidy',
         group: 'lint',
-        needs: ['build-tests', 'build-wasm-threads'],
+        needs: ['build-native-release', 'build-wasm-threads'],
         cores: 1,
         run: check(() => clangTidy(1)),
+        checks: true,
+    },
+    {
+        name: 'native-release',
+        group: 'native',
+        needs: ['build-native-release'],
+        cores: 1,
+        run: released,
         checks: true,
     },
     {
@@ -195,16 +197,8 @@ export const STAGES = [
         checks: true,
     },
     {
-        name: 'explorations',
-        group: 'native',
-        needs: ['build-native-release'],
-        cores: 1,
-        run: explorations,
-        checks: true,
-    },
-    {
         name: 'mutants',
-        needs: ['build-tests'],
+        needs: ['build-native-release'],
         cores: 2,
         run: async (report) => {
             const counts = await tryMutants(MUTANTS, 2);

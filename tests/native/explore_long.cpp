@@ -1,5 +1,5 @@
-// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_explorations
-// [long]` of a release build.
+// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_tests [long]`
+// of a release build.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -87,9 +87,6 @@ class Counting {
     }
     void fail(const std::exception_ptr& error) {
         --pending;
-        note(error);
-    }
-    void note(const std::exception_ptr& error) {
         try {
             std::rethrow_exception(error);
         } catch (const Error& known) {
@@ -100,18 +97,18 @@ class Counting {
         std::int64_t added = 0;
         for (int i = 0; i < adds; ++i) {
             judge_.attempt(n);
-            try {
-                co_await counter_->add(n);
+            const auto outcome = co_await attempt(counter_->add(n));
+            if (outcome) {
                 ++added;
-            } catch (...) {
-                note(std::current_exception());
+            } else {
+                errors.push_back(outcome.error().code());
             }
         }
-        try {
-            co_await counter_->flush();
+        const auto flushed = co_await attempt(counter_->flush());
+        if (flushed) {
             for (; added > 0; --added) judge_.acknowledge({n > 0 ? n : 0, n < 0 ? -n : 0});
-        } catch (...) {
-            note(std::current_exception());
+        } else {
+            errors.push_back(flushed.error().code());
         }
         --pending;
     }

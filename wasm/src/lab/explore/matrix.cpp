@@ -142,10 +142,9 @@ struct CellExploration::State {
             const auto& setup = setups[next];
             const auto sought = setup.counting.may_lose ? Finding::exceeded : Finding::lost;
             if (report.found(sought)) continue;
-            const bool declared = setup.counting.may_lose ? report.may_exceed : report.may_lose;
             exploration = std::make_unique<Exploration>(
                 ExploreRequest{.setup = setup,
-                               .work_max = declared ? bound.work_declared : bound.work,
+                               .work_max = work_of(sought),
                                .unbounded_work_max = bound.work_unbounded,
                                .switches_work_max = bound.work_switches,
                                .switches_max = bound.switches,
@@ -155,6 +154,12 @@ struct CellExploration::State {
                                .faultless = level_without_faults(setup.counting)});
             return;
         }
+    }
+
+    /// Steps at most, of a search for this.
+    [[nodiscard]] std::uint64_t work_of(Finding sought) const {
+        if (sought == Finding::lost) return report.may_lose ? bound.work_declared : bound.work;
+        return report.may_exceed ? bound.work_declared : bound.work_excess;
     }
 
     /// What happens without a fault happens with any, also where a bound did not come across it
