@@ -9,7 +9,7 @@ if(TABACUS_SANITIZE)
     # are slow; assertions stay on. Sizes of objects are AddressSanitizer's to watch: asked of both,
     # they take a third of the compiler's time.
     add_compile_options(
-        -O1 -gline-tables-only -fsanitize=${TABACUS_SANITIZE} -fno-sanitize=object-size
+        -O1 -mllvm -fast-isel -gline-tables-only -fsanitize=${TABACUS_SANITIZE} -fno-sanitize=object-size
         -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${TABACUS_SANITIZE})
 endif()

@@ -33,11 +33,11 @@ export async function format() {
 }
 
 /**
- * Over what the native and the threads builds compile; the latter has the browser's part.
+ * Over what the release and the threads builds compile; the latter has the browser's part.
  * @param {number} jobs
  */
 export async function clangTidy(jobs) {
-    const databases = ['native-debug', 'wasm-threads'].map((preset) => join(buildFolder, preset));
+    const databases = ['native-release', 'wasm-threads'].map((preset) => join(buildFolder, preset));
     const missing = databases.find((folder) => !existsSync(join(folder, 'compile_commands.json')));
     if (missing) throw new Failure(`${missing} is not configured`);
     await tidyAll(await toolchain(), databases, freshLog('clang-tidy'), jobs);

@@ -16,7 +16,7 @@ import { sources } from './sources.js';
 import { whenStale } from './stamp.js';
 
 const FOLDER = join(buildFolder, 'tidy');
-const BATCH_FILES_MAX = 14;
+const BATCH_FILES_MAX = 60;
 
 /**
  * How far the path analyser follows one function: a fifteenth of its default, which it reaches only in the
@@ -27,7 +27,7 @@ const ANALYSER = ['-Xclang', '-analyzer-config', '-Xclang', 'max-nodes=15000'].m
 );
 
 /** Of tests, those that begin with the same word: others use names of their own. @param {string} file */
-const wordOf = (file) => (file.includes('/tests/') ? basename(file).replace(/_.*/, '') : '');
+const wordOf = (file) => (file.includes('/tests/') ? basename(file, '.cpp').replace(/_.*/, '') : '');
 
 /** @typedef {{ directory: string, command: string, file: string }} CompileCommand */
 /** @typedef {{ name: string, files: CompileCommand[], wasm: boolean }} Batch */
