@@ -60,7 +60,7 @@ void sampling_row(const char* name, double seconds, const CountingSetup& setup) 
 }  // namespace
 
 int main(int count, char** arguments) {
-    const double seconds = count > 1 ? std::atof(arguments[1]) : 2;
+    const double seconds = count > 1 ? std::strtod(arguments[1], nullptr) : 2;
     const auto transactional = setup_for("transactional", 2, {Fault::kill});
     search_row("search, transactional, every schedule", seconds, transactional, false);
     search_row("search, transactional, reduced", seconds, transactional, true);

@@ -7,6 +7,7 @@ import {
     readdirSync,
     renameSync,
     rmSync,
+    symlinkSync,
     writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ import { withLock } from './lock.js';
 import { debianMirror } from './mirror.js';
 import { cacheFolder, logFolder } from './paths.js';
 import { step } from './progress.js';
-import { DEBOOTSTRAP_SCRIPT, EMSCRIPTEN_MIN, PACKAGES, RECIPE, SUITE, TOOLS } from './recipe.js';
+import { DEBOOTSTRAP_SCRIPT, EMSCRIPTEN_MIN, LINKS, PACKAGES, RECIPE, SUITE, TOOLS } from './recipe.js';
 import { command, isRoot, read, run } from './run.js';
 
 const root = join(cacheFolder, 'toolchain');
@@ -62,6 +63,7 @@ async function make() {
     removePartial();
     mkdirSync(downloads, { recursive: true });
     await step(`toolchain: Debian ${SUITE} with Emscripten, in ${root}`, () => debootstrap(mirror));
+    for (const [name, target] of Object.entries(LINKS)) symlinkSync(target, join(partial, 'usr/bin', name));
     if (!works(partial)) throw new Failure(`${partial} was made, but its emcc does not work`);
     writeFileSync(join(partial, stamp), RECIPE);
     rmSync(root, { recursive: true, force: true });
@@ -85,7 +87,7 @@ function beginning() {
         : [];
     return kept.length > 0
         ? `toolchain: resumes an interrupted download, ${kept.length} packages are here already`
-        : 'toolchain: starts from the beginning, about 300 MB to download';
+        : 'toolchain: starts from the beginning, about 360 MB to download';
 }
 
 /** Where to make a root from; throws where this machine cannot make one. */

@@ -3,12 +3,12 @@
  * what its runner counted; each linter counts as one check.
  */
 
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MUTANTS } from '../../tests/mutation/mutants.js';
 import { browsers } from './browsers.js';
 import { build } from './cmake.js';
-import { junitCounts, NOTHING } from './counts.js';
+import { catchCounts, NOTHING, sum } from './counts.js';
 import { Failure } from './failure.js';
 import { clangFormat, clangTidy, eslint, tsc } from './lint.js';
 import { tryMutants } from './mutation.js';
@@ -42,13 +42,16 @@ const check = (body) => async (/** @type {Report} */ report) => {
 
 /** @param {string} preset */
 const ctest = (preset) => async (/** @type {Report} */ report) => {
-    const [log, junit] = [join(logFolder, `${preset}.log`), join(logFolder, `${preset}.xml`)];
-    for (const old of [log, junit]) rmSync(old, { force: true });
+    const log = join(logFolder, `${preset}.log`);
+    const reports = join(buildFolder, preset, 'reports');
+    for (const old of [log, reports]) rmSync(old, { recursive: true, force: true });
+    mkdirSync(reports);
     const tools = await toolchain();
     try {
-        await run(tools.command('ctest', ['--preset', preset, '--output-junit', junit]), log);
+        await run(tools.command('ctest', ['--preset', preset]), log);
     } finally {
-        if (existsSync(junit)) report(junitCounts(readFileSync(junit, 'utf8')));
+        const texts = readdirSync(reports).map((file) => readFileSync(join(reports, file), 'utf8'));
+        report(sum(texts.map(catchCounts)));
     }
 };
 
@@ -61,20 +64,6 @@ const matrix = async (/** @type {Report} */ report) => {
     ];
     report({ ...NOTHING, passed: cells.length - wrong.length, failed: wrong.length });
     if (wrong.length > 0) throw new Failure(wrong.join('\n'));
-};
-
-/** Every test, those that explore schedules by the million and the hidden long ones among them. */
-const released = async (/** @type {Report} */ report) => {
-    const [log, junit] = [join(logFolder, 'native-release.log'), join(logFolder, 'native-release.xml')];
-    for (const old of [log, junit]) rmSync(old, { force: true });
-    const tools = await toolchain();
-    const reporters = ['-r', 'console', '-r', `junit::out=${junit}`];
-    const tests = join(buildFolder, 'native-release/tabacus_tests');
-    try {
-        await run(tools.command(tests, ['~[.],[long]', ...reporters]), log);
-    } finally {
-        if (existsSync(junit)) report(junitCounts(readFileSync(junit, 'utf8')));
-    }
 };
 
 const buildPackage = async () => {
@@ -172,7 +161,7 @@ export const STAGES = [
         group: 'native',
         needs: ['build-native-release'],
         cores: 1,
-        run: released,
+        run: ctest('native-release'),
         checks: true,
     },
     {

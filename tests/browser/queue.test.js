@@ -44,6 +44,7 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
                     page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', { concurrency: 2 });
                     page.done = 0;
                     page.results = [];
+                    page.whenDone = {};
                     // Timers of a tab that is not in front run once a second.
                     page.turn = () =>
                         new Promise((resolve) => {
@@ -97,9 +98,9 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
                         const asked = Array.from({ length: count }, (_, i) => page.queue.enqueue(from + i, { kind: 'job' }));
                         for (const { result } of await Promise.all(asked)) {
                             page.results.push(result);
-                            void result.then(() => page.done++);
+                            void result.then(() => page.whenDone[++page.done]?.());
                         }
-                        while (page.done < from + wait) await page.turn();
+                        if (page.done < from + wait) await new Promise((resolve) => (page.whenDone[from + wait] = resolve));
                     },
                     death * share,
                     share,

@@ -77,11 +77,10 @@ describeIn([ENGINES.chromium], 'Memory that threads share', (engine) => {
 });
 
 describeIn(engines, 'A page without isolation', (engine) => {
-    const threaded = useBrowser(engine, { isolated: false, page: 'threads.html' });
     const plain = useBrowser(engine, { isolated: false });
 
     it('threads() is a typed error', async () => {
-        const tab = await threaded.openTab();
+        const tab = await plain.openTab('threads.html');
         await assert.rejects(callThreads(tab, 'threads'), { code: 'unavailable' });
     });
     it('open() counts with the single build, and says so', async () => {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lab/explore/counting.hpp"
+#include "lab/explore/explorer.hpp"
 #include "lab/explore/search.hpp"
 
 namespace tabacus::lab::test {
@@ -191,6 +192,28 @@ TEST_CASE("who begins first among tabs that begin alike changes no end", "[.][lo
             CHECK(fewer * 3 < steps * 2);
         }
     }
+}
+
+TEST_CASE("beyond what all switches allow, those between tabs alone are explored") {
+    Exploration exploration({.setup = {.strategy = "replicated",
+                                       .model = StorageModel::cached,
+                                       .counting = {.tabs = 2, .adds = 1},
+                                       .faults = {Fault::kill},
+                                       .faults_max = 1},
+                             .schedules_max = 20'000,
+                             .work_max = 2'000'000,
+                             .unbounded_work_max = 10'000,
+                             .switches_work_max = 60'000,
+                             .seeds = 1});
+    while (exploration.explore(1'000)) {
+    }
+    const auto report = exploration.report();
+    CHECK(report.complaint.empty());
+    CHECK(
+        report.bound ==
+        "every schedule without faults with at most 1 switch, or at most 3 switches between tabs "
+        "alone; every schedule with 1 fault and at most 0 switches, or at most 2 switches between "
+        "tabs alone; 1 seeded schedule");
 }
 
 }  // namespace tabacus::lab::test

@@ -89,22 +89,6 @@ TEST_CASE("what cannot be exhausted is explored within few switches, and then by
     CHECK(explore(request).steps == report.steps);
 }
 
-TEST_CASE("beyond what all switches allow, those between tabs alone are explored") {
-    auto request = request_for("replicated", StorageModel::cached, {Fault::kill});
-    request.setup.counting = {.tabs = 2, .adds = 1};
-    request.unbounded_work_max = 10'000;
-    request.switches_work_max = 60'000;
-    request.work_max = 2'000'000;
-    request.seeds = 1;
-    const auto report = explore(request);
-    CHECK(report.complaint.empty());
-    CHECK(
-        report.bound ==
-        "every schedule without faults with at most 1 switch, or at most 3 switches between tabs "
-        "alone; every schedule with 1 fault and at most 0 switches, or at most 2 switches between "
-        "tabs alone; 1 seeded schedule");
-}
-
 TEST_CASE("a request that cannot be met is refused") {
     CHECK_THROWS_AS(Exploration(request_for("nonsense", StorageModel::cached)), Error);
     auto request = request_for("naive", StorageModel::cached);

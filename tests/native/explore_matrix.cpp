@@ -13,7 +13,6 @@ namespace tabacus::lab::test {
 namespace {
 
 const MatrixBound small{.work = 20'000,
-                        .work_excess = 20'000,
                         .work_declared = 20'000,
                         .work_unbounded = 20'000,
                         .work_switches = 20'000,

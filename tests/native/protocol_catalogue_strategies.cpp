@@ -1,6 +1,8 @@
 // What is each strategy's own: its options, its housekeeping, its corrupt records, and the faults
 // of the articles' code, each seen to break what the faithful strategy keeps.
 #include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <string_view>
 
 #include "lab/article_faults.hpp"
 #include "protocol/eventual.hpp"
@@ -14,7 +16,7 @@ namespace {
 using lab::ArticleFault;
 using lab::StorageModel;
 
-const std::string root = "tabacus/test/";
+std::string in_root(std::string_view key) { return "tabacus/test/" + std::string(key); }
 
 std::size_t keys_with(Hall& hall, const std::string& prefix) {
     std::size_t count = 0;
@@ -116,7 +118,7 @@ TEST_CASE("lamport takes a lock whose owner died, once it is older than forceAft
         const auto seat = hall.open();
         const auto start_ms = hall.origin.clock().now_ms();
         const auto id = std::to_string(static_cast<std::int64_t>(start_ms)) + "_dead";
-        hall.origin.storage().overwrite(root + "lamport/c/y", id);
+        hall.origin.storage().overwrite(in_root("lamport/c/y"), id);
         hall.count(seat, 1);
         CHECK(hall.settled() == 1);
         const auto waited_ms = hall.origin.clock().now_ms() - start_ms;
@@ -128,10 +130,10 @@ TEST_CASE("lamport takes a lock whose owner died, once it is older than forceAft
 TEST_CASE("lamport does not wait for an owner that nobody can read", "[catalogue]") {
     Hall hall(CounterOptions{Strategy::lamport}, StorageModel::mutexed, 1);
     const auto seat = hall.open();
-    hall.origin.storage().overwrite(root + "lamport/c/y", "a stranger");
+    hall.origin.storage().overwrite(in_root("lamport/c/y"), "a stranger");
     hall.count(seat, 1);
     CHECK(hall.settled() == 1);
-    CHECK(keys_with(hall, root + "lamport/c/y") == 0);
+    CHECK(keys_with(hall, in_root("lamport/c/y")) == 0);
 }
 
 TEST_CASE("lamport waits its back-off while another owns the lock", "[catalogue]") {
@@ -141,10 +143,10 @@ TEST_CASE("lamport waits its back-off while another owns the lock", "[catalogue]
     const auto seat = hall.open();
     const auto start_ms = hall.origin.clock().now_ms();
     const auto id = std::to_string(static_cast<std::int64_t>(start_ms)) + "_other";
-    hall.origin.storage().overwrite(root + "lamport/c/y", id);
+    hall.origin.storage().overwrite(in_root("lamport/c/y"), id);
     hall.count(seat, 1);
     hall.origin.step();
-    hall.origin.storage().overwrite(root + "lamport/c/y", std::nullopt);
+    hall.origin.storage().overwrite(in_root("lamport/c/y"), std::nullopt);
     CHECK(hall.settled() == 1);
     CHECK(hall.origin.clock().now_ms() - start_ms == 700);
 }
@@ -165,8 +167,8 @@ TEST_CASE("log folds the entries of tabs that are gone into one record each", "[
             const auto last = hall.open({.locks = locks});
             hall.count(last, 1);
             hall.origin.run();
-            CHECK(keys_with(hall, root + "log/c/fold/") == 3);
-            CHECK(keys_with(hall, root + "log/c/entry/") == 1);
+            CHECK(keys_with(hall, in_root("log/c/fold/")) == 3);
+            CHECK(keys_with(hall, in_root("log/c/entry/")) == 1);
             CHECK(hall.read(last) == 19);
             CHECK(hall.settled() == 19);
         }
@@ -350,12 +352,12 @@ TEST_CASE("a record that cannot be read is set aside with a warning, and countin
         std::string row;
     };
     const std::vector<Case> cases{
-        {Strategy::naive, root + "naive/c", Store::meta, ""},
-        {Strategy::locked, root + "locked/c", Store::meta, ""},
-        {Strategy::lamport, root + "lamport/c", Store::meta, ""},
-        {Strategy::eventual, root + "eventual/c/plus", Store::meta, ""},
-        {Strategy::log, root + "log/c/entry/x/1", Store::meta, ""},
-        {Strategy::log, root + "log/c/what/x/1", Store::meta, ""},
+        {Strategy::naive, in_root("naive/c"), Store::meta, ""},
+        {Strategy::locked, in_root("locked/c"), Store::meta, ""},
+        {Strategy::lamport, in_root("lamport/c"), Store::meta, ""},
+        {Strategy::eventual, in_root("eventual/c/plus"), Store::meta, ""},
+        {Strategy::log, in_root("log/c/entry/x/1"), Store::meta, ""},
+        {Strategy::log, in_root("log/c/what/x/1"), Store::meta, ""},
         {Strategy::transactional, "", Store::counters, "c"},
         {Strategy::optimistic, "", Store::counters, "optimistic/c"},
         {Strategy::deltas, "", Store::counters, "deltas/c"},
@@ -381,7 +383,7 @@ TEST_CASE("a record that cannot be read is set aside with a warning, and countin
             CHECK(seat.page->errors.empty());
             CHECK(warned(seat));
             const auto aside = keys_with(hall, key + "/aside") +
-                               keys_with(hall, root + "log-aside") +
+                               keys_with(hall, in_root("log-aside")) +
                                hall.origin.database().rows(Store::aside).size();
             CHECK(aside == 1);
         }
@@ -398,7 +400,7 @@ TEST_CASE("hostile news is passed over", "[catalogue]") {
             run_in(
                 hall.scope,
                 [](lab::LabTab& tab, std::string text) -> Task<void> {
-                    co_await tab.storage().set(root + "eventual/c/plus/news", text);
+                    co_await tab.storage().set(in_root("eventual/c/plus/news"), text);
                 }(*stranger.tab, news),
                 [] {}, [](const std::exception_ptr&) {});
         });

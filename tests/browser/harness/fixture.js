@@ -37,9 +37,9 @@ function useBoth(engine, serve) {
 
 /**
  * @param {import('./engines.js').Engine} engine
- * @param {{ isolated?: boolean, page?: string }} [options]
+ * @param {{ isolated?: boolean, page?: string }} [options]  `page`: what its tabs show if not asked for another
  */
-export function useBrowser(engine, { isolated = true, page = '' } = {}) {
+export function useBrowser(engine, { isolated = true, page: usual = '' } = {}) {
     const both = useBoth(engine, () => serveSite({ isolated }));
     let lastNamespace = 0;
     return {
@@ -49,7 +49,7 @@ export function useBrowser(engine, { isolated = true, page = '' } = {}) {
         /** A namespace that no other test has touched. */
         namespace: () => `suite-${++lastNamespace}`,
         /** A tab that shows the page. */
-        openTab: () => both.browser.openTab(page ? `${both.server.url}/${page}` : both.server.page),
+        openTab: (page = usual) => both.browser.openTab(page ? `${both.server.url}/${page}` : both.server.page),
         /**
          * A tab with an open namespace.
          *

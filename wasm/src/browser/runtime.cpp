@@ -7,7 +7,7 @@
 
 // Replacing these is the program's right: C++20 [replacement.functions], and libc++'s user
 // documentation, "Overriding the default termination handler".
-// NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl58-cpp, cppcoreguidelines-no-malloc)
+// NOLINTBEGIN(bugprone-*, cppcoreguidelines-no-malloc)
 namespace std {
 inline namespace __2 {
 [[noreturn]] void __libcpp_verbose_abort(const char*, ...) noexcept { __builtin_trap(); }
@@ -20,4 +20,4 @@ void* operator new(std::size_t size) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-// NOLINTEND(bugprone-reserved-identifier, cert-dcl58-cpp, cppcoreguidelines-no-malloc)
+// NOLINTEND(bugprone-*, cppcoreguidelines-no-malloc)

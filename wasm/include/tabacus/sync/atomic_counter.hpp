@@ -31,7 +31,7 @@ class BasicAtomicCounter {
     [[nodiscard]] std::int64_t value() const { return value_.load(); }
 
   private:
-    typename Parks::template Atomic<std::int64_t> value_{0};
+    Parks::template Atomic<std::int64_t> value_{0};
 };
 
 using AtomicCounter = BasicAtomicCounter<>;

@@ -187,7 +187,7 @@ class BasicMutex {
         }
     }
 
-    using Cell = typename Parks::template Atomic<std::uint32_t>;
+    using Cell = Parks::template Atomic<std::uint32_t>;
     Cell word_{0};
     Cell async_waiters_{0};
 };

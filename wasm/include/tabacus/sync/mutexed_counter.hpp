@@ -28,7 +28,7 @@ class BasicMutexedCounter {
 
   private:
     BasicMutex<Parks> mutex_;
-    typename Parks::template Atomic<std::int64_t> value_{0};
+    Parks::template Atomic<std::int64_t> value_{0};
 };
 
 using MutexedCounter = BasicMutexedCounter<>;

@@ -82,7 +82,7 @@ class BasicStripedCounter {
     static constexpr std::int64_t parity_bit = 1;
 
     struct alignas(line_bytes) Cell {
-        typename Parks::template Atomic<std::int64_t> word{0};
+        Parks::template Atomic<std::int64_t> word{0};
     };
 
     static constexpr std::int64_t value_in(std::int64_t word) { return word >> 2; }
@@ -123,7 +123,7 @@ class BasicStripedCounter {
     }
 
     BasicMutex<Parks> mutex_;
-    typename Parks::template Atomic<std::uint32_t> epoch_{0};
+    Parks::template Atomic<std::uint32_t> epoch_{0};
     std::array<typename Parks::template Atomic<std::int64_t>, 2> bases_{};
     std::array<Cell, cells_max> cells_{};
 };

@@ -71,8 +71,8 @@ class BasicTabBell {
     void wait(std::uint32_t rung) { Parks::park(rung_, rung, forever_ns); }
 
   private:
-    typename Parks::template Atomic<std::uint32_t> rung_{0};
-    typename Parks::template Atomic<std::uint32_t> ended_{0};
+    Parks::template Atomic<std::uint32_t> rung_{0};
+    Parks::template Atomic<std::uint32_t> ended_{0};
 };
 
 /// JavaScript reads the fields at the given offsets.
@@ -236,7 +236,7 @@ class BasicTabRequest {
     }
 
     template <class T>
-    using Cell = typename Parks::template Atomic<T>;
+    using Cell = Parks::template Atomic<T>;
 
     Cell<std::uint32_t> state_{0};                 // 0
     Cell<std::uint32_t> agent_{0};                 // 4

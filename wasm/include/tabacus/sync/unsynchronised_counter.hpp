@@ -28,7 +28,7 @@ class BasicUnsynchronisedCounter {
     [[nodiscard]] std::int64_t value() const { return value_.load(std::memory_order_relaxed); }
 
   private:
-    typename Parks::template Atomic<std::int64_t> value_{0};
+    Parks::template Atomic<std::int64_t> value_{0};
 };
 
 using UnsynchronisedCounter = BasicUnsynchronisedCounter<>;

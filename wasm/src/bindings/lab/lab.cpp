@@ -102,7 +102,6 @@ EMSCRIPTEN_KEEPALIVE CellExploration* lab_cell_new(std::uint32_t index, double w
         return std::make_unique<CellExploration>(
             cell,
             MatrixBound{.work = steps,
-                        .work_excess = steps,
                         .work_declared = steps,
                         .work_unbounded = steps,
                         .work_switches = steps,

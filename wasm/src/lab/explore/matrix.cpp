@@ -144,7 +144,7 @@ struct CellExploration::State {
             if (report.found(sought)) continue;
             exploration = std::make_unique<Exploration>(
                 ExploreRequest{.setup = setup,
-                               .work_max = work_of(sought),
+                               .work_max = report.may_lose ? bound.work_declared : bound.work,
                                .unbounded_work_max = bound.work_unbounded,
                                .switches_work_max = bound.work_switches,
                                .switches_max = bound.switches,
@@ -154,12 +154,6 @@ struct CellExploration::State {
                                .faultless = level_without_faults(setup.counting)});
             return;
         }
-    }
-
-    /// Steps at most, of a search for this.
-    [[nodiscard]] std::uint64_t work_of(Finding sought) const {
-        if (sought == Finding::lost) return report.may_lose ? bound.work_declared : bound.work;
-        return report.may_exceed ? bound.work_declared : bound.work_excess;
     }
 
     /// What happens without a fault happens with any, also where a bound did not come across it

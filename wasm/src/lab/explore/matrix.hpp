@@ -40,8 +40,7 @@ bool depends_on_model(std::string_view strategy);
 
 struct MatrixBound {
     std::uint64_t work = 0;            // steps of each search of what is said never to happen
-    std::uint64_t work_excess = 0;     // of a value too large where a loss is declared
-    std::uint64_t work_declared = 0;   // of what is declared that it may
+    std::uint64_t work_declared = 0;   // of each where a loss is declared
     std::uint64_t work_unbounded = 0;  // at most, of each search without a bound of switches
     std::uint64_t work_switches = 0;   // at most, of each within a bound of all switches
     std::uint64_t seeds = 0;           // of each setup that is not exhausted
@@ -50,7 +49,6 @@ struct MatrixBound {
 };
 inline MatrixBound ci_bound() {
     return {.work = 2'000'000,
-            .work_excess = 400'000,
             .work_declared = 150'000,
             .work_unbounded = 75'000,
             .work_switches = 500'000,
@@ -58,7 +56,6 @@ inline MatrixBound ci_bound() {
 }
 inline MatrixBound deep_bound() {
     return {.work = 10'000'000'000,
-            .work_excess = 50'000'000,
             .work_declared = 50'000'000,
             .work_unbounded = 50'000'000,
             .work_switches = 100'000'000,
