@@ -2,7 +2,7 @@
 // or give up.
 #include <catch2/catch_test_macros.hpp>
 
-#include "lock_scene.hpp"
+#include "lock_order_scene.hpp"
 #include "seeds.hpp"
 
 namespace tabacus::test {
@@ -11,47 +11,12 @@ namespace {
 using Complaints = std::vector<std::string>;
 using RequestPtr = LockPage::RequestPtr;
 
-const LockOptions to_read{.mode = LockMode::shared};
-
-/// Tabs that ask one after another; what each step begins is over before the next.
-struct Queue : LockScene {
-    explicit Queue(std::uint64_t seed = 1, int tabs = 3)
-        : LockScene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed)) {
-        for (int i = 0; i <= tabs; ++i) open();
-    }
-    void settle(double delay_ms = 60) { wait_ms(*this, *members.back().page, delay_ms); }
-    RequestPtr ask(std::size_t tab, LockOptions options = {}, double settle_ms = 60) {
-        const auto request = members[tab].page->hold(std::move(options));
-        settle(settle_ms);
-        return request;
-    }
-    /// That gives up when its signal is aborted.
-    RequestPtr ask_until(const AbortSignal& signal, std::size_t tab, LockOptions options = {}) {
-        options.signal = signal;
-        return ask(tab, std::move(options));
-    }
-    void give_up(const AbortSignal& signal) {
-        signal.abort();
-        settle();
-    }
-    void release(const RequestPtr& request) {
-        request->let_go.complete({});
-        settle();
-    }
-};
-
-bool holds(const RequestPtr& request) {
-    return request->granted && !request->ended && request->loss.empty();
-}
-
-bool waits(const RequestPtr& request) { return !request->granted && !request->ended; }
-
 }  // namespace
 
 TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits for it") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto first = queue.ask(0, to_read);
         const auto writer = queue.ask(0);
         const auto later = queue.ask(1, to_read);
@@ -72,7 +37,7 @@ TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits fo
 TEST_CASE("lock: a reader behind its own tab's writer comes before who asked later") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto first = queue.ask(0);
         const auto reader = queue.ask(0, to_read);
         const auto later = queue.ask(2);
@@ -89,7 +54,7 @@ TEST_CASE("lock: a reader behind its own tab's writer comes before who asked lat
 }
 
 TEST_CASE("lock: two tabs that ask by turns are served by turns, however many those are") {
-    Queue queue(1, 2);
+    LockOrderScene queue(1, 2);
     const auto first = queue.ask(0);
     auto expected = queue.judge.order;
     for (int asked = 0; asked < 40; ++asked) {
@@ -105,7 +70,7 @@ TEST_CASE("lock: two tabs that ask by turns are served by turns, however many th
 TEST_CASE("lock: who would not wait does not when the one before it in its tab gives up") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto holder = queue.ask(1);
         const AbortSignal signal;
         const auto gives_up = queue.ask_until(signal, 0);
@@ -131,7 +96,7 @@ TEST_CASE("lock: who would not wait does not when the one before it in its tab g
 TEST_CASE("lock: who would not wait takes no place in line from its tab's next request") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto holder = queue.ask(1);
         const AbortSignal signal;
         const auto gives_up = queue.ask_until(signal, 0);
@@ -157,7 +122,7 @@ TEST_CASE("lock: who would not wait takes no place in line from its tab's next r
 TEST_CASE("lock: who asked after another tab does not take the place of one that gives up") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto holder = queue.ask(2, to_read);
         const AbortSignal signal;
         queue.ask_until(signal, 0);
@@ -178,7 +143,7 @@ TEST_CASE("lock: who asked after another tab does not take the place of one that
 TEST_CASE("lock: a place that was given back keeps its tab's next request from none") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto holder = queue.ask(0);
         const auto between = queue.ask(1);
         const AbortSignal signal;
@@ -201,7 +166,7 @@ TEST_CASE("lock: a place that was given back keeps its tab's next request from n
 TEST_CASE("lock: a reader waits for a writer that is next, whose tab still reads") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto reader = queue.ask(0, to_read);
         const auto other = queue.ask(2, to_read);
         const AbortSignal signal;
@@ -224,7 +189,7 @@ TEST_CASE("lock: a reader waits for a writer that is next, whose tab still reads
 TEST_CASE("lock: a reader's place beside another tab's overtakes no writer that asked before") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         const auto holder = queue.ask(0);
         const auto writer = queue.ask(0);
         const auto between = queue.ask(1, to_read);
@@ -244,7 +209,7 @@ TEST_CASE("lock: a reader's place beside another tab's overtakes no writer that 
 TEST_CASE("lock: of two thieves at once the robbed one sees who holds it afterwards") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         queue.judge.lenient = true;
         for (const std::size_t tab : {0U, 1U, 2U}) queue.release(queue.ask(tab));
         std::vector<RequestPtr> thieves;
@@ -256,14 +221,7 @@ TEST_CASE("lock: of two thieves at once the robbed one sees who holds it afterwa
         for (const auto& thief : thieves) queue.release(thief);
         const auto holder = queue.ask(2, to_read);
         REQUIRE(holder->granted);
-        for (const std::size_t tab : {0U, 1U}) {
-            std::optional<bool> locked;
-            run_in(
-                queue.members[tab].page->scope(), queue.members[tab].page->table().is_locked("l"),
-                [&](bool is) { locked = is; }, [](const Failure&) {});
-            queue.until([&] { return locked.has_value(); });
-            CHECK(locked == true);
-        }
+        for (const std::size_t tab : {0U, 1U}) CHECK(queue.is_locked(tab));
         queue.release(holder);
         queue.origin.run();
         CHECK(queue.nothing_left());
@@ -273,9 +231,9 @@ TEST_CASE("lock: of two thieves at once the robbed one sees who holds it afterwa
 TEST_CASE("lock: a theft under way ends with its tab, and shuts nobody out") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        Queue queue(seed);
+        LockOrderScene queue(seed);
         queue.judge.lenient = true;
-        queue.ask(0);
+        const auto holder = queue.ask(0);
         const auto thief = queue.members[1].page->hold({.steal = true});
         queue.steps(queue.random.below(30));
         const bool granted = thief->granted;
@@ -283,7 +241,37 @@ TEST_CASE("lock: a theft under way ends with its tab, and shuts nobody out") {
         queue.settle(500);
         if (!granted) CHECK(thief->error == ErrorCode::closed);
         const auto later = queue.ask(2, {}, 3'000);
+        REQUIRE(!queue.judge.inside.empty());
         CHECK((holds(later) || queue.judge.inside.front().request == 1));
+        for (const auto& request : {holder, thief, later}) queue.release(request);
+        queue.origin.run();
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a tab that lives and serves its own queue is not evicted as a hung one") {
+    LockOrderScene queue;
+    std::vector<RequestPtr> own;
+    for (int i = 0; i < 8; ++i) own.push_back(queue.ask(0, {.max_hold_ms = 500}, 5));
+    queue.ask(1, {.max_hold_ms = 500}, 5);
+    for (const auto& request : own) {
+        queue.settle(300);
+        CHECK(request->loss.empty());
+        request->let_go.complete({});
+    }
+    CHECK(queue.members[1].page->notices.empty());
+}
+
+TEST_CASE("lock: it is locked by another tab's reader, also beside a writer that would not wait") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        queue.release(queue.ask(0));
+        const auto reader = queue.ask(1, to_read);
+        queue.members[0].page->hold({.if_available = true});
+        queue.steps(seed % 30);
+        CHECK(queue.is_locked(0));
+        CHECK(holds(reader));
     }
 }
 

@@ -160,7 +160,7 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::ask() {
-    const auto known = [this] { return possession_ || taking_ || !stolen_.empty(); };
+    const auto known = [this] { return possession_ || (taking_ && !refused_) || !stolen_.empty(); };
     const bool known_before = known();
     const auto seen = co_await clients_of(context_, key_);
     const auto& clients = seen.ids;

@@ -170,7 +170,8 @@ void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
 /// Not if it has a place of its own, which is behind another tab's, nor if it never was to wait.
 bool LockQueue::takes_over() {
     const auto next = front();
-    if (!next || next->options.mode != taking_mode_ || place_of(*next) != places_.end()) {
+    if (!next || next->options.mode != taking_mode_ || place_of(*next) != places_.end() ||
+        came_between(wanted_, *next)) {
         return false;
     }
     const auto& asked = next->options;

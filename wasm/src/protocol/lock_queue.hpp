@@ -1,11 +1,12 @@
 // LockQueue: one lock as one tab sees it: its own requests in order, and what it has of the
 // browser's lock.
 //
-// The tab asks the browser once for all of its requests. A *possession* is what it then has; under
-// it requests are *granted*, one after another (exclusive) or together (shared). Between two grants
-// the possession is kept for a little while (keep_ms), because asking again costs a hundred times
-// what a local grant does; it is let go at once when another tab begins to wait, when the page is
-// hidden, and after slice_ms in any case, so that a lost message delays others by no more.
+// The tab asks the browser once for all of its requests, and once more for each that others came
+// before or that asks for another mode. A *possession* is what it then has; under it requests are
+// *granted*, one after another (exclusive) or together (shared). Between two grants the possession
+// is kept for a little while (keep_ms), because asking again costs a hundred times what a local
+// grant does; it is let go at once when another tab begins to wait, when the page is hidden, and
+// after slice_ms in any case, so that a lost message delays others by no more.
 #pragma once
 
 #include <cstdint>
@@ -222,8 +223,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     /// Another tab that began to wait while this one waited or held.
     struct Rival {
         std::string tab;
-        std::string number;       // of its turn in line
         double since_ms = 0;      // when the first of its requests was made
+        double heard_ms = 0;      // when the last one was heard of
         std::uint64_t heard = 0;  // after which of ours
         std::uint64_t wants = 0;  // after which of our places in line
     };
@@ -257,14 +258,17 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> obtain();
     [[nodiscard]] bool behind_a_rival(const Waiter& waiter) const;
     [[nodiscard]] bool turns(const Waiter& waiter) const;
+    [[nodiscard]] bool came_between(std::uint64_t number, const Waiter& waiter) const;
     Task<void> line_up(WaiterPtr waiter);
+    void line_up_behind(const Waiter& first);
     void was_served_before(std::uint64_t number);
     [[nodiscard]] bool has_next_place() const;
+    Task<bool> waited_for();
     std::deque<Place>::iterator place_of(const Waiter& waiter);
     void leave_line(const Waiter& waiter);
     void leave_line();
     Place next_place(const Waiter& first);
-    void want(const Waiter& waiter, std::uint64_t number);
+    void want(const Waiter& waiter);
     void note_rival(const LockMessage& message);
     [[nodiscard]] bool came_late(const Waiter& waiter) const;
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
@@ -306,7 +310,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] std::optional<double> own_max_hold_ms() const;
     Task<bool> hears();
     Task<bool> claim_rescue(Sight seen);
-    Task<void> rescue_from(std::string state);
+    Task<void> rescue_from(std::string state, std::uint64_t moves);
     Task<void> evict();
 
     // Cycles (lock_deadlock.cpp).
@@ -362,6 +366,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     std::uint64_t wanted_ = 0;  // that of the take() under way, or the last
     std::deque<Place> places_;  // taken ahead
     bool busy_heard_ = false;
+    bool refused_ = false;     // the take() under way is of who would not wait, and asks once more
+    std::uint64_t moves_ = 0;  // grants that were heard of
     Completer<Unit> answer_bell_;
 
     bool watching_ = false;

@@ -9,7 +9,9 @@
 //    still.
 //  - The first in line looks after one maxHold, those behind it after two.
 //  - Only a tab that hears itself on the channel: a deaf or barely thawed one proves nothing.
-//  - A holder that lives keeps the time itself (LockQueue::limit) and is gone before that.
+//  - A holder that lives keeps the time itself (LockQueue::limit) and is gone before that, and
+//  tells
+//    of each grant under one possession, of which the row and the browser's locks tell nothing.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -62,6 +64,7 @@ Task<void> LockQueue::watch() {
     watching_ = true;
     co_await clock.sleep(std::min(watch_after_ms, own_max_hold_ms().value_or(watch_after_ms)));
     while (!self.expired() && taking_ && !context_.closed) {
+        const auto moves = moves_;
         auto before = co_await attempt(look());
         auto max_hold = own_max_hold_ms().value_or(std::numeric_limits<double>::infinity());
         if (before && before.value().max_hold_ms > 0) {
@@ -78,15 +81,15 @@ Task<void> LockQueue::watch() {
         co_await clock.sleep((max_hold + grace_ms) * (first ? 1 : 2) *
                              static_cast<double>(patience));
         if (self.expired() || !taking_ || context_.asleep) continue;
-        (void)co_await attempt(rescue_from(state));  // another look follows
+        (void)co_await attempt(rescue_from(state, moves));  // another look follows
     }
     watching_ = false;
 }
 
 /// Evicts who holds the lock, if nothing moved from `state` and it is this tab's to evict.
-Task<void> LockQueue::rescue_from(std::string state) {
+Task<void> LockQueue::rescue_from(std::string state, std::uint64_t moves) {
     const auto seen = co_await look();
-    if (seen.state != state || !co_await hears() || !taking_) co_return;
+    if (seen.state != state || !co_await hears() || !taking_ || moves != moves_) co_return;
     if (!co_await claim_rescue(seen) || !taking_) co_return;
     co_await evict();
 }

@@ -65,7 +65,10 @@ Task<void> LockQueue::obtain() {
     const auto place = next_place(*first);
     wanted_ = place.number;
     busy_heard_ = false;
-    if (!place.ticket) want(*first, wanted_);  // else all who stand behind it know
+    if (!place.ticket) want(*first);  // else all who stand behind it know
+    // Who behind it has lost its place for it stands anew, and whoever is behind that one after it.
+    if (place.owner != first->id && rivals_.empty()) leave_line();
+    line_up_behind(*first);
     const Turnstile::Wish wish{
         .mode = asked.mode,
         .if_available = asked.if_available,
@@ -93,9 +96,8 @@ Task<void> LockQueue::obtain() {
     }
 }
 
-void LockQueue::want(const Waiter& waiter, std::uint64_t number) {
-    context_.post(LockMessage::Kind::want, key_,
-                  {std::to_string(number), format_since(waiter.since_ms)});
+void LockQueue::want(const Waiter& waiter) {
+    context_.post(LockMessage::Kind::want, key_, {format_since(waiter.since_ms)});
 }
 
 // --- Places in line -----------------------------------------------------------------------------
@@ -109,12 +111,20 @@ bool LockQueue::behind_a_rival(const Waiter& waiter) const {
                        [last](const Rival& rival) { return rival.wants >= last; });
 }
 
+/// Whether somebody of another tab came after a place of this tab, and before this request.
+bool LockQueue::came_between(std::uint64_t number, const Waiter& waiter) const {
+    return std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
+        return rival.wants >= number && rival.heard < waiter.id;
+    });
+}
+
 /// Whether a request that comes asks for another mode than whoever of this tab is before it: who
 /// has the lock or stands in line, does so in one mode, and other tabs would not see the other.
 bool LockQueue::turns(const Waiter& waiter) const {
     if (waiter.options.if_available) return false;
-    const auto before = std::find_if(waiting_.rbegin(), waiting_.rend(),
-                                     [](const WaiterPtr& other) { return !other->ended; });
+    const auto before = std::find_if(
+        waiting_.rbegin(), waiting_.rend(),
+        [](const WaiterPtr& other) { return !other->ended && !other->options.if_available; });
     const auto mode = waiter.options.mode;
     if (before != waiting_.rend()) return (*before)->options.mode != mode;
     return possession_ && !possession_->active.empty() && possession_->mode != mode;
@@ -127,15 +137,26 @@ Task<void> LockQueue::line_up(WaiterPtr waiter) {
     const auto self = weak_from_this();
     co_await soon();
     if (self.expired() || waiter->ended || context_.asleep) co_return;
-    const bool turns = waiter->turns && !(taking_ && front() == waiter);
-    if (!turns && !behind_a_rival(*waiter)) co_return;
+    if (taking_ && front() == waiter) co_return;  // what is asked of the browser is for it
+    if (!waiter->turns && !behind_a_rival(*waiter)) co_return;
     if (place_of(*waiter) != places_.end()) co_return;  // it has inherited one
     const auto number = ++wants_;
-    want(*waiter, number);
+    want(*waiter);
     auto ticket = turnstile_->line_up(waiter->options.mode, [self] {
         if (const auto alive = self.lock()) alive->ring();
     });
     if (ticket) places_.push_back({number, waiter->options.mode, waiter->id, std::move(ticket)});
+}
+
+/// The requests of this tab that stand in line for themselves, and do not: a frozen tab has given
+/// its places back, and so has one whose turn came in another mode.
+void LockQueue::line_up_behind(const Waiter& first) {
+    for (const auto& waiter : waiting_) {
+        const bool in_line = !waiter->turns || place_of(*waiter) != places_.end();
+        if (waiter.get() != &first && !waiter->ended && !in_line) {
+            context_.scope.spawn(line_up(waiter));
+        }
+    }
 }
 
 /// Who waited before the tab did in this place has had its turn, or has gone.
@@ -154,19 +175,27 @@ std::deque<LockQueue::Place>::iterator LockQueue::place_of(const Waiter& waiter)
                         [&](const Place& one) { return one.owner == waiter.id; });
 }
 
-/// The place of a request that ended is the next one's, if nobody else came between them.
+/// The place of a request that ended is the next one's, if nobody else came between them. Who ended
+/// before it had one leaves it to the next one to take.
 void LockQueue::leave_line(const Waiter& waiter) {
     const auto place = place_of(waiter);
-    if (place == places_.end()) return;
     const auto heir = std::find_if(waiting_.begin(), waiting_.end(), [&](const WaiterPtr& other) {
-        return other->id > waiter.id && !other->ended;
+        return other->id > waiter.id && !other->ended && !other->options.if_available;
     });
+    const bool has_heir = heir != waiting_.end() && place_of(**heir) == places_.end();
+    if (place == places_.end()) {
+        if (waiter.turns && !waiter.grant && has_heir && !std::exchange((*heir)->turns, true)) {
+            context_.scope.spawn(line_up(*heir));
+        }
+        return;
+    }
     const auto after = std::next(place);
-    const bool inherits = heir != waiting_.end() && (*heir)->options.mode == place->mode &&
-                          !(*heir)->options.if_available &&
+    const bool inherits = has_heir && (*heir)->options.mode == place->mode &&
+                          !came_between(place->number, **heir) &&
                           (after == places_.end() || (*heir)->id < after->owner);
     if (inherits) {
         place->owner = (*heir)->id;
+        (*heir)->turns |= waiter.turns;
     } else {
         place->ticket->give_back();
         places_.erase(place);
@@ -191,16 +220,19 @@ LockQueue::Place LockQueue::next_place(const Waiter& first) {
 
 void LockQueue::note_rival(const LockMessage& message) {
     const auto now_ms = context_.world.clock().now_ms();
-    const auto since_ms = message.detail.size() < 2 ? std::nullopt : parse_since(message.detail[1]);
-    const auto number = message.detail.empty() ? std::string() : message.detail[0];
+    const auto told_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
+    auto since_ms = told_ms.value_or(now_ms);
     const auto of_tab = [&](const Rival& rival) { return rival.tab == message.tab; };
-    const bool known = std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
-        return of_tab(rival) && rival.number == number;
+    // Another one of that tab at the same point orders nothing more.
+    std::erase_if(rivals_, [&](const Rival& rival) {
+        if (!of_tab(rival) || rival.wants != wants_ || rival.heard != context_.last_id)
+            return false;
+        since_ms = std::min(since_ms, rival.since_ms);
+        return true;
     });
-    if (known) return;  // its first request waits yet
     if (std::count_if(rivals_.begin(), rivals_.end(), of_tab) >= places_heard) return;
     if (rivals_.empty()) contended_ms_ = now_ms;
-    rivals_.push_back({message.tab, number, since_ms.value_or(now_ms), context_.last_id, wants_});
+    rivals_.push_back({message.tab, since_ms, now_ms, context_.last_id, wants_});
 }
 
 /// Whether another tab's request came before. Of what was asked after that was heard it did
@@ -224,7 +256,9 @@ Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish w
         auto taken = co_await turnstile_->take(wish);
         if (taken || last || busy_heard_ || !context_.channel) co_return taken;
         if (!std::exchange(limited, true)) context_.scope.spawn(end_answers(over));
+        refused_ = true;
         co_await answered.async();
+        refused_ = false;
         if (busy_heard_) co_return nullptr;
     }
 }
@@ -276,7 +310,13 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
             if (!spent) {
                 waiter->grant = grant(waiter->options, possession);
                 settle(waiter, std::nullopt);
-                if (possession->uses == 1) context_.scope.spawn(make_known(possession));
+                if (possession->uses == 1) {
+                    context_.scope.spawn(make_known(possession));
+                } else if (!rivals_.empty() && waiter->options.max_hold_ms) {
+                    // Else nobody sees that something moves, and this tab would pass for a hung
+                    // one.
+                    context_.post(LockMessage::Kind::taken, key_);
+                }
             } else if (!co_await reserve_tokens(possession)) {
                 break;
             }
@@ -288,9 +328,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 break;
             }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
-        } else if (kept_from_sharing(*possession) &&
-                   !co_await turnstile_->waited_for(has_next_place())) {
-            rivals_.clear();
+        } else if (kept_from_sharing(*possession) && !co_await waited_for()) {
             possession->taken_ms = context_.world.clock().now_ms();
             continue;
         } else {
@@ -311,6 +349,18 @@ bool LockQueue::kept_from_sharing(const Possession& possession) {
     const auto first = front();
     return first && !possession.lost && possession.mode == LockMode::shared &&
            first->options.mode == LockMode::shared;
+}
+
+/// Whether somebody of another tab waits. If not, those who were heard of before have gone, but for
+/// who has only just been heard of: the word of a request may overtake it.
+Task<bool> LockQueue::waited_for() {
+    const auto asked_ms = context_.world.clock().now_ms();
+    if (co_await turnstile_->waited_for(has_next_place())) co_return true;
+    std::erase_if(rivals_, [&](const Rival& rival) {
+        const auto age_ms = asked_ms - rival.heard_ms;
+        return age_ms >= slice_ms || age_ms < 0;
+    });
+    co_return !rivals_.empty();
 }
 
 /// Who gives up or dies in the queue says nothing.
@@ -355,9 +405,13 @@ LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
     if (!first || first->options.mode != possession.mode) return nullptr;
     if (possession.mode == LockMode::exclusive && !possession.active.empty()) return nullptr;
     if (possession.uses == 0) return first;
-    // A place beside readers of other tabs may be next while this tab's turn before is not over.
+    // A place beside readers may be next while this tab's turn before is not over: nobody came
+    // between.
     const auto place = place_of(*first);
-    if (place != places_.end() && place->ticket->next()) was_served_before(place->number);
+    if (place != places_.end() && place->ticket->next()) {
+        was_served_before(place->number);
+        if (possession.mode == LockMode::shared) return first;
+    }
     const bool late = came_late(*first);
     // What another tab waits behind comes before it, however long that takes.
     if (!rivals_.empty() && !late) return first;
@@ -558,6 +612,7 @@ void LockQueue::on_message(const LockMessage& message) {
             changed();
             break;
         case LockMessage::Kind::taken:
+            ++moves_;
             held_seen_ = true;
             changed();
             break;

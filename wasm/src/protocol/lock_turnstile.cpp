@@ -226,8 +226,9 @@ void WebTurnstile::cancel() {
         entering->lost = true;
         entering->lock.reset();
     }
-    waiting_.abort();  // before the next one is let pass the gate
-    gate_.reset();
+    auto gate = std::move(gate_);  // who goes on within abort() has another
+    waiting_.abort();              // before the next one is let pass the gate
+    gate.reset();
 }
 
 }  // namespace tabacus

@@ -8,10 +8,11 @@
 // writer alone, and nobody is behind a writer there; and whoever is behind somebody at the gate
 // waits for the gate's holder in any case:
 //
-//   gate held by     lock's queue           behind it at the gate
-//   readers          those readers          a writer, then anybody: they wait for a writer who
-//   holds one writer       that writer, alone     anybody: first its turn, then theirs nobody
-//   nobody                 nobody
+//   gate held by      lock's queue         behind it at the gate
+//   readers           those readers        a writer, then anybody: they wait for one who holds
+//   one writer        that writer, alone   anybody: first its turn, then theirs
+//   a tab's place     as before            anybody: first that tab's turns before it
+//   nobody            nobody
 //
 // Tokens. A writer at the gate is the one that comes next, so that it reserves its tokens while it
 // waits: between the release of one tab and the grant of another there is no transaction. What it
