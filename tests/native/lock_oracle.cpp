@@ -13,9 +13,9 @@ namespace {
 
 enum class Stand { waiting, holding, over };
 
-struct Asked {
+struct Standing {
     LockPage::RequestPtr request = nullptr;
-    AbortSignal signal{};
+    AbortSignal signal{};  // NOLINT(readability-redundant-member-init): so that it may be left out
     LockMode mode = LockMode::exclusive;
     std::size_t tab = 0;
     Stand stand = Stand::waiting;
@@ -29,15 +29,15 @@ struct OracleScene : LockOrderScene {
 
     const std::size_t tab_count;
     const bool with_tries;
-    std::vector<Asked> asked;
+    std::vector<Standing> asked;
     std::string steps_taken;
 
     [[nodiscard]] std::size_t count(Stand stand) const {
         return static_cast<std::size_t>(std::count_if(
-            asked.begin(), asked.end(), [&](const Asked& one) { return one.stand == stand; }));
+            asked.begin(), asked.end(), [&](const Standing& one) { return one.stand == stand; }));
     }
     [[nodiscard]] bool grantable(LockMode mode) const {
-        return std::all_of(asked.begin(), asked.end(), [&](const Asked& one) {
+        return std::all_of(asked.begin(), asked.end(), [&](const Standing& one) {
             return one.stand != Stand::holding ||
                    (mode == LockMode::shared && one.mode == LockMode::shared);
         });
@@ -51,15 +51,15 @@ struct OracleScene : LockOrderScene {
         }
     }
     /// One of that tab's in this state; of any tab's if there is none.
-    Asked* one_of(Stand stand, std::optional<std::size_t> tab) {
-        std::vector<Asked*> found;
+    Standing* one_of(Stand stand, std::optional<std::size_t> tab) {
+        std::vector<Standing*> found;
         for (auto& one : asked) {
             if (one.stand == stand && one.tab == tab.value_or(one.tab)) found.push_back(&one);
         }
         return found.empty() ? nullptr : found[random.below(found.size())];
     }
     void request(std::size_t tab) {
-        Asked one{.mode = random.coin() ? LockMode::shared : LockMode::exclusive, .tab = tab};
+        Standing one{.mode = random.coin() ? LockMode::shared : LockMode::exclusive, .tab = tab};
         LockOptions options{.mode = one.mode, .if_available = with_tries && random.below(5) == 0};
         if (options.if_available) {
             const bool free = count(Stand::waiting) == 0 && grantable(one.mode);
@@ -87,10 +87,10 @@ struct OracleScene : LockOrderScene {
         }
         grant();
     }
-    [[nodiscard]] std::size_t place_of(const Asked& one) const {
+    [[nodiscard]] std::size_t place_of(const Standing& one) const {
         return static_cast<std::size_t>(&one - asked.data());
     }
-    void note(std::string_view does, std::size_t place, const Asked& one) {
+    void note(std::string_view does, std::size_t place, const Standing& one) {
         steps_taken += "tab " + std::to_string(one.tab) + " " + std::string(does) + " " +
                        std::to_string(place) + (one.mode == LockMode::shared ? "s; " : "x; ");
     }
@@ -126,7 +126,7 @@ struct OracleScene : LockOrderScene {
 };
 
 /// @param in_one_turn  Every other time two steps of one tab before anybody else moves.
-void compare(std::uint64_t seeds_count, bool in_one_turn) {
+void against_oracle(std::uint64_t seeds_count, bool in_one_turn) {
     for (std::uint64_t seed = 0; seed < seeds_count; ++seed) {
         OracleScene scene(seed, 2 + static_cast<int>(seed % 3), !in_one_turn && seed % 2 == 1);
         for (int step = 0; step < 20; ++step) {
@@ -150,13 +150,13 @@ void compare(std::uint64_t seeds_count, bool in_one_turn) {
 
 }  // namespace
 
-TEST_CASE("lock: granted as from one queue of all tabs") { compare(100, false); }
+TEST_CASE("lock: granted as from one queue of all tabs") { against_oracle(100, false); }
 TEST_CASE("lock: granted as from one queue, also when a tab does two things at once") {
-    compare(100, true);
+    against_oracle(100, true);
 }
 TEST_CASE("lock: granted as from one queue of all tabs, many times", "[.][long]") {
-    compare(1'500, false);
-    compare(2'500, true);
+    against_oracle(1'500, false);
+    against_oracle(2'500, true);
 }
 
 }  // namespace tabacus::test

@@ -251,8 +251,8 @@ TEST_CASE("lock: a theft under way ends with its tab, and shuts nobody out") {
 
 TEST_CASE("lock: a tab that lives and serves its own queue is not evicted as a hung one") {
     LockOrderScene queue;
-    std::vector<RequestPtr> own;
-    for (int i = 0; i < 8; ++i) own.push_back(queue.ask(0, {.max_hold_ms = 500}, 5));
+    std::vector<RequestPtr> own(8);
+    for (auto& request : own) request = queue.ask(0, {.max_hold_ms = 500}, 5);
     queue.ask(1, {.max_hold_ms = 500}, 5);
     for (const auto& request : own) {
         queue.settle(300);

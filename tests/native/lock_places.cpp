@@ -24,34 +24,23 @@ void each_scene(const std::function<void(LockOrderScene&)>& play) {
 }  // namespace
 
 TEST_CASE("lock: who asks anew and gives up the old request overtakes nobody") {
-    each_scene([](LockOrderScene& queue) {
-        const auto holder = queue.ask(1);
-        const AbortSignal signal;
-        queue.ask_until(signal, 0);
-        const auto between = queue.ask(2);
-        const auto anew = queue.members[0].page->hold({});
-        queue.give_up(signal);
-        queue.release(holder);
-        CHECK(holds(between));
-        CHECK(waits(anew));
-    });
-}
-
-TEST_CASE("lock: nor does who asks anew and gives up one that has a place") {
-    each_scene([](LockOrderScene& queue) {
-        const auto holder = queue.ask(0);
-        const auto first = queue.ask(1);
-        const AbortSignal signal;
-        queue.ask_until(signal, 0);
-        const auto between = queue.ask(2);
-        const auto anew = queue.members[0].page->hold({});
-        queue.give_up(signal);
-        queue.release(holder);
-        CHECK(holds(first));
-        queue.release(first);
-        CHECK(holds(between));
-        CHECK(waits(anew));
-    });
+    for (const bool placed : {false, true}) {
+        each_scene([&](LockOrderScene& queue) {
+            CAPTURE(placed);  // in line for itself, behind another tab's that its own tab is before
+            const auto holder = queue.ask(placed ? 0 : 1);
+            const auto first = placed ? queue.ask(1) : holder;
+            const AbortSignal signal;
+            queue.ask_until(signal, 0);
+            const auto between = queue.ask(2);
+            const auto anew = queue.members[0].page->hold({});
+            queue.give_up(signal);
+            queue.release(holder);
+            CHECK(waits(between) == placed);
+            if (placed) queue.release(first);
+            CHECK(holds(between));
+            CHECK(waits(anew));
+        });
+    }
 }
 
 TEST_CASE("lock: a writer behind its tab's reader has a place, whoever tries between them") {

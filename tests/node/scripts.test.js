@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkAttach } from '../../scripts/lib/attach-check.js';
-import { closingLine, junitCounts, nodeCounts, plainCounts } from '../../scripts/lib/counts.js';
+import { catchCounts, closingLine, nodeCounts, plainCounts } from '../../scripts/lib/counts.js';
 import { debianMirror } from '../../scripts/lib/mirror.js';
 import { schedule, withNeeds } from '../../scripts/lib/schedule.js';
 import { PLANTED as EMULATOR } from '../mutation/emulator.js';
@@ -60,8 +60,14 @@ test('runners are counted by what they report', () => {
         failed: 2,
         skipped: 2,
     });
-    const xml = '<testsuite name="x" tests="7" failures="2" disabled="0" skipped="1" time="3">';
-    assert.deepEqual(junitCounts(xml), { passed: 4, failed: 2, skipped: 1 });
+    const xml = `<testsuite name="x" errors="1" failures="1" skipped="1" tests="700">
+        <testcase name="one" time="0.1" status="run"/>
+        <testcase name="two" time="0.1" status="run"></testcase>
+        <testcase name="three" time="0.1" status="run"><failure message="CHECK( false )">x</failure>
+        </testcase>
+        <testcase name="four" time="0.1" status="run"><error type="THREW">y</error></testcase>
+        <testcase name="five" time="0.1" status="run"><skipped message="SKIP"/></testcase>`;
+    assert.deepEqual(catchCounts(xml), { passed: 2, failed: 2, skipped: 1 });
     assert.deepEqual(plainCounts('1 passed, 1 failed\nlast:\n12 passed, 0 failed\n'), {
         passed: 12,
         failed: 0,
