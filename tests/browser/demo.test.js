@@ -33,7 +33,8 @@ async function race(tab, each_ms) {
     await until(() => enabled(tab, '#start'), 'the button of the race');
     await tab.evaluate((duration_ms) => {
         const select = /** @type {any} */ (document.querySelector('#duration'));
-        select.options[0].value = select.value = String(duration_ms);
+        select.options[0].value = String(duration_ms);
+        select.selectedIndex = 0;
     }, each_ms);
     await click(tab, '#start');
     await until(async () => (await outcome(tab, 'replicated')).verdict !== 'none', 'a verdict', 60_000);
