@@ -9,7 +9,7 @@ import {
     rmSync,
     writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { checkAttach } from './attach-check.js';
 import { Failure } from './failure.js';
 import { withLock } from './lock.js';
@@ -60,6 +60,7 @@ export async function pack() {
     await nodeModules();
     await withLock(join(buildFolder, 'dist.lock'), async () => {
         for (const platform of PLATFORMS) {
+            mkdirSync(join(distFolder, platform), { recursive: true });
             for (const [core, preset] of Object.entries(CORES)) await packCore(platform, core, preset);
             for (const name of FREESTANDING) packFreestanding(platform, name);
             await packFacades(platform);
@@ -83,7 +84,6 @@ async function packCore(platform, core, preset) {
     };
     await whenStale(product, () =>
         step(`pack ${platform}/${core}`, async () => {
-            mkdirSync(dirname(to), { recursive: true });
             writeFileSync(`${to}.js`, await minified(readFileSync(`${from}.js`, 'utf8')));
             copyFileSync(`${from}.wasm`, `${to}.wasm`);
         }),
@@ -115,7 +115,6 @@ function packFreestanding(platform, name) {
     const from = join(buildFolder, `wasm-threads/${name}.wasm`);
     if (!existsSync(from)) return;
     checkAttach(from);
-    mkdirSync(join(distFolder, platform), { recursive: true });
     copyFileSync(from, join(distFolder, platform, `${name}.wasm`));
 }
 

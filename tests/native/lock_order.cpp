@@ -256,6 +256,7 @@ TEST_CASE("lock: a tab that lives and serves its own queue is not evicted as a h
     queue.ask(1, {.max_hold_ms = 500}, 5);
     for (const auto& request : own) {
         queue.settle(300);
+        CHECK(request->granted);
         CHECK(request->loss.empty());
         request->let_go.complete({});
     }

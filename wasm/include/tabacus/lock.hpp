@@ -7,8 +7,8 @@
 //    written through Held::begin() is written only while the holder's grant is the newest.
 //  - One outcome per request: granted, unavailable (if_available), timed_out, aborted, or an error.
 //    Nothing of a request that ended otherwise stays in any queue.
-//  - First come, first served among requests that wait in different tabs, up to `slice_ms`; a
-//    stream of shared holders does not starve an exclusive waiter.
+//  - First come, first served over tabs, within the limits that docs/locks.md tells; a stream of
+//    shared holders does not starve an exclusive waiter.
 //
 // Web Locks API (W3C) where there is one; else a lease in IndexedDB (lock_lease.hpp) that is as
 // safe for what is fenced; else the page alone, if the caller allows it.

@@ -1,6 +1,7 @@
-// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name]: every cell of the matrix
-// (or of one strategy, or in one model), a line of JSON each, in the order in which they are done.
-// A thread takes a row. scripts/matrix.js makes tables of them.
+// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] [--fault name]…: every
+// cell of the matrix (or of one strategy, in one model, of these faults and without), a line of
+// JSON each, in the order in which they are done. A thread takes a cell. scripts/matrix.js makes
+// tables of them.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -22,6 +23,7 @@ struct Asked {
     MatrixBound bound = ci_bound();
     std::string_view strategy;          // empty: all
     std::optional<StorageModel> model;  // nothing: all
+    std::vector<FaultClass> faults;     // none: all
     unsigned threads = std::max(std::thread::hardware_concurrency(), 1U);
 };
 
@@ -37,6 +39,10 @@ std::optional<Asked> asked_by(std::span<char*> arguments) {
         } else if (word == "--model" && i + 1 < arguments.size()) {
             asked.model = model_named(arguments[++i]);
             if (!asked.model) return {};
+        } else if (word == "--fault" && i + 1 < arguments.size()) {
+            const auto fault = fault_class_named(arguments[++i]);
+            if (!fault) return {};
+            asked.faults.push_back(*fault);
         } else if (word == "--threads" && i + 1 < arguments.size()) {
             const std::string_view count = arguments[++i];
             const auto* const end = count.data() + count.size();
@@ -49,20 +55,20 @@ std::optional<Asked> asked_by(std::span<char*> arguments) {
     return asked;
 }
 
-using Row = std::vector<MatrixCell>;
-
-/// Of a strategy and a model, the cell without faults first. Rows that differ only in a model that
-/// plays no part are computed once, in the last model.
-std::vector<Row> rows_to_compute(const Asked& asked) {
-    std::vector<Row> rows;
-    for (const auto& cell : matrix_cells()) {
-        if (!asked.strategy.empty() && cell.strategy != asked.strategy) continue;
-        if (cell.model != asked.model.value_or(cell.model)) continue;
-        if (cell.model != StorageModel::cached && !depends_on_model(cell.strategy)) continue;
-        if (cell.fault == FaultClass::none) rows.emplace_back();
-        rows.back().push_back(cell);
-    }
-    return rows;
+/// Those without a fault, or those with one. Cells that differ only in a model that plays no part
+/// are computed once, in the last model.
+std::vector<MatrixCell> cells_to_compute(const Asked& asked, bool faulty) {
+    auto cells = matrix_cells();
+    std::erase_if(cells, [&](const MatrixCell& cell) {
+        const auto& faults = asked.faults;
+        return (cell.fault != FaultClass::none) != faulty ||
+               (!asked.strategy.empty() && cell.strategy != asked.strategy) ||
+               cell.model != asked.model.value_or(cell.model) ||
+               (cell.model != StorageModel::cached && !depends_on_model(cell.strategy)) ||
+               (faulty && !faults.empty() &&
+                std::find(faults.begin(), faults.end(), cell.fault) == faults.end());
+    });
+    return cells;
 }
 
 void print(CellReport report, std::mutex& mutex) {
@@ -84,31 +90,45 @@ CellReport compute(const MatrixCell& cell, const MatrixBound& bound, const CellR
     return exploration.report();
 }
 
+/// The same strategy's in the same model.
+const CellReport* row_of(const MatrixCell& cell, const std::vector<CellReport>& faultless) {
+    const auto found = std::find_if(faultless.begin(), faultless.end(), [&](const auto& report) {
+        return report.cell.strategy == cell.strategy && report.cell.model == cell.model;
+    });
+    return found == faultless.end() ? nullptr : &*found;
+}
+
+/// Printed as they are done; in the cells' order.
+std::vector<CellReport> compute_all(const std::vector<MatrixCell>& cells, const Asked& asked,
+                                    const std::vector<CellReport>& faultless) {
+    std::vector<CellReport> reports(cells.size());
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::vector<std::thread> threads;
+    threads.reserve(asked.threads);
+    for (unsigned i = 0; i < asked.threads; ++i) {
+        threads.emplace_back([&] {
+            for (auto at = next.fetch_add(1); at < cells.size(); at = next.fetch_add(1)) {
+                reports[at] = compute(cells[at], asked.bound, row_of(cells[at], faultless));
+                print(reports[at], mutex);
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    return reports;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
     const auto asked = asked_by({arguments, static_cast<std::size_t>(count)});
     if (!asked) {
         std::fprintf(stderr,
-                     "tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name]\n");
+                     "tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] "
+                     "[--fault name]...\n");
         return 2;
     }
-    const auto rows = rows_to_compute(*asked);
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::vector<std::thread> threads;
-    threads.reserve(asked->threads);
-    for (unsigned i = 0; i < asked->threads; ++i) {
-        threads.emplace_back([&] {
-            for (auto at = next.fetch_add(1); at < rows.size(); at = next.fetch_add(1)) {
-                const auto faultless = compute(rows[at].front(), asked->bound, nullptr);
-                print(faultless, mutex);
-                for (const auto& cell : std::span(rows[at]).subspan(1)) {
-                    print(compute(cell, asked->bound, &faultless), mutex);
-                }
-            }
-        });
-    }
-    for (auto& thread : threads) thread.join();
+    const auto faultless = compute_all(cells_to_compute(*asked, false), *asked, {});
+    compute_all(cells_to_compute(*asked, true), *asked, faultless);
     return 0;
 }

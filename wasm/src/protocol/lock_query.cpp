@@ -12,6 +12,8 @@ namespace {
 /// Living tabs answer within a few; a frozen one never does.
 constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
+/// Of an answer, and one more for what is kept.
+constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
 /// After the requests: the lock is with this tab, alone or shared, and with none of them. Who has
 /// it says so, since tabs answer that have nothing to do with it, and may be heard before it.
 constexpr std::string_view kept_alone = "k";
@@ -110,6 +112,7 @@ void LockQueue::answer(const LockMessage& message) {
     if (message.kind == LockMessage::Kind::ask) {
         std::vector<std::string> detail{nonce};
         for (const auto& info : own_requests()) {
+            if (detail.size() + fields_of_request > detail_max) break;  // holders come first
             detail.emplace_back(info.held ? "h" : "w");
             detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
             detail.push_back(format_since(info.since_ms));

@@ -106,9 +106,9 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     if (asked.steal) {
         context_.scope.spawn(steal(waiter));
     } else {
-        waiter->turns = turns(*waiter);
-        waiting_.push_back(waiter);
-        if (waiter->turns || behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
+        waiter->alone = stands_alone(*waiter);
+        join(waiter);
+        if (waiter->alone || behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
         wake_driver();
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
@@ -138,6 +138,15 @@ std::shared_ptr<Grant> LockQueue::reenter(const std::shared_ptr<Grant>& outer,
     if (!options.label.empty()) inner->label = options.label;
     inner->possession->active.push_back(inner);
     return inner;
+}
+
+void LockQueue::join(const WaiterPtr& waiter) {
+    if (waiting_.size() >= sweep_at_) {
+        std::erase_if(waiting_, [](const WaiterPtr& other) { return other->ended; });
+        sweep_at_ = 2 * waiting_.size() + 16;
+    }
+    waiting_.push_back(waiter);
+    newest_ = waiter->id;
 }
 
 LockQueue::WaiterPtr LockQueue::front() {

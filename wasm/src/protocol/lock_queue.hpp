@@ -213,7 +213,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockOptions options;
         double since_ms = 0;
         bool ended = false;
-        bool turns = false;  // it asks for another mode than the one before it in its tab
+        bool alone = false;  // it stands in line for itself, not with who is before it in its tab
         bool late = false;   // its time is over: not available now is too late
         std::optional<Error> failure;
         std::shared_ptr<Grant> grant;
@@ -239,6 +239,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     struct Writing;
 
     // Requests (lock_queue.cpp).
+    void join(const WaiterPtr& waiter);
     [[nodiscard]] WaiterPtr front();
     void settle(const WaiterPtr& waiter, std::optional<Error> failure);
     void refuse(const WaiterPtr& waiter, const Error& error);
@@ -257,18 +258,19 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> drive();
     Task<void> obtain();
     [[nodiscard]] bool behind_a_rival(const Waiter& waiter) const;
-    [[nodiscard]] bool turns(const Waiter& waiter) const;
+    [[nodiscard]] bool stands_alone(const Waiter& waiter) const;
     [[nodiscard]] bool came_between(std::uint64_t number, const Waiter& waiter) const;
     Task<void> line_up(WaiterPtr waiter);
     void line_up_behind(const Waiter& first);
     void was_served_before(std::uint64_t number);
     [[nodiscard]] bool has_next_place() const;
-    Task<bool> waited_for();
+    Task<bool> forget_rivals();
     std::deque<Place>::iterator place_of(const Waiter& waiter);
     void leave_line(const Waiter& waiter);
     void leave_line();
     Place next_place(const Waiter& first);
-    void want(const Waiter& waiter);
+    void want(const Waiter& waiter, std::optional<std::uint64_t> number = std::nullopt);
+    void heard_want(const LockMessage& message);
     void note_rival(const LockMessage& message);
     [[nodiscard]] bool came_late(const Waiter& waiter) const;
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
@@ -351,6 +353,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     std::unique_ptr<Turnstile> turnstile_;
 
     std::deque<WaiterPtr> waiting_;  // ended ones among them are skipped
+    std::size_t sweep_at_ = 0;       // with so many the ended ones are removed
+    std::uint64_t newest_ = 0;       // of the requests that came
     std::shared_ptr<Possession> possession_;
     std::vector<std::shared_ptr<Possession>> stolen_;  // taken by steal, each for one grant
     bool driving_ = false;

@@ -10,9 +10,6 @@
 namespace tabacus {
 namespace {
 
-/// More than any message of ours has: a stranger's is not worth the memory.
-constexpr std::size_t fields_max = 4096;
-
 constexpr double us_per_ms = 1000;
 
 std::string joined(const std::vector<std::string>& fields) {
@@ -36,7 +33,7 @@ std::string format_lock_row(const LockRow& row) {
 }
 
 std::optional<LockRow> parse_lock_row(std::string_view text) {
-    const auto fields = fields_of(text, fields_max);
+    const auto fields = fields_of(text, lock_fields_max);
     if (fields.size() != 11 || fields[0] != record_version) return std::nullopt;
     std::array<std::int64_t, 6> numbers{};
     constexpr std::array<std::size_t, 6> where{1, 2, 6, 7, 8, 9};
@@ -67,7 +64,7 @@ std::string format_rescue_row(const RescueRow& row) {
 }
 
 std::optional<RescueRow> parse_rescue_row(std::string_view text) {
-    const auto fields = fields_of(text, fields_max);
+    const auto fields = fields_of(text, lock_fields_max);
     if (fields.size() != 4 || fields[0] != record_version) return std::nullopt;
     const auto attempt = parse_count(fields[1]);
     if (!attempt || !is_identifier(fields[2]) || !is_identifier(fields[3])) return std::nullopt;
@@ -82,7 +79,7 @@ std::string format_call_row(const CallRow& row) {
 }
 
 std::optional<CallRow> parse_call_row(std::string_view text) {
-    const auto fields = fields_of(text, fields_max);
+    const auto fields = fields_of(text, lock_fields_max);
     if ((fields.size() != 3 && fields.size() != 4) || fields[0] != record_version) {
         return std::nullopt;
     }
@@ -101,7 +98,7 @@ std::optional<CallRow> parse_call_row(std::string_view text) {
 std::string format_call_id(std::string_view id) { return joined({escaped(id)}); }
 
 std::optional<std::string> parse_call_id(std::string_view text) {
-    const auto fields = fields_of(text, fields_max);
+    const auto fields = fields_of(text, lock_fields_max);
     if (fields.size() != 2 || fields[0] != record_version) return std::nullopt;
     return unescaped(fields[1]);
 }
@@ -109,7 +106,7 @@ std::optional<std::string> parse_call_id(std::string_view text) {
 std::string format_call_number(std::int64_t number) { return joined({std::to_string(number)}); }
 
 std::optional<std::int64_t> parse_call_number(std::string_view text) {
-    const auto fields = fields_of(text, fields_max);
+    const auto fields = fields_of(text, lock_fields_max);
     if (fields.size() != 2 || fields[0] != record_version) return std::nullopt;
     return parse_count(fields[1]);
 }
@@ -133,8 +130,9 @@ std::optional<double> parse_since(std::string_view text) {
 
 std::optional<LockMessage> parse_lock_message(std::string_view text) {
     constexpr std::string_view kinds = "wtbrqipvhl";
-    const auto fields = fields_of(text, fields_max);
-    if (fields.size() < 4 || fields.size() > fields_max || fields[0] != record_version) {
+    const auto fields = fields_of(text, lock_fields_max);
+    if (fields.size() < lock_fields_min || fields.size() > lock_fields_max ||
+        fields[0] != record_version) {
         return std::nullopt;
     }
     if (fields[1].size() != 1 || kinds.find(fields[1][0]) == std::string_view::npos) {
@@ -145,7 +143,7 @@ std::optional<LockMessage> parse_lock_message(std::string_view text) {
                         std::string(fields[2]),
                         std::string(fields[3]),
                         {}};
-    for (std::size_t i = 4; i < fields.size(); ++i) {
+    for (std::size_t i = lock_fields_min; i < fields.size(); ++i) {
         auto part = unescaped(fields[i]);
         if (!part) return std::nullopt;
         message.detail.push_back(std::move(*part));

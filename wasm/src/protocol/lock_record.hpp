@@ -70,10 +70,16 @@ std::optional<std::string> parse_call_id(std::string_view text);
 std::string format_call_number(std::int64_t number);
 std::optional<std::int64_t> parse_call_number(std::string_view text);
 
+/// Of a row or a message: a longer one is a stranger's, and not worth the memory.
+constexpr std::size_t lock_fields_max = 4096;
+/// Of a message, before what else its kind has.
+constexpr std::size_t lock_fields_min = 4;
+
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
 struct LockMessage {
     enum class Kind : char {
-        want = 'w',      // the tab begins to wait: keepers let go; detail: its number, since when
+        want = 'w',      // the tab begins to wait: keepers let go; detail: since when, its number
+                         // if that is to be answered, and "t" of who only tries
         taken = 't',     // the tab holds it
         busy = 'b',      // the answer to want: it is in use, not merely kept; detail: whose, number
         released = 'r',  // the tab let it go

@@ -9,9 +9,9 @@
 //    still.
 //  - The first in line looks after one maxHold, those behind it after two.
 //  - Only a tab that hears itself on the channel: a deaf or barely thawed one proves nothing.
-//  - A holder that lives keeps the time itself (LockQueue::limit) and is gone before that, and
-//  tells
-//    of each grant under one possession, of which the row and the browser's locks tell nothing.
+//  - A holder that lives keeps the time itself (LockQueue::limit) and is gone before that. While
+//    others wait it tells of each grant with a maxHold, too, under one possession, of which the row
+//    and the browser's locks tell nothing.
 #include <algorithm>
 #include <array>
 #include <limits>

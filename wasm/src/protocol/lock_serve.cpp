@@ -17,9 +17,11 @@ constexpr int releasing_turns = 4;
 /// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab
 /// uses up. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
-/// Of one other tab, that are remembered: more than wait at a time. Of more the newest are
-/// forgotten, since the tab serves its own in their order.
-constexpr std::ptrdiff_t places_heard = 1'000;
+/// Words of one other tab, and of all, that are remembered: those that came between the same two
+/// requests of this tab count as one. Of more the newest are forgotten.
+constexpr std::ptrdiff_t words_of_tab_max = 1'000;
+constexpr std::size_t words_max = 10'000;
+constexpr const char* only_tries = "t";
 
 }  // namespace
 
@@ -65,7 +67,7 @@ Task<void> LockQueue::obtain() {
     const auto place = next_place(*first);
     wanted_ = place.number;
     busy_heard_ = false;
-    if (!place.ticket) want(*first);  // else all who stand behind it know
+    if (!place.ticket) want(*first, wanted_);  // else all who stand behind it know
     // Who behind it has lost its place for it stands anew, and whoever is behind that one after it.
     if (place.owner != first->id && rivals_.empty()) leave_line();
     line_up_behind(*first);
@@ -96,8 +98,12 @@ Task<void> LockQueue::obtain() {
     }
 }
 
-void LockQueue::want(const Waiter& waiter) {
-    context_.post(LockMessage::Kind::want, key_, {format_since(waiter.since_ms)});
+/// @param number  To be answered with, if it is to be answered.
+void LockQueue::want(const Waiter& waiter, std::optional<std::uint64_t> number) {
+    std::vector<std::string> detail{format_since(waiter.since_ms)};
+    if (number) detail.push_back(std::to_string(*number));
+    if (number && waiter.options.if_available) detail.emplace_back(only_tries);
+    context_.post(LockMessage::Kind::want, key_, std::move(detail));
 }
 
 // --- Places in line -----------------------------------------------------------------------------
@@ -119,41 +125,47 @@ bool LockQueue::came_between(std::uint64_t number, const Waiter& waiter) const {
 }
 
 /// Whether a request that comes asks for another mode than whoever of this tab is before it: who
-/// has the lock or stands in line, does so in one mode, and other tabs would not see the other.
-bool LockQueue::turns(const Waiter& waiter) const {
+/// has the lock or stands in line, does so in one mode, and other tabs would not see the other. Or
+/// there is only who does not wait: what is asked of the browser for it keeps no place.
+bool LockQueue::stands_alone(const Waiter& waiter) const {
     if (waiter.options.if_available) return false;
     const auto before = std::find_if(
         waiting_.rbegin(), waiting_.rend(),
         [](const WaiterPtr& other) { return !other->ended && !other->options.if_available; });
     const auto mode = waiter.options.mode;
     if (before != waiting_.rend()) return (*before)->options.mode != mode;
+    if (taking_) return true;
     return possession_ && !possession_->active.empty() && possession_->mode != mode;
 }
 
-/// A request that another tab's came before, or that asks for another mode than the one before it,
-/// stands in line for itself, unless the tab is let linger for it or takes the lock for it anyway.
+/// A request that another tab's came before, or that must stand alone, stands in line for itself,
+/// unless the tab is let linger for it or takes the lock for it anyway.
 /// Who asks from then on came later, and is to know it.
 Task<void> LockQueue::line_up(WaiterPtr waiter) {
     const auto self = weak_from_this();
     co_await soon();
     if (self.expired() || waiter->ended || context_.asleep) co_return;
     if (taking_ && front() == waiter) co_return;  // what is asked of the browser is for it
-    if (!waiter->turns && !behind_a_rival(*waiter)) co_return;
+    if (!waiter->alone && !behind_a_rival(*waiter)) co_return;
     if (place_of(*waiter) != places_.end()) co_return;  // it has inherited one
-    const auto number = ++wants_;
-    want(*waiter);
     auto ticket = turnstile_->line_up(waiter->options.mode, [self] {
         if (const auto alive = self.lock()) alive->ring();
     });
-    if (ticket) places_.push_back({number, waiter->options.mode, waiter->id, std::move(ticket)});
+    if (!ticket) co_return;
+    places_.push_back({++wants_, waiter->options.mode, waiter->id, std::move(ticket)});
+    want(*waiter);
 }
 
 /// The requests of this tab that stand in line for themselves, and do not: a frozen tab has given
-/// its places back, and so has one whose turn came in another mode.
+/// its places back, and so has one whose turn came in another mode. And the first of those that
+/// wait, if who is before them does not.
 void LockQueue::line_up_behind(const Waiter& first) {
+    bool behind_a_try = first.options.if_available;
     for (const auto& waiter : waiting_) {
-        const bool in_line = !waiter->turns || place_of(*waiter) != places_.end();
-        if (waiter.get() != &first && !waiter->ended && !in_line) {
+        if (waiter->ended || waiter->options.if_available) continue;
+        if (std::exchange(behind_a_try, false)) waiter->alone = true;
+        const bool in_line = !waiter->alone || place_of(*waiter) != places_.end();
+        if (waiter.get() != &first && !in_line) {
             context_.scope.spawn(line_up(waiter));
         }
     }
@@ -184,7 +196,7 @@ void LockQueue::leave_line(const Waiter& waiter) {
     });
     const bool has_heir = heir != waiting_.end() && place_of(**heir) == places_.end();
     if (place == places_.end()) {
-        if (waiter.turns && !waiter.grant && has_heir && !std::exchange((*heir)->turns, true)) {
+        if (waiter.alone && !waiter.grant && has_heir && !std::exchange((*heir)->alone, true)) {
             context_.scope.spawn(line_up(*heir));
         }
         return;
@@ -195,7 +207,7 @@ void LockQueue::leave_line(const Waiter& waiter) {
                           (after == places_.end() || (*heir)->id < after->owner);
     if (inherits) {
         place->owner = (*heir)->id;
-        (*heir)->turns |= waiter.turns;
+        (*heir)->alone |= waiter.alone;
     } else {
         place->ticket->give_back();
         places_.erase(place);
@@ -218,21 +230,39 @@ LockQueue::Place LockQueue::next_place(const Waiter& first) {
     return {++wants_, first.options.mode, first.id, nullptr};
 }
 
+/// Who would not wait, and hears that the lock is in use, has gone.
+void LockQueue::heard_want(const LockMessage& message) {
+    const auto& detail = message.detail;
+    const bool in_use = possession_ && !possession_->active.empty();
+    if (in_use && detail.size() > 1) {
+        context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});
+    }
+    const bool tries = detail.size() > 2 && detail[2] == only_tries;
+    if (in_use ? !tries : possession_ || taking_) note_rival(message);
+}
+
 void LockQueue::note_rival(const LockMessage& message) {
+    const auto& detail = message.detail;
     const auto now_ms = context_.world.clock().now_ms();
-    const auto told_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
-    auto since_ms = told_ms.value_or(now_ms);
-    const auto of_tab = [&](const Rival& rival) { return rival.tab == message.tab; };
+    const auto told_ms = detail.empty() ? std::nullopt : parse_since(detail[0]);
+    Rival rival{.tab = message.tab,
+                .since_ms = told_ms.value_or(now_ms),
+                .heard_ms = now_ms,
+                .heard = newest_,
+                .wants = wants_};
+    if (rivals_.empty()) contended_ms_ = now_ms;
     // Another one of that tab at the same point orders nothing more.
-    std::erase_if(rivals_, [&](const Rival& rival) {
-        if (!of_tab(rival) || rival.wants != wants_ || rival.heard != context_.last_id)
+    std::erase_if(rivals_, [&](const Rival& other) {
+        if (other.tab != rival.tab || other.wants != rival.wants || other.heard != rival.heard)
             return false;
-        since_ms = std::min(since_ms, rival.since_ms);
+        rival.since_ms = std::min(rival.since_ms, other.since_ms);
         return true;
     });
-    if (std::count_if(rivals_.begin(), rivals_.end(), of_tab) >= places_heard) return;
-    if (rivals_.empty()) contended_ms_ = now_ms;
-    rivals_.push_back({message.tab, since_ms, now_ms, context_.last_id, wants_});
+    const auto of_tab = std::count_if(rivals_.begin(), rivals_.end(),
+                                      [&](const Rival& other) { return other.tab == rival.tab; });
+    if (of_tab < words_of_tab_max && rivals_.size() < words_max) {
+        rivals_.push_back(std::move(rival));
+    }
 }
 
 /// Whether another tab's request came before. Of what was asked after that was heard it did
@@ -328,7 +358,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 break;
             }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
-        } else if (kept_from_sharing(*possession) && !co_await waited_for()) {
+        } else if (kept_from_sharing(*possession) && co_await forget_rivals()) {
             possession->taken_ms = context_.world.clock().now_ms();
             continue;
         } else {
@@ -351,16 +381,17 @@ bool LockQueue::kept_from_sharing(const Possession& possession) {
            first->options.mode == LockMode::shared;
 }
 
-/// Whether somebody of another tab waits. If not, those who were heard of before have gone, but for
-/// who has only just been heard of: the word of a request may overtake it.
-Task<bool> LockQueue::waited_for() {
+/// Forgets who waited and has gone: all, if nobody of another tab waits, but who has only just been
+/// heard of: the word of a request may overtake it. True when none is left.
+Task<bool> LockQueue::forget_rivals() {
     const auto asked_ms = context_.world.clock().now_ms();
-    if (co_await turnstile_->waited_for(has_next_place())) co_return true;
+    if (co_await turnstile_->waited_for(has_next_place())) co_return false;
+    const auto now_ms = context_.world.clock().now_ms();
     std::erase_if(rivals_, [&](const Rival& rival) {
-        const auto age_ms = asked_ms - rival.heard_ms;
-        return age_ms >= slice_ms || age_ms < 0;
+        const bool set_back = rival.heard_ms > now_ms;
+        return set_back || asked_ms - rival.heard_ms >= slice_ms;
     });
-    co_return !rivals_.empty();
+    co_return rivals_.empty();
 }
 
 /// Who gives up or dies in the queue says nothing.
@@ -590,11 +621,7 @@ void LockQueue::tell_of_waiter() {
 void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {
         case LockMessage::Kind::want:
-            if (possession_ && !possession_->active.empty()) {
-                const auto number = message.detail.empty() ? std::string() : message.detail[0];
-                context_.post(LockMessage::Kind::busy, key_, {message.tab, number});
-            }
-            if (possession_ || taking_) note_rival(message);
+            heard_want(message);
             ring();
             tell_of_waiter();
             break;

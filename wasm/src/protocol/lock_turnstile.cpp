@@ -203,12 +203,15 @@ Task<bool> WebTurnstile::waited_for(bool is_next) {
     const auto& held = snapshot.value().held;
     const auto& pending = snapshot.value().pending;
     const auto gate = context_.names.lock_gate(key_);
-    const bool shut = !is_next && std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
+    const bool shut = std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
         return lock.name == gate && lock.mode == LockMode::exclusive;
     });
-    co_return shut || std::any_of(pending.begin(), pending.end(), [&](const LockInfo& lock) {
-        return lock.name == context_.names.lock(key_) || lock.name == gate;
-    });
+    const auto waits = [&](const std::string& name) {
+        return std::any_of(pending.begin(), pending.end(),
+                           [&](const LockInfo& lock) { return lock.name == name; });
+    };
+    // Who is at a gate of which this tab is next is behind it.
+    co_return waits(context_.names.lock(key_)) || (!is_next && (shut || waits(gate)));
 }
 
 /// The browser answers in the order in which it is asked, and grants what it can at once: what it

@@ -77,6 +77,14 @@ std::string_view fault_class_name(FaultClass fault) {
     return explored ? fault_name(*explored) : "none";
 }
 
+std::optional<FaultClass> fault_class_named(std::string_view name) {
+    for (std::size_t i = 0; i < tabacus::fault_count; ++i) {
+        const auto fault = static_cast<FaultClass>(i);
+        if (fault_class_name(fault) == name) return fault;
+    }
+    return std::nullopt;
+}
+
 bool depends_on_model(std::string_view strategy) {
     return guarantee_of(strategy).needs != "indexeddb";
 }

@@ -34,12 +34,14 @@ std::string_view model_name(StorageModel model);
 std::optional<StorageModel> model_named(std::string_view name);
 /// "none", or as fault_name() has it.
 std::string_view fault_class_name(FaultClass fault);
+/// Nothing for a name that is no class of faults.
+std::optional<FaultClass> fault_class_named(std::string_view name);
 
 /// False for a strategy that keeps all in the database: its runs are equal in every model.
 bool depends_on_model(std::string_view strategy);
 
 struct MatrixBound {
-    std::uint64_t work = 0;            // steps of each search of what is said never to happen
+    std::uint64_t work = 0;            // steps of each search where no loss is declared
     std::uint64_t work_declared = 0;   // of each where a loss is declared
     std::uint64_t work_unbounded = 0;  // at most, of each search without a bound of switches
     std::uint64_t work_switches = 0;   // at most, of each within a bound of all switches

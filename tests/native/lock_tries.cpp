@@ -1,0 +1,144 @@
+// Who would not wait, and what it leaves to those who do.
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+
+#include "lock_order_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+const LockOptions tries{.if_available = true};
+
+/// A tab without a channel holds the lock: nobody answers who asks whether it is in use.
+LockPage::RequestPtr hold_silently(LockOrderScene& queue) {
+    const auto silent = queue.open({.channels = false});
+    const auto holder = silent.page->hold();
+    queue.settle();
+    return holder;
+}
+
+}  // namespace
+
+TEST_CASE("lock: who would not wait is answered by the holder, and need not wait for its timers") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto holder = queue.ask(1);
+        CHECK(queue.ask(0, tries, 1)->unavailable);
+        CHECK(queue.ask(0, {.timeout_ms = 0}, 1)->error == ErrorCode::timed_out);
+        CHECK(holds(holder));
+    }
+}
+
+TEST_CASE("lock: who asks behind one that would not wait is not overtaken meanwhile") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto holder = hold_silently(queue);
+        const auto hurried = queue.members[0].page->hold(tries);
+        if (seed % 2 == 0) queue.settle(2);
+        const auto next = queue.ask(0, {}, 4);
+        const auto later = queue.ask(2);
+        CHECK(hurried->unavailable);
+        queue.release(holder);
+        CHECK(holds(next));
+        CHECK(waits(later));
+    }
+}
+
+TEST_CASE("lock: nor who asks behind one whose time is over") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto holder = hold_silently(queue);
+        const auto expired = queue.ask(0, {.timeout_ms = 10}, 12);
+        const bool same_mode = seed % 2 == 0;
+        const auto next = queue.ask(0, same_mode ? LockOptions{} : to_read, 4);
+        const auto later = queue.ask(2);
+        CHECK(expired->error == ErrorCode::timed_out);
+        queue.release(holder);
+        CHECK(holds(next));
+        CHECK(waits(later));
+    }
+}
+
+TEST_CASE("lock: who stood behind one that gave up stands anew behind one that would not wait") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto holder = hold_silently(queue);
+        const AbortSignal signal;
+        queue.ask_until(signal, 0);
+        const auto hurried = queue.members[0].page->hold(tries);
+        const auto next = queue.members[0].page->hold();
+        signal.abort();
+        queue.settle(4);
+        const auto later = queue.ask(2);
+        CHECK(hurried->unavailable);
+        queue.release(holder);
+        CHECK(holds(next));
+        CHECK(waits(later));
+    }
+}
+
+TEST_CASE("lock: a tab that tries again and again keeps no reader from its tab’s reader") {
+    LockOrderScene queue;
+    const auto reader = queue.ask(0, to_read);
+    queue.members[1].tab->set_wall_clock(-5);  // it asked before, and is heard of after
+    queue.members[1].page->hold(tries);
+    const auto second = queue.members[0].page->hold(to_read);
+    for (int i = 0; i < 20; ++i) queue.ask(1, tries, 10);
+    CHECK(holds(second));
+    CHECK(holds(reader));
+}
+
+TEST_CASE("lock: who tried a thousand times asks in its turn, whatever else the others lock") {
+    LockOrderScene queue;
+    const auto holder = hold_silently(queue);
+    queue.members[0].page->count({}, 0);
+    std::vector<int> expected = queue.judge.order;
+    expected.push_back(queue.last_request);
+    for (int i = 0; i < 1'001; ++i) {
+        const auto other = queue.members[0].page->hold({}, "m");
+        queue.ask(1, tries, 25);
+        other->let_go.complete({});
+    }
+    for (const std::size_t tab : {0U, 1U, 0U}) {
+        queue.members[tab].page->count({}, 0);
+        expected.push_back(queue.last_request);
+        queue.settle();
+    }
+    queue.release(holder);
+    queue.settle(500);
+    CHECK(queue.judge.order == expected);
+}
+
+TEST_CASE("lock: of a tab with thousands of requests others see that it holds the lock") {
+    LockOrderScene queue;
+    const auto holder = queue.ask(0, to_read);
+    for (int i = 0; i < 2'000; ++i) queue.members[0].page->hold(to_read);
+    queue.settle();
+    CHECK(queue.is_locked(1));
+}
+
+TEST_CASE("lock: a reader waits for nobody who is behind its own tab’s place") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto reader = queue.ask(0, to_read);
+        const AbortSignal signal;
+        queue.members[1].tab->set_wall_clock(-5);  // it asked before, and is heard of after
+        queue.members[1].page->hold({.signal = signal});
+        const auto second = queue.ask(0, to_read);
+        const auto writer = queue.ask(0);
+        const auto later = queue.ask(2);
+        signal.abort();
+        queue.settle(1'000);
+        CHECK(holds(second));
+        CHECK(holds(reader));
+        CHECK(waits(writer));
+        CHECK(waits(later));
+    }
+}
+
+}  // namespace tabacus::test
