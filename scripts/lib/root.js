@@ -52,12 +52,19 @@ function works(folder) {
 /** @param {string | undefined} version What `emcc --version` printed. */
 export const emscriptenMajor = (version) => Number(version?.match(/ (\d+)\.\d+\.\d+/)?.[1] ?? 0);
 
+const NEEDS = [
+    { name: 'debootstrap', apt: 'debootstrap', purpose: 'makes the toolchain' },
+    { name: 'bwrap', apt: 'bubblewrap', purpose: 'enters the toolchain' },
+];
+
+/** What making the root needs, if it is to be made, and can be. */
+export async function rootNeeds() {
+    if (isRoot && debianMirror() && !isSound()) await ensure(NEEDS);
+}
+
 async function make() {
     const mirror = source();
-    await ensure([
-        { name: 'debootstrap', apt: 'debootstrap', purpose: 'makes the toolchain' },
-        { name: 'bwrap', apt: 'bubblewrap', purpose: 'enters the toolchain' },
-    ]);
+    await ensure(NEEDS);
     if (existsSync(root)) console.error(`· the toolchain in ${root} is stale or broken: made again`);
     console.error(`· ${beginning()}`);
     removePartial();

@@ -18,7 +18,7 @@ import { nodeTests } from './node-tests.js';
 import { pack } from './pack.js';
 import { buildFolder, logFolder } from './paths.js';
 import { run } from './run.js';
-import { toolchain } from './toolchain.js';
+import { toolchain, toolchainNeeds } from './toolchain.js';
 import { types } from './types.js';
 
 /**
@@ -76,10 +76,10 @@ const PACKAGE = ['package', 'npm-ci'];
 
 /** @type {Stage[]} In order of preference where several could run. */
 export const STAGES = [
-    { name: 'toolchain', needs: [], cores: 0, run: toolchain },
+    { name: 'toolchain-needs', needs: [], cores: 0, run: toolchainNeeds },
+    { name: 'toolchain', needs: ['toolchain-needs'], cores: 0, run: toolchain },
     { name: 'npm-ci', needs: [], cores: 0, run: nodeModules },
-    // After the toolchain, which may install a package too: apt-get runs once at a time.
-    { name: 'browsers', needs: ['toolchain'], cores: 0, run: browsers },
+    { name: 'browsers', needs: ['toolchain-needs'], cores: 0, run: browsers },
 
     {
         name: 'build-wasm-threads',
@@ -178,17 +178,18 @@ export const STAGES = [
         run: (report) => nodeTests('consumers', 1, report),
         checks: true,
     },
+    // They take whatever cores there are, and begin as soon as one is free.
     {
         name: 'matrix',
         needs: ['build-native-release'],
-        cores: 2,
+        cores: 1,
         run: matrix,
         checks: true,
     },
     {
         name: 'mutants',
         needs: ['build-native-release'],
-        cores: 2,
+        cores: 1,
         run: async (report) => {
             const counts = await tryMutants(MUTANTS, 2);
             report(counts);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { inRoot } from './enter.js';
 import { Failure } from './failure.js';
 import { CATCH2, EMSCRIPTEN_MIN, RECIPE, TOOLS } from './recipe.js';
-import { emscriptenMajor, toolchainRoot } from './root.js';
+import { emscriptenMajor, rootNeeds, toolchainRoot } from './root.js';
 import { command, has, read } from './run.js';
 
 /**
@@ -22,6 +22,11 @@ let found;
 
 /** The toolchain, made ready first. */
 export const toolchain = () => (found ??= find());
+
+/** What the toolchain needs of the system, installed before it is made: apt-get runs once at a time. */
+export async function toolchainNeeds() {
+    if (emscriptenMajor(read('emcc', ['--version'])) < EMSCRIPTEN_MIN) await rootNeeds();
+}
 
 /** @returns {Promise<Toolchain>} */
 async function find() {

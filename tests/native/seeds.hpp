@@ -1,12 +1,27 @@
-// How many schedules a test of a safety property tries.
+// How much a test tries.
 #pragma once
 
 #include <cstdint>
 
 namespace tabacus::test {
 
-inline constexpr std::uint64_t seeds = 300;
+/// Under a sanitizer everything takes ten times as long, and what it watches for shows in the first
+/// runs: the release build tries the others.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool sanitized =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+/// Schedules of a safety property.
+inline constexpr std::uint64_t seeds = sanitized ? 100 : 300;
 /// Where each run is long.
-inline constexpr std::uint64_t few_seeds = 100;
+inline constexpr std::uint64_t few_seeds = sanitized ? 30 : 100;
+
+/// Repetitions of what threads do at once.
+constexpr int repeated(int count) { return sanitized ? count / 10 : count; }
 
 }  // namespace tabacus::test

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 
+#include "seeds.hpp"
 #include "sync_support.hpp"
 #include "tabacus/sync/atomic_counter.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
@@ -13,6 +14,7 @@
 
 using namespace tabacus::sync;
 using tabacus::sync::test::on_threads;
+using tabacus::test::repeated;
 
 namespace {
 
@@ -122,7 +124,7 @@ TEMPLATE_TEST_CASE("refused adds leave no trace under contention", "[sync]", Ato
     on_threads(threads, [&](std::uint32_t index) {
         const std::int64_t large = index % 2 == 0 ? number_most : number_most / 2;
         std::uint64_t mine = 0;
-        for (std::int64_t i = 0; i < 100'000; ++i) {
+        for (int i = 0; i < repeated(100'000); ++i) {
             for (const std::int64_t n : {large, std::int64_t{1}, -large, -large, -large, large}) {
                 const Added added = add(counter, n, number_limit);
                 if (added.outcome == Outcome::added) mine += static_cast<std::uint64_t>(n);
@@ -185,7 +187,7 @@ TEST_CASE("a sum read while cells are closed misses nothing", "[sync]") {
         }
     };
     const auto move = [&] {
-        for (int i = 0; i < 500'000; ++i) {
+        for (int i = 0; i < repeated(500'000); ++i) {
             for (const std::int64_t n : {std::int64_t{1}, large, std::int64_t{1}, -large}) {
                 counter.bump(n, this_thread(), number_limit);
             }
