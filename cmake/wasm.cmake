@@ -1,7 +1,6 @@
 # One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
 # the locks, the limits and the queues, which serve pages of both, and the laboratory. Each is linked
-# twice, for browsers and for Node, because one glue file for both is refused by webpack, esbuild and
-# Vite.
+# once, with glue for browsers and for Node; scripts/lib/pack.js makes a file of it for each.
 
 option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
 if(TABACUS_THREADS)
@@ -67,21 +66,16 @@ else()
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()
 
-# tabacus_module(<name> <platform> <environments> <options> <objects>...):
-# <build>/<platform>/<name>.js and .wasm.
-function(tabacus_module name platform environments options)
-    set(target ${name}-${platform})
+# tabacus_module(<name> <options> <objects>...): <build>/<name>.js and .wasm.
+function(tabacus_module name options)
     set(objects "")
     foreach(library IN LISTS ARGN)
         list(APPEND objects $<TARGET_OBJECTS:${library}>)
     endforeach()
-    add_executable(${target} ${objects})
+    add_executable(${name} ${objects})
     target_link_options(
-        ${target} PRIVATE ${core_link_options} ${options} -sENVIRONMENT=${environments})
-    set_target_properties(${target} PROPERTIES
-        OUTPUT_NAME ${name}
-        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/mailbox.js
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${platform})
+        ${name} PRIVATE ${core_link_options} ${options} -sENVIRONMENT=web,worker,node)
+    set_target_properties(${name} PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/mailbox.js)
 endfunction()
 
 # tabacus_objects(<name> <options> <source>...): compiled once, for every module that has them.
@@ -115,27 +109,15 @@ if(NOT TABACUS_THREADS)
     tabacus_objects(tabacus_lab_bindings "${lab_options}" ${lab_binding_sources})
     tabacus_objects(tabacus_emulator_bindings "${lab_options}" ${emulator_binding_sources})
 endif()
-foreach(pair "web;web,worker" "node;node")
-    list(GET pair 0 platform)
-    list(GET pair 1 environments)
-    tabacus_module(
-        ${core} ${platform} ${environments} "${small_options}" tabacus_protocols tabacus_core)
-    if(NOT TABACUS_THREADS)
-        tabacus_module(catalogue ${platform} ${environments} "${small_options}"
-            tabacus_protocols tabacus_catalogue)
-        tabacus_module(locks ${platform} ${environments} "${small_options}"
-            tabacus_protocols tabacus_locks)
-        tabacus_module(limits ${platform} ${environments} "${small_options}"
-            tabacus_protocols tabacus_limits)
-        tabacus_module(queue ${platform} ${environments} "${small_options}"
-            tabacus_protocols tabacus_queue)
-        tabacus_module(lab ${platform} ${environments} "${lab_options}"
-            tabacus_lab tabacus_lab_bindings)
-        # It allocates with every call of a test's code: speed before size.
-        tabacus_module(emulator ${platform} ${environments} "${lab_options};-sMALLOC=dlmalloc"
-            tabacus_lab tabacus_emulator_bindings)
-    endif()
-endforeach()
+tabacus_module(${core} "${small_options}" tabacus_protocols tabacus_core)
+if(NOT TABACUS_THREADS)
+    foreach(module catalogue locks limits queue)
+        tabacus_module(${module} "${small_options}" tabacus_protocols tabacus_${module})
+    endforeach()
+    tabacus_module(lab "${lab_options}" tabacus_lab tabacus_lab_bindings)
+    # It allocates with every call of a test's code: speed before size.
+    tabacus_module(emulator "${lab_options};-sMALLOC=dlmalloc" tabacus_lab tabacus_emulator_bindings)
+endif()
 
 if(TABACUS_THREADS)
     include(cmake/attach.cmake)

@@ -32,7 +32,7 @@ const parts = {
     js: pack,
     types,
     bench: () => wasm().then(() => build('wasm-threads', ['bench'])),
-    tests: () => wasm().then(() => build('wasm-threads', ['storers-node'])),
+    tests: () => wasm().then(() => build('wasm-threads', ['storers'])),
     native: () => buildAll(NATIVE_PRESETS),
     ...Object.fromEntries(
         [...NATIVE_PRESETS, ...WASM_PRESETS].map((preset) => [preset, () => build(preset)]),

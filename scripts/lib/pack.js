@@ -23,6 +23,16 @@ import { whenStale } from './stamp.js';
 /** @type {Platform[]} */
 const PLATFORMS = ['web', 'node'];
 
+/**
+ * What the glue asks about where it runs, as it is on each platform. With that written in, terser drops what is
+ * for the other: webpack, esbuild and Vite refuse a file that would import Node's modules only in Node.
+ * @type {Record<Platform, Record<string, boolean>>}
+ */
+const FACTS = {
+    web: { ENVIRONMENT_IS_NODE: false, isNode: false },
+    node: { ENVIRONMENT_IS_NODE: true, isNode: true, ENVIRONMENT_IS_WEB: false, ENVIRONMENT_IS_WORKER: false },
+};
+
 /** The modules by the builds that they come from. */
 const CORES = {
     threads: 'wasm-threads',
@@ -74,7 +84,7 @@ export async function pack() {
  * @param {string} preset
  */
 async function packCore(platform, core, preset) {
-    const from = join(buildFolder, preset, platform, core);
+    const from = join(buildFolder, preset, core);
     const to = join(distFolder, platform, core);
     if (!existsSync(`${from}.js`)) return;
     const product = {
@@ -84,10 +94,26 @@ async function packCore(platform, core, preset) {
     };
     await whenStale(product, () =>
         step(`pack ${platform}/${core}`, async () => {
-            writeFileSync(`${to}.js`, await minified(readFileSync(`${from}.js`, 'utf8')));
+            writeFileSync(`${to}.js`, await minified(forOne(readFileSync(`${from}.js`, 'utf8'), platform)));
             copyFileSync(`${from}.wasm`, `${to}.wasm`);
         }),
     );
+}
+
+/**
+ * The glue where it is known on which platform it runs.
+ * @param {string} glue
+ * @param {Platform} platform
+ */
+export function forOne(glue, platform) {
+    let known = glue;
+    for (const [name, is] of Object.entries(FACTS[platform])) {
+        known = known.replace(new RegExp(`\\bvar ${name}=[^;]*;`), `var ${name}=${is};`);
+        const asked = new RegExp(`\\b${name}\\b`).test(glue);
+        if (asked && !known.includes(`var ${name}=${is};`))
+            throw new Failure(`Emscripten's glue does not say ${name} as it did`);
+    }
+    return known;
 }
 
 /**

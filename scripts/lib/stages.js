@@ -85,7 +85,7 @@ export const STAGES = [
         name: 'build-wasm-threads',
         needs: ['toolchain'],
         cores: 2,
-        run: () => build('wasm-threads', ['all', 'storers-node']),
+        run: () => build('wasm-threads', ['all', 'storers']),
     },
     { name: 'build-wasm-single', needs: ['toolchain'], cores: 2, run: () => build('wasm-single') },
     {

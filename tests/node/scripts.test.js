@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { checkAttach } from '../../scripts/lib/attach-check.js';
 import { catchCounts, closingLine, nodeCounts, plainCounts } from '../../scripts/lib/counts.js';
 import { debianMirror } from '../../scripts/lib/mirror.js';
+import { forOne } from '../../scripts/lib/pack.js';
 import { schedule, withNeeds } from '../../scripts/lib/schedule.js';
 import { PLANTED as EMULATOR } from '../mutation/emulator.js';
 import { MUTANTS } from '../mutation/mutants.js';
@@ -52,6 +53,13 @@ test('the mirror is that of the main archive, in deb822 sources', (t) => {
 test("another system's sources have no mirror", (t) => {
     const apt = folder(t, { 'sources.list': 'deb http://one.test/ubuntu noble main universe' });
     assert.equal(debianMirror(apt), undefined);
+});
+
+test('glue is told where it runs, and nobody trusts glue that asks otherwise', () => {
+    const glue = 'var ENVIRONMENT_IS_WEB=!!globalThis.window;var ENVIRONMENT_IS_NODE=a&&b;f(ENVIRONMENT_IS_NODE)';
+    assert.equal(forOne(glue, 'web'), glue.replace('a&&b', 'false'));
+    assert.equal(forOne(glue, 'node'), glue.replace('a&&b', 'true').replace('!!globalThis.window', 'false'));
+    assert.throws(() => forOne('const ENVIRONMENT_IS_NODE=a;f(ENVIRONMENT_IS_NODE)', 'web'), /ENVIRONMENT_IS_NODE/);
 });
 
 test('runners are counted by what they report', () => {

@@ -24,7 +24,7 @@ const alive = setInterval(() => {}, 1_000);
 before(async () => {
     folder = await mkdtemp(fileURLToPath(new URL('storers-', BUILD)));
     await cp(DIST, folder, { recursive: true });
-    const glue = new URL('wasm-threads/node/storers.js', BUILD);
+    const glue = new URL('wasm-threads/storers.js', BUILD);
     await writeFile(
         `${folder}/threads.js`,
         `import start from ${JSON.stringify(glue.href)};

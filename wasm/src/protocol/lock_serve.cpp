@@ -19,8 +19,8 @@ constexpr int releasing_turns = 4;
 constexpr std::int64_t tokens_in_line = 256;
 /// Words of one other tab, and of all, that are remembered: those that came between the same two
 /// requests of this tab count as one. Of more the newest are forgotten.
-constexpr std::ptrdiff_t words_of_tab_max = 1'000;
-constexpr std::size_t words_max = 10'000;
+constexpr std::ptrdiff_t heard_of_tab_max = 1'000;
+constexpr std::size_t heard_max = 10'000;
 constexpr const char* only_tries = "t";
 
 }  // namespace
@@ -260,7 +260,7 @@ void LockQueue::note_rival(const LockMessage& message) {
     });
     const auto of_tab = std::count_if(rivals_.begin(), rivals_.end(),
                                       [&](const Rival& other) { return other.tab == rival.tab; });
-    if (of_tab < words_of_tab_max && rivals_.size() < words_max) {
+    if (of_tab < heard_of_tab_max && rivals_.size() < heard_max) {
         rivals_.push_back(std::move(rival));
     }
 }
@@ -391,7 +391,8 @@ Task<bool> LockQueue::forget_rivals() {
         const bool set_back = rival.heard_ms > now_ms;
         return set_back || asked_ms - rival.heard_ms >= slice_ms;
     });
-    co_return rivals_.empty();
+    const bool none_left = rivals_.empty();
+    co_return none_left;
 }
 
 /// Who gives up or dies in the queue says nothing.
