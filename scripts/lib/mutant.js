@@ -27,7 +27,8 @@ import { toolchain } from './toolchain.js';
 export const PRESET = 'native-release';
 const FOLDER = join(buildFolder, PRESET);
 
-/** A test that hangs has seen the fault too; sound, each takes a few seconds. */
+/** A test that hangs has seen the fault too: one that takes as many times as long as without a fault, and longer than that. */
+const TIMES_SOUND = 10;
 const PATIENCE_S = 30;
 
 /** @param {string} word */
@@ -125,9 +126,10 @@ function linkScript(folder, mutant) {
 /**
  * @param {Mutant} mutant
  * @param {string} log
+ * @param {number} sound_s  how long its test takes without a fault, in seconds
  * @returns {Promise<Fate>}
  */
-export async function tryMutant(mutant, log) {
+export async function tryMutant(mutant, log, sound_s) {
     const folder = join(buildFolder, 'mutation', mutant.name);
     if (!plant(folder, mutant)) return 'not found';
     try {
@@ -136,7 +138,8 @@ export async function tryMutant(mutant, log) {
         return 'not built';
     }
     try {
-        const limited = `timeout -k 1 ${PATIENCE_S} ${folder}/tests`;
+        const patience_s = Math.max(PATIENCE_S, Math.ceil(TIMES_SOUND * sound_s));
+        const limited = `timeout -k 1 ${patience_s} ${folder}/tests`;
         await inBuild(`${limited} --abort ${quoted(spec(mutant.test))}`, log);
         return 'survived';
     } catch {
@@ -152,14 +155,25 @@ export async function tryMutant(mutant, log) {
  *
  * @param {Mutant[]} mutants
  * @param {string} log
+ * @returns {Promise<Map<string, number>>} how long each test takes, in seconds
  */
 export async function control(mutants, log) {
-    for (const test of new Set(mutants.map((mutant) => mutant.test))) {
+    /** @type {Map<string, number>} */
+    const sound = new Map();
+    for (const { test } of mutants) {
+        if (sound.has(test)) continue;
+        const began_ms = performance.now();
         await inBuild(`./tabacus_tests ${quoted(spec(test))}`, log);
+        sound.set(test, (performance.now() - began_ms) / 1000);
     }
     for (const mutant of [mutants.find(({ compiles }) => compiles), mutants.find(({ compiles }) => !compiles)]) {
         if (!mutant) continue;
-        const fate = await tryMutant({ ...mutant, name: 'sound', replace: mutant.find }, log);
+        const fate = await tryMutant(
+            { ...mutant, name: 'sound', replace: mutant.find },
+            log,
+            sound.get(mutant.test) ?? 0,
+        );
         if (fate !== 'survived') throw new Failure(`“${mutant.test}” without a fault: ${fate} (${log})`);
     }
+    return sound;
 }

@@ -16,11 +16,15 @@ const WORDS = {
     'not built': 'does not compile',
 };
 
-/** @param {Mutant} mutant  @returns {Promise<boolean>} whether it was killed */
-async function judge(mutant) {
+/**
+ * @param {Mutant} mutant
+ * @param {number} sound_s  how long its test takes without a fault, in seconds
+ * @returns {Promise<boolean>} whether it was killed
+ */
+async function judge(mutant, sound_s) {
     const since_ms = Date.now();
     const log = join(logFolder, 'mutants', `${mutant.name}.log`);
-    const fate = await tryMutant(mutant, log);
+    const fate = await tryMutant(mutant, log, sound_s);
     const words = fate === 'killed' ? `killed by “${mutant.test}”` : `${WORDS[fate]} (${log})`;
     console.log(`${fate === 'killed' ? '✓' : '✗'} ${mutant.name}: ${words} (${seconds(since_ms)})`);
     return fate === 'killed';
@@ -36,11 +40,13 @@ export async function tryMutants(mutants, cores) {
     const logs = join(logFolder, 'mutants');
     rmSync(logs, { recursive: true, force: true });
     mkdirSync(logs, { recursive: true });
-    await step('the tests without a fault', () => control(mutants, join(logs, 'control.log')));
+    const sound = await step('the tests without a fault', () => control(mutants, join(logs, 'control.log')));
     const counts = { ...NOTHING };
     const queue = [...mutants];
     const work = async () => {
-        for (let next; (next = queue.shift()); ) counts[(await judge(next)) ? 'passed' : 'failed']++;
+        for (let next; (next = queue.shift()); ) {
+            counts[(await judge(next, sound.get(next.test) ?? 0)) ? 'passed' : 'failed']++;
+        }
     };
     await Promise.all(Array.from({ length: cores }, work));
     return counts;

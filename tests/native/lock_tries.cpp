@@ -1,6 +1,7 @@
 // Who would not wait, and what it leaves to those who do.
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <deque>
 
 #include "lock_order_scene.hpp"
 
@@ -28,6 +29,13 @@ TEST_CASE("lock: who would not wait is answered by the holder, and need not wait
         CHECK(queue.ask(0, {.timeout_ms = 0}, 1)->error == ErrorCode::timed_out);
         CHECK(holds(holder));
     }
+}
+
+TEST_CASE("lock: nor for those of a tab that holds by stealing") {
+    LockOrderScene queue;
+    const auto holder = queue.ask(1, {.steal = true});
+    CHECK(queue.ask(0, tries, 1)->unavailable);
+    CHECK(holds(holder));
 }
 
 TEST_CASE("lock: who asks behind one that would not wait is not overtaken meanwhile") {
@@ -138,6 +146,62 @@ TEST_CASE("lock: a reader waits for nobody who is behind its own tab’s place")
         CHECK(holds(reader));
         CHECK(waits(writer));
         CHECK(waits(later));
+        const auto last = queue.ask(0);
+        reader->let_go.complete({});
+        second->let_go.complete({});
+        queue.settle(20);
+        CHECK(holds(writer));
+        CHECK(waits(later));
+        queue.release(writer);
+        CHECK(holds(later));
+        CHECK(waits(last));
+    }
+}
+
+TEST_CASE("lock: nor does a writer of its tab that asks after them come before them") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto reader = queue.ask(0, to_read);
+        const AbortSignal rival;
+        queue.members[1].tab->set_wall_clock(-5);
+        queue.members[1].page->hold({.signal = rival});
+        const auto second = queue.ask(0, to_read);
+        const AbortSignal writer;
+        queue.ask_until(writer, 0);
+        queue.members[2].tab->set_wall_clock(-5);
+        const auto later = queue.ask(2);
+        rival.abort();
+        queue.settle(1'000);
+        CHECK(holds(second));
+        const auto last = queue.ask(0);
+        queue.give_up(writer);
+        reader->let_go.complete({});
+        queue.release(second);
+        CHECK(holds(later));
+        CHECK(waits(last));
+    }
+}
+
+TEST_CASE(
+    "lock: who cannot say that it waits waits for no more than a slice of the tab before it") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto silent = queue.open({.channels = false});
+        const auto holder = queue.ask(0);
+        const AbortSignal rival;
+        queue.ask_until(rival, 1);
+        std::deque<LockPage::RequestPtr> turns{holder, queue.ask(0), queue.ask(0)};
+        queue.give_up(rival);
+        const auto waiting = silent.page->hold();
+        queue.settle();
+        for (int i = 0; i < 5; ++i) {
+            turns.push_back(queue.ask(0));
+            queue.release(turns.front());
+            turns.pop_front();
+        }
+        CHECK(holds(waiting));
     }
 }
 

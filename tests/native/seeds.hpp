@@ -6,7 +6,7 @@
 namespace tabacus::test {
 
 /// Under a sanitizer everything takes ten times as long, and what it watches for shows in the first
-/// runs: the release build tries the others.
+/// runs. The release build tries the others, with failures thrown.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #elif defined(__has_feature)

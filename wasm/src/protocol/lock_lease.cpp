@@ -170,9 +170,9 @@ Task<LeaseTurnstile::Line> LeaseTurnstile::look_at_line() {
     co_return co_await read_line(*transaction);
 }
 
-Task<bool> LeaseTurnstile::waited_for(bool /*is_next*/) {
+Task<Waiting> LeaseTurnstile::who_waits(bool /*is_next*/) {
     auto line = co_await attempt(look_at_line());
-    if (!line) co_return true;
+    if (!line) co_return Waiting::before;
     Seen seen;
     for (const auto& entry : line.value().entries) {
         const bool own = entry.tab == context_.epochs.tab();
@@ -180,7 +180,7 @@ Task<bool> LeaseTurnstile::waited_for(bool /*is_next*/) {
         seen[state_of(entry.id, entry.beat)] = bounded_lease(entry.lease_ms);
     }
     remember(seen);
-    co_return !seen.empty();
+    co_return seen.empty() ? Waiting::nobody : Waiting::before;
 }
 
 Task<void> LeaseTurnstile::wait(double delay_ms) {

@@ -38,7 +38,7 @@ class LeaseTurnstile final : public Turnstile {
     void let_go(const std::shared_ptr<Possession>& possession) override;
     void nudge() override;
     [[nodiscard]] bool first_in_line() const override { return true; }
-    Task<bool> waited_for(bool is_next) override;
+    Task<Waiting> who_waits(bool is_next) override;
     Task<bool> kept_waiting() override { co_return waits_; }
 
   private:

@@ -16,7 +16,7 @@ constexpr std::size_t fields_of_request = 4;
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
 /// After the requests: the lock is with this tab, alone or shared, and with none of them. Who has
 /// it says so, since tabs answer that have nothing to do with it, and may be heard before it.
-constexpr std::string_view kept_alone = "k";
+constexpr std::string_view kept_exclusive = "k";
 constexpr std::string_view kept_shared = "s";
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int looks_max = 10;
@@ -119,7 +119,7 @@ void LockQueue::answer(const LockMessage& message) {
             detail.push_back(info.label);
         }
         if (const auto mode = keeps()) {
-            detail.emplace_back(*mode == LockMode::exclusive ? kept_alone : kept_shared);
+            detail.emplace_back(*mode == LockMode::exclusive ? kept_exclusive : kept_shared);
         }
         context_.post(LockMessage::Kind::tell, key_, std::move(detail));
         return;
@@ -141,7 +141,7 @@ void LockQueue::answer(const LockMessage& message) {
 void LockQueue::Question::note(const LockMessage& message) {
     const auto& detail = message.detail;
     bool client = false;
-    const auto found = [&](LockMode mode) { holder |= mode == LockMode::exclusive || !alone; };
+    const auto found = [&](LockMode mode) { holder |= mode == LockMode::exclusive || !exclusive; };
     for (std::size_t i = 1; i + fields_of_request <= detail.size(); i += fields_of_request) {
         const auto info = parse_info(detail, i, message.tab);
         if (!info) continue;
@@ -150,9 +150,9 @@ void LockQueue::Question::note(const LockMessage& message) {
         if (info->held) found(info->mode);
     }
     const bool one_more = detail.size() % fields_of_request == 2;
-    if (one_more && (detail.back() == kept_alone || detail.back() == kept_shared)) {
+    if (one_more && (detail.back() == kept_exclusive || detail.back() == kept_shared)) {
         client = true;
-        found(detail.back() == kept_alone ? LockMode::exclusive : LockMode::shared);
+        found(detail.back() == kept_exclusive ? LockMode::exclusive : LockMode::shared);
     }
     // Every tab that ever used the lock answers, and the browser counts those that use it.
     if (client) ++clients_heard;
@@ -188,7 +188,7 @@ Task<std::vector<LockRequestInfo>> LockQueue::ask() {
                              [&](const auto& info) { return info.held && holds(info.mode); });
     if (others && context_.channel) {
         const auto question = std::make_shared<Question>();
-        question->alone = held_exclusively;
+        question->exclusive = held_exclusively;
         question->holder = found || !(seen.held || held_exclusively);
         question->clients = lease ? SIZE_MAX : clients.size() - own;
         co_await put(question);

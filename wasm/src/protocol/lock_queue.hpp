@@ -2,11 +2,12 @@
 // browser's lock.
 //
 // The tab asks the browser once for all of its requests, and once more for each that others came
-// before or that asks for another mode. A *possession* is what it then has; under it requests are
-// *granted*, one after another (exclusive) or together (shared). Between two grants the possession
-// is kept for a little while (keep_ms), because asking again costs a hundred times what a local
-// grant does; it is let go at once when another tab begins to wait, when the page is hidden, and
-// after slice_ms in any case, so that a lost message delays others by no more.
+// before, that asks for another mode, or that only requests which would not wait are before. A
+// *possession* is what it then has; under it requests are *granted*, one after another (exclusive)
+// or together (shared). Between two grants the possession is kept for a little while (keep_ms),
+// because asking again costs a hundred times what a local grant does; it is let go at once when
+// another tab begins to wait, when the page is hidden, and after slice_ms in any case, so that a
+// lost message delays others by no more.
 #pragma once
 
 #include <cstdint>
@@ -129,6 +130,10 @@ struct Ticket {
     }
 };
 
+/// Other tabs at a lock: none of them waits; all that do are behind this tab's place, which is next
+/// in line; or some may be before it, or it has none.
+enum class Waiting : std::uint8_t { nobody, behind, before };
+
 /// How a tab comes to possess a lock (lock_turnstile.hpp, lock_lease.hpp).
 class Turnstile {
   public:
@@ -161,9 +166,9 @@ class Turnstile {
     virtual void nudge() = 0;
     /// Whether a take() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
-    /// Whether another tab waits. Who has heard of one may have outlived it: it got its shared
-    /// grant, gave up or died. `is_next`: this tab itself has a place ahead that is next in line.
-    virtual Task<bool> waited_for(bool is_next) = 0;
+    /// Which other tabs wait. Who has heard of one may have outlived it: it got its shared grant,
+    /// gave up or died. `is_next`: this tab itself has a place ahead that is next in line.
+    virtual Task<Waiting> who_waits(bool is_next) = 0;
     /// Whether a take() under way is known to wait for other tabs. False also while what was asked
     /// has not been answered, and of what has been given the lock and is about to have it.
     virtual Task<bool> kept_waiting() = 0;
@@ -220,7 +225,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         Completer<Unit> decided;
     };
     using WaiterPtr = std::shared_ptr<Waiter>;
-    /// Another tab that began to wait while this one waited or held.
+    /// Another tab that asked while this one waited or held.
     struct Rival {
         std::string tab;
         double since_ms = 0;      // when the first of its requests was made
@@ -232,7 +237,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     struct Place {
         std::uint64_t number = 0;
         LockMode mode = LockMode::exclusive;
-        std::uint64_t owner = 0;  // the request that it was taken for
+        std::uint64_t owner = 0;  // the request whose it is
+        double since_ms = 0;      // when the one was made that it was taken for
         std::shared_ptr<Ticket> ticket;
     };
     struct Withdrawal;
@@ -263,7 +269,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> line_up(WaiterPtr waiter);
     void line_up_behind(const Waiter& first);
     void was_served_before(std::uint64_t number);
-    [[nodiscard]] bool has_next_place() const;
+    [[nodiscard]] std::optional<Place> place_in_turn() const;
     Task<bool> forget_rivals();
     std::deque<Place>::iterator place_of(const Waiter& waiter);
     void leave_line(const Waiter& waiter);
@@ -332,8 +338,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         std::vector<std::string> tabs;
         std::size_t clients = 0;  // of the browser, for this lock
         std::size_t clients_heard = 0;
-        bool alone = false;   // somebody has it exclusively
-        bool holder = false;  // one that has it so, or shares it, is known; or nobody has
+        bool exclusive = false;  // somebody has it so
+        bool holder = false;     // one that has it so, or shares it, is known; or nobody has
         Completer<Unit> complete;
 
         void note(const LockMessage& message);

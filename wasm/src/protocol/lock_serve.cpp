@@ -83,6 +83,7 @@ Task<void> LockQueue::obtain() {
         co_await attempt(asked.if_available ? take_if_available(wish) : turnstile_->take(wish));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
     taking_ = false;
+    busy_heard_ = false;
     if (taken && (taken->lost || context_.asleep || context_.closed)) {
         turnstile_->let_go(taken);
         co_return;
@@ -152,7 +153,8 @@ Task<void> LockQueue::line_up(WaiterPtr waiter) {
         if (const auto alive = self.lock()) alive->ring();
     });
     if (!ticket) co_return;
-    places_.push_back({++wants_, waiter->options.mode, waiter->id, std::move(ticket)});
+    places_.push_back(
+        {++wants_, waiter->options.mode, waiter->id, waiter->since_ms, std::move(ticket)});
     want(*waiter);
 }
 
@@ -176,10 +178,11 @@ void LockQueue::was_served_before(std::uint64_t number) {
     std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants < number; });
 }
 
-/// Whether one of the places is next in line, and shuts the gate for this tab's own sake.
-bool LockQueue::has_next_place() const {
-    return std::any_of(places_.begin(), places_.end(),
-                       [](const Place& one) { return one.ticket->next(); });
+/// The last place that is next in line, and shuts the gate for this tab's own sake.
+std::optional<LockQueue::Place> LockQueue::place_in_turn() const {
+    const auto found = std::find_if(places_.rbegin(), places_.rend(),
+                                    [](const Place& one) { return one.ticket->next(); });
+    return found == places_.rend() ? std::nullopt : std::optional(*found);
 }
 
 std::deque<LockQueue::Place>::iterator LockQueue::place_of(const Waiter& waiter) {
@@ -227,14 +230,16 @@ LockQueue::Place LockQueue::next_place(const Waiter& first) {
         if (place.mode == first.options.mode) return place;
         place.ticket->give_back();
     }
-    return {++wants_, first.options.mode, first.id, nullptr};
+    return {++wants_, first.options.mode, first.id, first.since_ms, nullptr};
 }
 
 /// Who would not wait, and hears that the lock is in use, has gone.
 void LockQueue::heard_want(const LockMessage& message) {
     const auto& detail = message.detail;
     const bool in_use = possession_ && !possession_->active.empty();
-    if (in_use && detail.size() > 1) {
+    const bool stolen = std::any_of(stolen_.begin(), stolen_.end(),
+                                    [](const auto& robbery) { return !robbery->active.empty(); });
+    if ((in_use || stolen) && detail.size() > 1) {
         context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});
     }
     const bool tries = detail.size() > 2 && detail[2] == only_tries;
@@ -359,7 +364,7 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
             }
             if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
         } else if (kept_from_sharing(*possession) && co_await forget_rivals()) {
-            possession->taken_ms = context_.world.clock().now_ms();
+            if (rivals_.empty()) possession->taken_ms = context_.world.clock().now_ms();
             continue;
         } else {
             refuse_unavailable();
@@ -381,18 +386,30 @@ bool LockQueue::kept_from_sharing(const Possession& possession) {
            first->options.mode == LockMode::shared;
 }
 
-/// Forgets who waited and has gone: all, if nobody of another tab waits, but who has only just been
-/// heard of: the word of a request may overtake it. True when none is left.
+/// Forgets who waited and has gone: all that are not behind this tab's place, if nobody of another
+/// tab waits before it, but who has only just been heard of: the word of a request may overtake it.
+/// Who is behind came after, whatever the clocks say. True if that may let somebody in.
 Task<bool> LockQueue::forget_rivals() {
     const auto asked_ms = context_.world.clock().now_ms();
-    if (co_await turnstile_->waited_for(has_next_place())) co_return false;
+    const auto place = place_in_turn();
+    const auto waiting = co_await turnstile_->who_waits(place.has_value());
+    if (waiting == Waiting::before) co_return false;
     const auto now_ms = context_.world.clock().now_ms();
-    std::erase_if(rivals_, [&](const Rival& rival) {
+    const auto is_behind = [&](const Rival& rival) {
+        return waiting == Waiting::behind && rival.wants >= place->number;
+    };
+    bool moved = rivals_.empty();
+    for (auto& rival : rivals_) {
+        if (!is_behind(rival) || rival.since_ms >= place->since_ms) continue;
+        rival.since_ms = place->since_ms;
+        moved = true;
+    }
+    const auto gone = std::erase_if(rivals_, [&](const Rival& rival) {
         const bool set_back = rival.heard_ms > now_ms;
-        return set_back || asked_ms - rival.heard_ms >= slice_ms;
+        return !is_behind(rival) && (set_back || asked_ms - rival.heard_ms >= slice_ms);
     });
-    const bool none_left = rivals_.empty();
-    co_return none_left;
+    const bool may_let_in = moved || gone > 0;
+    co_return may_let_in;
 }
 
 /// Who gives up or dies in the queue says nothing.
@@ -485,8 +502,8 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (!first || first->options.mode != possession->mode || !must_yield(*possession)) {
         co_return false;
     }
-    const bool waited_for = co_await turnstile_->waited_for(has_next_place());
-    if (waited_for || !rivals_.empty() || over()) co_return false;
+    const auto waiting = co_await turnstile_->who_waits(place_in_turn().has_value());
+    if (waiting != Waiting::nobody || !rivals_.empty() || over()) co_return false;
     possession->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }
@@ -628,7 +645,8 @@ void LockQueue::on_message(const LockMessage& message) {
             break;
         case LockMessage::Kind::busy:
             // Of an earlier want it says nothing any more.
-            if (message.detail != std::vector{context_.epochs.tab(), std::to_string(wanted_)})
+            if (!taking_ ||
+                message.detail != std::vector{context_.epochs.tab(), std::to_string(wanted_)})
                 break;
             busy_heard_ = true;
             answer_bell_.complete({});

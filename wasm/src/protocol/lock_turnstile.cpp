@@ -197,9 +197,9 @@ Task<std::shared_ptr<Possession>> WebTurnstile::rob(Wish wish) {
 }
 
 /// A writer whose own tab reads does not ask for the lock yet: it shuts the gate.
-Task<bool> WebTurnstile::waited_for(bool is_next) {
+Task<Waiting> WebTurnstile::who_waits(bool is_next) {
     auto snapshot = co_await attempt(context_.world.locks().query());
-    if (!snapshot) co_return true;
+    if (!snapshot) co_return Waiting::before;
     const auto& held = snapshot.value().held;
     const auto& pending = snapshot.value().pending;
     const auto gate = context_.names.lock_gate(key_);
@@ -210,8 +210,9 @@ Task<bool> WebTurnstile::waited_for(bool is_next) {
         return std::any_of(pending.begin(), pending.end(),
                            [&](const LockInfo& lock) { return lock.name == name; });
     };
-    // Who is at a gate of which this tab is next is behind it.
-    co_return waits(context_.names.lock(key_)) || (!is_next && (shut || waits(gate)));
+    if (waits(context_.names.lock(key_)) || (shut && !is_next)) co_return Waiting::before;
+    if (!waits(gate)) co_return Waiting::nobody;
+    co_return is_next ? Waiting::behind : Waiting::before;
 }
 
 /// The browser answers in the order in which it is asked, and grants what it can at once: what it

@@ -42,7 +42,7 @@ class WebTurnstile final : public Turnstile {
     }
     void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return gate_ != nullptr; }
-    Task<bool> waited_for(bool is_next) override;
+    Task<Waiting> who_waits(bool is_next) override;
     Task<bool> kept_waiting() override;
     void distrust() override {
         if (reservation_) reservation_->trusted = false;
@@ -98,7 +98,7 @@ class PageTurnstile final : public Turnstile {
     void let_go(const std::shared_ptr<Possession>& /*possession*/) override {}
     void nudge() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
-    Task<bool> waited_for(bool /*is_next*/) override { co_return false; }
+    Task<Waiting> who_waits(bool /*is_next*/) override { co_return Waiting::nobody; }
     Task<bool> kept_waiting() override { co_return false; }
 
   private:
