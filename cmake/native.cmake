@@ -35,9 +35,11 @@ if(TABACUS_SANITIZE MATCHES "thread")
 endif()
 if(TABACUS_SANITIZE)
     # What explores schedules by the million is for the release build. The sanitizers run what it runs,
-    # and the explorer's own tests.
-    list(FILTER test_sources EXCLUDE REGEX
-         "/explore_(counters|limits|locks|long|matrix|planted|positions|queue|scenes|state|threads)[.]cpp$")
+    # and the explorer's own tests of its search.
+    set(explorations
+        counters explorer limits locks long matrix planted positions queue scenes state tab_request threads)
+    list(JOIN explorations "|" explorations)
+    list(FILTER test_sources EXCLUDE REGEX "/(explore_(${explorations})|litmus(_model)?)[.]cpp$")
     # A failure destroys the frames that it passes, as in the core in a browser, instead of being thrown
     # through them (task.hpp). The other builds run the same tests with it thrown.
     add_compile_definitions(TABACUS_UNWIND_BY_DESTRUCTION)

@@ -19,10 +19,10 @@ const FOLDER = join(buildFolder, 'tidy');
 const BATCH_FILES_MAX = 60;
 
 /**
- * How far the path analyser follows one function: a fifteenth of its default, which it reaches only in the
+ * How far the path analyser follows one function: a forty-fifth of its default, which it reaches only in the
  * long coroutines and the visitors of the standard library, for most of its time.
  */
-const ANALYSER = ['-Xclang', '-analyzer-config', '-Xclang', 'max-nodes=15000'].map(
+const ANALYSER = ['-Xclang', '-analyzer-config', '-Xclang', 'max-nodes=5000'].map(
     (word) => `--extra-arg=${word}`,
 );
 

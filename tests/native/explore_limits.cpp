@@ -165,7 +165,7 @@ TEST_CASE("limits: within more switches, and of more tabs", "[.][long]") {
         exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2, .ordered = true});
         for (const auto fault : limit_faults) {
             exhaust_limit({what, {2, 1}}, {fault}, {.switches = 1});
-            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 3, .ordered = true});
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 2, .ordered = true});
         }
     }
 }
@@ -175,6 +175,7 @@ TEST_CASE("limits: within more switches, with a fault", "[.][deep]") {
         exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 1});
         for (const auto fault : limit_faults) {
             exhaust_limit({what, {2, 1}}, {fault}, {.switches = 2});
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 3, .ordered = true});
             exhaust_limit({what, {1, 1}}, {fault}, {.switches = 3});
             exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1, .ordered = true});
         }

@@ -1,4 +1,4 @@
-// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] [--fault name]…: every
+// tabacus_matrix [--quick | --deep] [--threads n] [--strategy name] [--model name] [--fault name]…: every
 // cell of the matrix (or of one strategy, in one model, of these faults and without), a line of
 // JSON each, in the order in which they are done. A thread takes a cell. scripts/matrix.js makes
 // tables of them.
@@ -20,7 +20,7 @@ namespace {
 using namespace tabacus::lab;
 
 struct Asked {
-    MatrixBound bound = ci_bound();
+    MatrixBound bound = usual_bound();
     std::string_view strategy;          // empty: all
     std::optional<StorageModel> model;  // nothing: all
     std::vector<FaultClass> faults;     // none: all
@@ -31,7 +31,9 @@ std::optional<Asked> asked_by(std::span<char*> arguments) {
     Asked asked;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
-        if (word == "--deep") {
+        if (word == "--quick") {
+            asked.bound = quick_bound();
+        } else if (word == "--deep") {
             asked.bound = deep_bound();
         } else if (word == "--strategy" && i + 1 < arguments.size()) {
             asked.strategy = arguments[++i];
@@ -124,8 +126,8 @@ int main(int count, char** arguments) {
     const auto asked = asked_by({arguments, static_cast<std::size_t>(count)});
     if (!asked) {
         std::fprintf(stderr,
-                     "tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] "
-                     "[--fault name]...\n");
+                     "tabacus_matrix [--quick | --deep] [--threads n] [--strategy name] "
+                     "[--model name] [--fault name]...\n");
         return 2;
     }
     const auto faultless = compute_all(cells_to_compute(*asked, false), *asked, {});

@@ -49,7 +49,15 @@ struct MatrixBound {
     std::uint32_t switches = 3;
     MakeHost make = nullptr;  // in place of the cell's strategy, to be held against its guarantee
 };
-inline MatrixBound ci_bound() {
+/// For continuous integration.
+inline MatrixBound quick_bound() {
+    return {.work = 250'000,
+            .work_declared = 50'000,
+            .work_unbounded = 20'000,
+            .work_switches = 60'000,
+            .seeds = 300};
+}
+inline MatrixBound usual_bound() {
     return {.work = 2'000'000,
             .work_declared = 150'000,
             .work_unbounded = 75'000,
@@ -59,9 +67,9 @@ inline MatrixBound ci_bound() {
 inline MatrixBound deep_bound() {
     return {.work = 10'000'000'000,
             .work_declared = 50'000'000,
-            .work_unbounded = 50'000'000,
-            .work_switches = 100'000'000,
-            .seeds = 1'000'000};
+            .work_unbounded = 10'000'000,
+            .work_switches = 20'000'000,
+            .seeds = 500'000};
 }
 
 enum class Finding : std::uint8_t { nothing, lost, exceeded, stuck };
