@@ -1,6 +1,6 @@
-// tabacus_matrix [--quick | --deep] [--threads n] [--strategy name] [--model name] [--fault name]…: every
-// cell of the matrix (or of one strategy, in one model, of these faults and without), a line of
-// JSON each, in the order in which they are done. A thread takes a cell. scripts/matrix.js makes
+// tabacus_matrix [--quick | --deep] [--threads n] [--strategy name] [--model name] [--fault name]…:
+// every cell of the matrix (or of one strategy, in one model, of these faults and without), a line
+// of JSON each, in the order in which they are done. A thread takes a cell. scripts/matrix.js makes
 // tables of them.
 #include <algorithm>
 #include <atomic>
