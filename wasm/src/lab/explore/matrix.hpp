@@ -51,11 +51,11 @@ struct MatrixBound {
 };
 /// For continuous integration.
 inline MatrixBound quick_bound() {
-    return {.work = 250'000,
+    return {.work = 120'000,
             .work_declared = 50'000,
-            .work_unbounded = 20'000,
-            .work_switches = 60'000,
-            .seeds = 300};
+            .work_unbounded = 10'000,
+            .work_switches = 30'000,
+            .seeds = 200};
 }
 inline MatrixBound usual_bound() {
     return {.work = 2'000'000,
