@@ -183,8 +183,7 @@ TEST_CASE("lock: nor does a writer of its tab that asks after them come before t
     }
 }
 
-TEST_CASE(
-    "lock: who cannot say that it waits waits for no more than a slice of the tab before it") {
+TEST_CASE("lock: who cannot say that it waits waits for one slice of the tab before it at most") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);

@@ -1,7 +1,7 @@
 /** The build's own parts: the mirror that is found, what is counted, what runs after what. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -174,5 +174,17 @@ test('what a planted fault replaces stands once in its file', () => {
     for (const { file, find } of [...EMULATOR, ...SHARED, ...MUTANTS]) {
         const source = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
         assert.equal(source.split(find).length - 1, 1, `${file}: ${find}`);
+    }
+});
+
+test('the test that must kill a planted fault is there', () => {
+    const native = new URL('../native/', import.meta.url);
+    const tests = readdirSync(native)
+        .filter((file) => file.endsWith('.cpp'))
+        .map((file) => readFileSync(new URL(file, native), 'utf8'))
+        .join('');
+    for (const { name, test: killer } of MUTANTS) {
+        const written = killer.replace(/ - \w+$/, ''); // of a template, for one type
+        assert.ok(tests.includes(`"${written}"`), `${name}: ${killer}`);
     }
 });
