@@ -66,7 +66,6 @@ Task<void> LockQueue::obtain() {
     taking_mode_ = asked.mode;
     const auto place = next_place(*first);
     wanted_ = place.number;
-    busy_heard_ = false;
     if (!place.ticket) want(*first, wanted_);  // else all who stand behind it know
     // Who behind it has lost its place for it stands anew, and whoever is behind that one after it.
     if (place.owner != first->id && rivals_.empty()) leave_line();
