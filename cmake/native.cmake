@@ -37,7 +37,8 @@ if(TABACUS_SANITIZE)
     # What explores schedules by the million is for the release build. The sanitizers run what it runs,
     # and the explorer's own tests of its search.
     set(explorations
-        counters explorer limits locks long matrix planted positions queue scenes state tab_request threads)
+        counters explorer limits locks long matrix planted positions queue rewinder scenes state tab_request
+        threads)
     list(JOIN explorations "|" explorations)
     list(FILTER test_sources EXCLUDE REGEX "/(explore_(${explorations})|litmus(_model)?)[.]cpp$")
     # A failure destroys the frames that it passes, as in the core in a browser, instead of being thrown
@@ -59,10 +60,23 @@ endif()
 target_include_directories(tabacus ${visibility} wasm/include wasm/src)
 target_link_libraries(tabacus ${visibility} Threads::Threads)
 
+# With this, what searches by the million goes back to where a run was (lab/explore/run_arena.hpp).
+# It needs the GNU C library, and the sanitizers replace malloc themselves.
+set(malloc_sources "")
+if(NOT TABACUS_SANITIZE)
+    include(CheckCXXSourceCompiles)
+    check_cxx_source_compiles(
+        "extern \"C\" void* __libc_malloc(decltype(sizeof 0)); int main() { return __libc_malloc(1) == nullptr; }"
+        TABACUS_HAS_LIBC_MALLOC)
+    if(TABACUS_HAS_LIBC_MALLOC)
+        set(malloc_sources wasm/src/lab/malloc/replaced_malloc.cpp)
+    endif()
+endif()
+
 enable_testing()
 if(test_sources)
     find_package(Catch2 3 REQUIRED)
-    add_executable(tabacus_tests ${test_sources})
+    add_executable(tabacus_tests ${test_sources} ${malloc_sources})
     target_link_libraries(tabacus_tests PRIVATE tabacus Catch2::Catch2WithMain)
     # A file of tests is a test of CTest: a process for each test case takes most of the time of those
     # that are sanitized. The long ones, hidden, are for the build that is fast.
@@ -108,7 +122,7 @@ if(TABACUS_SANITIZE MATCHES "address")
 endif()
 
 # What `npm run matrix` runs.
-add_executable(tabacus_matrix EXCLUDE_FROM_ALL wasm/src/matrix/main.cpp)
+add_executable(tabacus_matrix EXCLUDE_FROM_ALL wasm/src/matrix/main.cpp ${malloc_sources})
 target_link_libraries(tabacus_matrix PRIVATE tabacus)
 
 if(bench_sources)

@@ -2,7 +2,7 @@
  * npm run matrix -- [--deep] [--json | --markdown]
  *
  * Strategy × storage model × fault: proved up to a bound, or broken, with the seed of its trace
- * (docs/laboratory.md). --deep explores a thousand times further, and takes hours. Exit code 1 when a
+ * (docs/laboratory.md). --deep explores some hundred times further, and takes hours. Exit code 1 when a
  * strategy does what its declared guarantee says it never does.
  */
 
@@ -20,7 +20,7 @@ await main(async () => {
         json: { type: 'boolean', default: false },
         markdown: { type: 'boolean', default: false },
     });
-    const cells = await computeMatrix(options.deep ? 'deep' : undefined);
+    const cells = await computeMatrix({ deep: options.deep });
     if (options.markdown) {
         const earlier = join(repository, 'docs/matrix-deep.jsonl');
         const deeper = existsSync(earlier) ? cellsOf(readFileSync(earlier, 'utf8')) : [];

@@ -10,15 +10,17 @@ import { command, has, isRoot, run } from './run.js';
 /**
  * @typedef {object} Need
  * @property {string} name The command, or the path of a file.
+ * @property {() => boolean} [isMet] Where neither tells whether it is there.
  * @property {string} apt Debian's package that has it.
  * @property {string} purpose What it is for, to complete "… is missing: it …".
  */
 
 /** @param {Need} need */
-const isMet = ({ name }) => (name.startsWith('/') ? existsSync(name) : has(name));
+const met = ({ name, isMet }) =>
+    isMet ? isMet() : name.startsWith('/') ? existsSync(name) : has(name);
 
 /** @param {Need[]} needs */
-export const unmet = (needs) => needs.filter((need) => !isMet(need));
+export const unmet = (needs) => needs.filter((need) => !met(need));
 
 export const canInstall = () => isRoot && has('apt-get');
 

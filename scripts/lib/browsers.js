@@ -1,6 +1,7 @@
 /** What the browser tests need: found, installed where we may, or named as missing. */
 
 import { canInstall, ensure, unmet } from './apt.js';
+import { postgresFolder } from './postgres.js';
 
 /** Names under which other systems have the same browsers are the test harness's to look for. */
 const NEEDS = [
@@ -14,7 +15,8 @@ const NEEDS = [
     { name: 'Xvfb', apt: 'xvfb', purpose: 'is the screen of the WebKit tests' },
     { name: 'xauth', apt: 'xauth', purpose: 'lets Xvfb start' },
     {
-        name: '/usr/lib/postgresql',
+        name: 'PostgreSQL',
+        isMet: () => postgresFolder() !== undefined,
         apt: 'postgresql',
         purpose: 'is the server over which two browsers carry counters',
     },

@@ -89,7 +89,7 @@ ${totals(cells)}.
 ## How far each was explored
 
 ${explored(cells)}
-${deeper.length > 0 ? `\n## With --deep\n\nAn earlier run (matrix-deep.jsonl).\n\n${explored(deeper)}\n` : ''}
+${deeper.length > 0 ? `\n## With --deep\n\nThe cells of earlier runs (matrix-deep.jsonl). Steps, seconds and seeds are kept there, too.\n\n${explored(deeper)}\n` : ''}
 ## What breaks them
 
 \`npx tabacus explore --seed <seed>\` replays a seed.

@@ -52,16 +52,16 @@ const FAULTS = [
 export const MODELS = /** @type {const} */ (['mutexed', 'interleaved', 'cached']);
 
 /**
- * @param {'quick' | 'deep'} [bound] the usual one, if it is left out
+ * @param {{ deep?: boolean }} [options]
  * @returns {Promise<MatrixCell[]>} in the order of strategies, models and faults
  */
-export async function computeMatrix(bound) {
+export async function computeMatrix({ deep = false } = {}) {
     await build('native-release', ['tabacus_matrix']);
     const tools = await toolchain();
     const log = join(logFolder, 'matrix.jsonl');
     const file = join(buildFolder, 'native-release/tabacus_matrix');
     rmSync(log, { force: true });
-    await run(tools.command(file, bound ? [`--${bound}`] : []), log);
+    await run(tools.command(file, deep ? ['--deep'] : []), log);
     return ordered(cellsOf(readFileSync(log, 'utf8')));
 }
 

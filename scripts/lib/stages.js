@@ -57,7 +57,7 @@ const ctest = (preset) => async (/** @type {Report} */ report) => {
 
 /** Each cell is a check, and so is each strategy that real tabs were seen to break. */
 const matrix = async (/** @type {Report} */ report) => {
-    const cells = await computeMatrix('quick');
+    const cells = await computeMatrix();
     const wrong = [
         ...contradictions(cells),
         ...deniedByMatrix(cells).map((row) => `${row} lost updates, and the matrix denies it`),

@@ -16,7 +16,7 @@ const PUBLISHED = [
     /^README\.md$/,
     /^LICENSE$/,
     /^bin\/tabacus\.js$/,
-    /^docs\/[a-z]+\.(md|png|svg|json)$/,
+    /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
     /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|limits|queue|emulator)\.(js|wasm)$/,
     /^dist\/(web|node)\/(attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,

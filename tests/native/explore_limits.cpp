@@ -17,6 +17,7 @@
 #include "lab/explore/search.hpp"
 #include "lab/explore/shrink.hpp"
 #include "limits_scene.hpp"
+#include "rewinding.hpp"
 
 namespace tabacus::test {
 namespace {
@@ -99,6 +100,7 @@ lab::Program program_of_limit(const LimitPlan& plan, Faults faults, std::uint32_
                             .faults = faults,
                             .faults_max = faults_max,
                             .lost_once = true,
+                            .rewinds = true,
                             .play = [plan] { return std::make_unique<LimitPlay>(plan); }});
 }
 
@@ -145,6 +147,16 @@ TEST_CASE("limits: from equal states the same steps lead to equal ones, and to t
             const auto seen = lab::test::seen_by_neighbours(program, random, 40);
             CHECK(seen.differs == 0);
             CHECK(seen.other_ways > 0);
+        }
+    }
+}
+
+TEST_CASE("limits: a search that goes back and one that repeats tell the same") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        for (const auto fault : limit_faults) {
+            CAPTURE(static_cast<int>(what), fault);
+            const auto program = program_of_limit({what, {1, 1, 1}}, {fault}, 1);
+            lab::test::check_rewinding(program, {.switches = 1});
         }
     }
 }

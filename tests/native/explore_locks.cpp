@@ -13,6 +13,7 @@
 #include "lab/explore/scenario.hpp"
 #include "lab/explore/search.hpp"
 #include "leader_scene.hpp"
+#include "rewinding.hpp"
 
 namespace tabacus::test {
 namespace {
@@ -24,6 +25,7 @@ struct Exploring {
     lab::Faults faults;
     std::uint32_t faults_max = 1;
     bool alike = false;
+    bool rewinds = true;
     std::function<std::unique_ptr<lab::Play>()> play;
 
     [[nodiscard]] lab::Program program() const {
@@ -31,6 +33,7 @@ struct Exploring {
                                 .faults = faults,
                                 .faults_max = faults.empty() ? 0U : faults_max,
                                 .alike = alike,
+                                .rewinds = rewinds,
                                 .play = play});
     }
     void exhaust(lab::Bound bound) const {
@@ -167,7 +170,8 @@ class LockPlay final : public lab::Play {
 };
 
 Exploring locks(LockCast cast, lab::Faults faults = {}) {
-    return {.faults = faults, .alike = !cast.robbed, .play = [cast] {
+    const bool keeps_outside = cast.ends != nullptr;
+    return {.faults = faults, .alike = !cast.robbed, .rewinds = !keeps_outside, .play = [cast] {
                 return std::make_unique<LockPlay>(cast);
             }};
 }
@@ -246,6 +250,15 @@ TEST_CASE("lock: from equal states the same steps lead to equal ones, and to the
     }
 }
 
+TEST_CASE("lock, leader: a search that goes back and one that repeats tell the same") {
+    for (const bool robbed : {false, true}) {
+        CAPTURE(robbed);
+        const lab::Bound bound{.switches = 1, .steps = 20'000};
+        lab::test::check_rewinding(locks({.robbed = robbed}, lock_faults).program(), bound);
+        lab::test::check_rewinding(leaders({.robbed = robbed}, lock_faults).program(), bound);
+    }
+}
+
 TEST_CASE("lock: three tabs with two requests each get it, in their orders, one at a time") {
     locks({}).exhaust({.switches = 0});
     locks({.tabs = 2}).exhaust({.switches = 1});
@@ -298,6 +311,8 @@ TEST_CASE("lock: every schedule within bounds that take minutes", "[.][deep]") {
     locks({}).exhaust({.switches = 3, .ordered = true});
     locks({}, lock_faults).exhaust({.switches = 1, .ordered = true});
     locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
+    locks({}, {lab::Fault::kill}).exhaust({.switches = 2, .ordered = true});
+    locks({.robbed = true}).exhaust({.switches = 1, .ordered = true});
     locks({.tabs = 2}).exhaust({.switches = 3});
     locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});
     locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust({.switches = 2, .ordered = true});

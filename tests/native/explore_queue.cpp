@@ -19,6 +19,7 @@
 #include "lab/explore/shrink.hpp"
 #include "protocol/concat.hpp"
 #include "queue_scene.hpp"
+#include "rewinding.hpp"
 
 namespace tabacus::test {
 namespace {
@@ -270,7 +271,7 @@ lab::Program program_of_queue(QueuePlan plan, Faults faults, std::uint32_t fault
     plan.database_lost = faults.contains(Fault::lose_database);
     plan.quota = faults.contains(Fault::quota);
     return lab::program_of(
-        {.origin = {}, .faults = faults, .faults_max = faults_max, .play = [plan] {
+        {.origin = {}, .faults = faults, .faults_max = faults_max, .rewinds = true, .play = [plan] {
              return std::make_unique<QueuePlay>(plan);
          }});
 }
@@ -324,6 +325,14 @@ TEST_CASE("queue: from equal states the same steps lead to equal ones, and to th
             CHECK(seen.differs == 0);
             CHECK(seen.other_ways > 0);
         }
+    }
+}
+
+TEST_CASE("queue: a search that goes back and one that repeats tell the same") {
+    for (const auto fault : explored_faults) {
+        CAPTURE(fault);
+        const auto program = program_of_queue({.jobs = {1, 1, 1}}, {fault}, 1);
+        lab::test::check_rewinding(program, {.switches = 1});
     }
 }
 

@@ -1,19 +1,17 @@
 /** A PostgreSQL server of Debian's packages for one suite, on a socket in a folder of its own. */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { postgresFolder } from '../../../scripts/lib/postgres.js';
 import { killGroup, startGroup, temporaryFolder } from './processes.js';
 import { until } from './waiting.js';
 
-const VERSIONS = '/usr/lib/postgresql';
+const programs = postgresFolder() ?? '';
 
 /** Why it cannot be tested here; undefined where it can. */
-export const missing = existsSync(VERSIONS) ? undefined : 'PostgreSQL is not installed (Debian: apt-get install postgresql)';
-
-const bin = () => join(VERSIONS, String(readdirSync(VERSIONS).sort((a, b) => Number(a) - Number(b)).at(-1)), 'bin');
+export const missing = programs ? undefined : 'PostgreSQL is not installed (Debian: apt-get install postgresql)';
 
 /** PostgreSQL refuses to run as root: its package has a user for it. */
 function user() {
@@ -28,10 +26,10 @@ export async function startPostgres() {
     if (as.uid !== undefined) await chown(folder.path, as.uid, as.gid);
     const data = join(folder.path, 'data');
     const options = { ...as, cwd: folder.path, env: { ...process.env, LC_ALL: 'C.UTF-8' } };
-    const made = spawnSync(join(bin(), 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], { ...options, encoding: 'utf8' });
+    const made = spawnSync(join(programs, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], { ...options, encoding: 'utf8' });
     if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
     const settings = ['listen_addresses=', `unix_socket_directories=${folder.path}`, 'fsync=off'].flatMap((one) => ['-c', one]);
-    const server = startGroup(join(bin(), 'postgres'), ['-D', data, ...settings], options);
+    const server = startGroup(join(programs, 'postgres'), ['-D', data, ...settings], options);
 
     /**
      * @param {string} sql with psql's variables

@@ -231,7 +231,7 @@ void MemoryDatabase::apply(Contents& contents, const Changes& changes) {
 }
 
 void MemoryDatabase::keep(Live transaction) {
-    apply(contents_, transaction.changes);
+    apply(contents_to_change(), transaction.changes);
     relaxed_.push_back(std::move(transaction.changes));
     const bool strict = transaction.durability == Durability::strict;
     while (!relaxed_.empty() && (strict || relaxed_.size() > relaxed_max)) {
@@ -295,7 +295,7 @@ void MemoryDatabase::lose(std::string data_loss) {
     data_loss_ = std::move(data_loss);
     while (!live_.empty()) abort(live_.begin()->first, ErrorCode::store_failed);
     exists_ = false;
-    contents_ = {};
+    contents_to_change() = {};
     durable_ = {};
     relaxed_.clear();
 }
@@ -313,7 +313,7 @@ void MemoryDatabase::crash_keeping(std::size_t commits) {
         relaxed_.pop_front();
     }
     relaxed_.clear();
-    contents_ = durable_;
+    contents_to_change() = durable_;
 }
 
 namespace {
@@ -343,7 +343,8 @@ std::uint64_t digest_of_changes(const Changes& changes) {
 }  // namespace
 
 std::uint64_t MemoryDatabase::digest(bool with_disk) const {
-    auto sum = digest_of(contents_);
+    if (!digest_) digest_ = digest_of(contents_);
+    auto sum = *digest_;
     sum += lab::digest(std::uint64_t{exists_}, std::uint64_t{refusing_},
                        std::string_view(data_loss_), quota_bytes_.value_or(UINT64_MAX));
     for (const auto& [id, transaction] : live_) {
@@ -385,7 +386,7 @@ void MemoryDatabase::overwrite(Store store, const std::string& key,
     notes_->note(Object::database, 0, Touch::write);
     Changes changes;
     changes[{index(store), key}] = std::move(value);
-    apply(contents_, changes);
+    apply(contents_to_change(), changes);
     apply(durable_, changes);
 }
 

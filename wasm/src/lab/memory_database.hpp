@@ -153,6 +153,11 @@ class MemoryDatabase {
     [[nodiscard]] std::optional<ErrorCode> over_quota(const Live& transaction) const;
     void keep(Live transaction);
     static void apply(Contents& contents, const Changes& changes);
+    /// Whoever changes them asks here: what is known of them is forgotten.
+    Contents& contents_to_change() {
+        digest_.reset();
+        return contents_;
+    }
 
     /// By the tab that is in the number's upper half, where it has one.
     void tell(TransactionId id, const Operation& operation) const;
@@ -165,8 +170,9 @@ class MemoryDatabase {
     bool refusing_ = false;
     std::string data_loss_ = "none";
     Contents contents_;
-    Contents durable_;             // what a crash is sure to leave
-    std::deque<Changes> relaxed_;  // commits after that, in order
+    mutable std::optional<std::uint64_t> digest_;  // of the contents, since they last changed
+    Contents durable_;                             // what a crash is sure to leave
+    std::deque<Changes> relaxed_;                  // commits after that, in order
     std::map<TransactionId, Live> live_;
     std::map<TransactionId, ErrorCode> aborted_;  // and why, until they are dropped
     std::uint64_t begun_ = 0;

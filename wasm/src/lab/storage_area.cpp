@@ -11,9 +11,11 @@ constexpr std::size_t unsettled_max = 16;
 
 }  // namespace
 
-void StorageArea::put(Values& values, Bytes& bytes, Values::iterator at, const std::string& key,
+void StorageArea::put(Values& values, Sums& sums, Values::iterator at, const std::string& key,
                       const std::optional<std::string>& value) {
     const bool held = at != values.end();
+    sums.digest.reset();
+    auto& bytes = sums.bytes;
     if (held && bytes) *bytes -= at->first.size() + at->second.size();
     if (value && bytes) *bytes += key.size() + value->size();
     if (held && value) {
@@ -25,11 +27,11 @@ void StorageArea::put(Values& values, Bytes& bytes, Values::iterator at, const s
     }
 }
 
-void StorageArea::apply_change(Values& values, Bytes& bytes, const StorageChange& change) {
+void StorageArea::apply_change(Values& values, Sums& sums, const StorageChange& change) {
     if (change.key)
-        return put(values, bytes, values.find(*change.key), *change.key, change.new_value);
+        return put(values, sums, values.find(*change.key), *change.key, change.new_value);
     values.clear();
-    bytes = 0;
+    sums = {.bytes = 0};
 }
 
 std::uint64_t digest_of(const StorageChange& change) {
@@ -77,7 +79,7 @@ void StorageArea::note_everything(ProcessId process) const {
 void StorageArea::start(ProcessId process) {
     auto& started = processes_[process];
     started.copy = values_;
-    started.bytes = bytes_;
+    started.sums = {.bytes = sums_.bytes};
 }
 
 std::vector<ProcessId> StorageArea::processes() const {
@@ -115,9 +117,10 @@ std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view p
     return found;
 }
 
-void StorageArea::check_quota(const Values& values, Bytes& bytes, Values::const_iterator at,
+void StorageArea::check_quota(const Values& values, Sums& sums, Values::const_iterator at,
                               std::string_view key, std::string_view value) const {
     if (!quota_bytes_) return;
+    auto& bytes = sums.bytes;
     if (!bytes) {
         bytes = 0;
         for (const auto& [other, text] : values) *bytes += other.size() + text.size();
@@ -136,7 +139,7 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     note(process, key, Touch::read);
     auto* const own = model_ == StorageModel::cached ? &processes_.at(process) : nullptr;
     auto& values = own != nullptr ? own->copy : values_;
-    auto& bytes = own != nullptr ? own->bytes : bytes_;
+    auto& sums = own != nullptr ? own->sums : sums_;
     const auto at = values.find(key);
     const bool held = at != values.end();
     // HTML §12.2.1, setItem: an equal value changes nothing and tells nobody; nor does removing
@@ -149,13 +152,13 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     note(process, key, Touch::write);
     if (!value || !held || quota_bytes_) note_keys(process, Touch::write);
     notes_->note(Object::database, 0, Touch::read);
-    if (value && !equal) check_quota(values, bytes, at, key, *value);
+    if (value && !equal) check_quota(values, sums, at, key, *value);
     Write write{process, writer, {std::string(key), std::nullopt, std::nullopt}};
     // What the copy held is not what the area will say that it held.
     if (held && !blind) write.change.old_value = at->second;
     if (value) write.change.new_value.emplace(*value);
     if (own != nullptr) {
-        put(values, bytes, at, *write.change.key, write.change.new_value);
+        put(values, sums, at, *write.change.key, write.change.new_value);
         auto& awaited = own->awaited[*write.change.key];
         ++awaited.writes;
         awaited.latest = write.change.new_value;
@@ -167,7 +170,7 @@ StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
     note_everything(process);
     if (model_ == StorageModel::cached) {
         auto& own = processes_.at(process);
-        apply_change(own.copy, own.bytes, {});
+        apply_change(own.copy, own.sums, {});
     }
     return {process, writer, {}};
 }
@@ -187,7 +190,7 @@ StorageArea::Write StorageArea::send(Write write) {
     if (!write.changes) return write;
     if (keeps_unsettled_) before_.push_back(values_);
     if (before_.size() > unsettled_max) before_.pop_front();
-    apply_change(values_, bytes_, write.change);
+    apply_change(values_, sums_, write.change);
     return write;
 }
 
@@ -209,13 +212,13 @@ void StorageArea::receive(ProcessId process, const Write& write) {
 }
 
 void StorageArea::receive_from_other(Process& process, const StorageChange& change) {
-    auto& [copy, bytes, awaited] = process;
+    auto& [copy, sums, awaited] = process;
     if (change.key) {
-        if (!awaited.contains(*change.key)) apply_change(copy, bytes, change);
+        if (!awaited.contains(*change.key)) apply_change(copy, sums, change);
         return;
     }
     copy.clear();
-    bytes.reset();
+    sums = {};
     for (const auto& [key, own] : awaited) {
         if (own.latest) copy.insert_or_assign(key, *own.latest);
     }
@@ -234,12 +237,16 @@ std::uint64_t digest_of(std::uint64_t place, const StorageArea::Values& values) 
 }  // namespace
 
 std::uint64_t StorageArea::digest(bool with_disk) const {
-    auto sum = digest_of(0, values_) + mixed(quota_bytes_.value_or(UINT64_MAX));
+    const auto known = [](Sums& sums, std::uint64_t place, const Values& values) {
+        if (!sums.digest) sums.digest = digest_of(place, values);
+        return *sums.digest;
+    };
+    auto sum = known(sums_, 0, values_) + mixed(quota_bytes_.value_or(UINT64_MAX));
     for (const auto& [id, process] : processes_) {
-        sum += mixed(id) + digest_of(id, process.copy);
+        sum += mixed(id) + known(process.sums, id, process.copy);
         for (const auto& [key, own] : process.awaited) {
             sum += lab::digest(id, std::string_view(key), static_cast<std::uint64_t>(own.writes),
-                               std::string_view(own.latest.value_or("\x01")));
+                               own.latest ? 1U : 0U, std::string_view(own.latest.value_or("")));
         }
     }
     if (with_disk) {
@@ -255,7 +262,7 @@ void StorageArea::wipe() {
     notes_->note(Object::items, 0, Touch::write);
     for (const auto& [id, process] : processes_) note_everything(id);
     values_.clear();
-    bytes_.reset();
+    sums_ = {};
     before_.clear();
     for (auto& [id, process] : processes_) process = {};
 }
@@ -263,7 +270,7 @@ void StorageArea::wipe() {
 void StorageArea::forget_latest(std::size_t lost) {
     for (; lost > 0 && !before_.empty(); --lost) {
         values_ = std::move(before_.back());
-        bytes_.reset();
+        sums_ = {};
         before_.pop_back();
     }
     before_.clear();
@@ -274,11 +281,11 @@ void StorageArea::overwrite(const std::string& key, std::optional<std::string> v
     notes_->note(Object::area, 0, Touch::write);
     notes_->note(Object::item, key, 0, Touch::write);
     notes_->note(Object::items, 0, Touch::write);
-    apply_change(values_, bytes_, change);
+    apply_change(values_, sums_, change);
     for (auto& [id, process] : processes_) {
         note(id, key, Touch::write);
         note_keys(id, Touch::write);
-        apply_change(process.copy, process.bytes, change);
+        apply_change(process.copy, process.sums, change);
     }
 }
 

@@ -109,19 +109,23 @@ class StorageArea {
         int writes = 0;
         std::optional<std::string> latest;
     };
-    /// Of keys and values together; nothing when they were not counted since they changed at large.
-    using Bytes = std::optional<std::size_t>;
+    /// Of keys and values together. Each is nothing until it is asked for: `digest` after every
+    /// change of the values, `bytes` after those that it does not follow.
+    struct Sums {
+        std::optional<std::size_t> bytes = std::nullopt;
+        std::optional<std::uint64_t> digest = std::nullopt;
+    };
     struct Process {
         Values copy;
-        mutable Bytes bytes;
+        mutable Sums sums;
         std::unordered_map<std::string, Awaited> awaited;
     };
     static void receive_from_other(Process& process, const StorageChange& change);
-    static void apply_change(Values& values, Bytes& bytes, const StorageChange& change);
+    static void apply_change(Values& values, Sums& sums, const StorageChange& change);
     /// Nothing for `value` removes; `at` is where the key is, or the end.
-    static void put(Values& values, Bytes& bytes, Values::iterator at, const std::string& key,
+    static void put(Values& values, Sums& sums, Values::iterator at, const std::string& key,
                     const std::optional<std::string>& value);
-    void check_quota(const Values& values, Bytes& bytes, Values::const_iterator at,
+    void check_quota(const Values& values, Sums& sums, Values::const_iterator at,
                      std::string_view key, std::string_view value) const;
 
     void note(ProcessId process, std::string_view key, Touch touch) const;
@@ -132,7 +136,7 @@ class StorageArea {
     EqualWrites equal_writes_;
     Notes* notes_;
     Values values_;
-    mutable Bytes bytes_;
+    mutable Sums sums_;
     std::map<ProcessId, Process> processes_;
     std::optional<std::size_t> quota_bytes_;
     bool keeps_unsettled_ = true;

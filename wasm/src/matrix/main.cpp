@@ -1,4 +1,4 @@
-// tabacus_matrix [--quick | --deep] [--threads n] [--strategy name] [--model name] [--fault name]…:
+// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] [--fault name]…:
 // every cell of the matrix (or of one strategy, in one model, of these faults and without), a line
 // of JSON each, in the order in which they are done. A thread takes a cell. scripts/matrix.js makes
 // tables of them.
@@ -31,9 +31,7 @@ std::optional<Asked> asked_by(std::span<char*> arguments) {
     Asked asked;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
-        if (word == "--quick") {
-            asked.bound = quick_bound();
-        } else if (word == "--deep") {
+        if (word == "--deep") {
             asked.bound = deep_bound();
         } else if (word == "--strategy" && i + 1 < arguments.size()) {
             asked.strategy = arguments[++i];
@@ -126,7 +124,7 @@ int main(int count, char** arguments) {
     const auto asked = asked_by({arguments, static_cast<std::size_t>(count)});
     if (!asked) {
         std::fprintf(stderr,
-                     "tabacus_matrix [--quick | --deep] [--threads n] [--strategy name] "
+                     "tabacus_matrix [--deep] [--threads n] [--strategy name] "
                      "[--model name] [--fault name]...\n");
         return 2;
     }

@@ -85,6 +85,7 @@ Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally*
         .faults = setup.faults,
         .faults_max = setup.faults.empty() ? 0U : setup.faults_max,
         .alike = !make && setup.counting.pause_ms == 0 && setup.strategy != waits_at_random,
+        .rewinds = !make,  // what a test makes may keep something elsewhere
         .play = counting(make ? make : hosts_of(setup.strategy), setup.counting),
         .tally = tally});
 }

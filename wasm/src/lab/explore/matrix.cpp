@@ -152,6 +152,7 @@ struct CellExploration::State {
             if (report.found(sought)) continue;
             exploration = std::make_unique<Exploration>(
                 ExploreRequest{.setup = setup,
+                               .schedules_max = UINT64_MAX,
                                .work_max = report.may_lose ? bound.work_declared : bound.work,
                                .unbounded_work_max = bound.work_unbounded,
                                .switches_work_max = bound.work_switches,

@@ -49,14 +49,6 @@ struct MatrixBound {
     std::uint32_t switches = 3;
     MakeHost make = nullptr;  // in place of the cell's strategy, to be held against its guarantee
 };
-/// For continuous integration.
-inline MatrixBound quick_bound() {
-    return {.work = 120'000,
-            .work_declared = 50'000,
-            .work_unbounded = 10'000,
-            .work_switches = 30'000,
-            .seeds = 200};
-}
 inline MatrixBound usual_bound() {
     return {.work = 2'000'000,
             .work_declared = 150'000,
@@ -65,7 +57,7 @@ inline MatrixBound usual_bound() {
             .seeds = 1'000};
 }
 inline MatrixBound deep_bound() {
-    return {.work = 10'000'000'000,
+    return {.work = 1'000'000'000,
             .work_declared = 50'000'000,
             .work_unbounded = 10'000'000,
             .work_switches = 20'000'000,

@@ -71,6 +71,13 @@ class Run {
     /// the step is taken. Nothing of a program that has no such number.
     [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
 
+    /// True if all that it makes and changes is memory that it asks for itself, and what it reads
+    /// beside that stays as it is: such a run may live in an arena (run_arena.hpp).
+    [[nodiscard]] virtual bool rewinds() const { return false; }
+    /// Called once, however far the run came, by who ran it to judge it: not of one that is only
+    /// told. May change what is not its own, but make nothing.
+    virtual void end() {}
+
     /// Those of the last step, and then forgotten. Only of a run that was made to tell.
     virtual std::vector<Line> lines() { return {}; }
 };

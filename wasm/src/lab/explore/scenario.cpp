@@ -106,6 +106,11 @@ class OriginRun final : public Run {
     Taken take(std::size_t index, Footprint* footprint) override;
     [[nodiscard]] std::optional<std::uint64_t> state() const override;
     void finish() override { complaint_ = play_->at_rest(origin_); }
+    [[nodiscard]] bool rewinds() const override { return scenario_.rewinds; }
+    void end() override {
+        if (scenario_.tally == nullptr) return;
+        for (std::size_t i = 0; i < fault_count; ++i) scenario_.tally->at(i) += tally_.at(i);
+    }
     [[nodiscard]] const std::string& complaint() const override { return complaint_; }
     std::vector<Line> lines() override { return std::exchange(lines_, {}); }
 
@@ -153,6 +158,7 @@ class OriginRun final : public Run {
     bool quota_ = false;
     bool database_lost_ = false;
     std::uint32_t faults_ = 0;
+    FaultTally tally_{};
     TabId last_ = 1;
     bool stays_ = false;
     std::vector<Choice> choices_;
@@ -298,9 +304,7 @@ void OriginRun::happen(const Source& what) {
     notes.note(Object::faults, 0, Touch::write);
     if (action < ScenarioAction::thaw || action == ScenarioAction::browser_crash) {
         ++faults_;
-        if (scenario_.tally != nullptr) {
-            ++(*scenario_.tally)[static_cast<std::size_t>(fault_of(action))];
-        }
+        ++tally_.at(static_cast<std::size_t>(fault_of(action)));
     }
     if (what.tab == 0) {
         happen_to_all(action, what.peer);

@@ -92,6 +92,8 @@ struct Scenario {
     /// The database at most once in a run: what goes on by the clock after a loss supposes that
     /// time passes before the next.
     bool lost_once = false;
+    /// The play changes nothing that is not its own: see Run::rewinds().
+    bool rewinds = false;
     std::function<std::unique_ptr<Play>()> play;
     FaultTally* tally = nullptr;  // counted in here, if anywhere
 };

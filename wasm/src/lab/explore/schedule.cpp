@@ -56,6 +56,7 @@ Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& ch
         ++outcome.steps;
         outcome.complaint = take_guarded(*run, index, nullptr, nullptr);
     }
+    run->end();
     outcome.schedule.resize(said);
     return outcome;
 }

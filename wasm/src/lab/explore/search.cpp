@@ -77,6 +77,7 @@ struct Search::Frame {
 
 Search::Search(Program program, Bound bound)
     : program_(std::move(program)),
+      runs_(program_, bound.rewinding),
       bound_(bound),
       dynamic_(bound.reduction && !bound.switches),
       caching_(bound.reduction && bound.switches) {}
@@ -87,26 +88,29 @@ bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
         run_once();
         if (failure_ || !backtrack()) done_ = true;
     }
+    runs_.end();
     return !done_;
 }
 
 /// One schedule: the choices that are fixed, then on. All but the last have been here before, and
 /// nobody complained.
 void Search::run_once() {
-    const auto run = program_(Telling::silent);
-    for (std::size_t step = 0; step + 1 < fixed_; ++step) {
-        run->choices();
+    const auto repeated = std::max<std::size_t>(fixed_, 1) - 1;
+    auto& run = runs_.begin(repeated);
+    tally_.steps += runs_.passed();
+    for (auto step = runs_.passed(); step < repeated; ++step) {
+        run.choices();
         ++tally_.steps;
-        const auto complaint = take_guarded(*run, path_[step]->chosen, nullptr, nullptr);
+        const auto complaint = take_guarded(run, path_[step]->chosen, nullptr, nullptr);
         if (!complaint.empty()) return fail(complaint);
     }
     depth_ = fixed_;
-    if (fixed_ == 0 && caching_) initial_ = run->state().value_or(0);
+    if (fixed_ == 0 && caching_) initial_ = run.state().value_or(0);
     if (fixed_ > 0) {
-        run->choices();
-        if (!take(*run, fixed_ - 1)) return;
+        run.choices();
+        if (!take(run, fixed_ - 1)) return;
     }
-    while (descend(*run)) {
+    while (descend(run)) {
     }
 }
 
@@ -130,6 +134,7 @@ bool Search::take(Run& run, std::size_t depth) {
 
 /// One step further. False at the end of the run.
 bool Search::descend(Run& run) {
+    runs_.reached(depth_);
     const auto& choices = run.choices();
     if (depth_ > 0 && dynamic_) wake_disabled(*path_[depth_ - 1], choices);
     if (choices.empty()) {

@@ -1,8 +1,7 @@
-// Search: every schedule of a program up to a bound, by depth-first re-execution.
+// Search: every schedule of a program up to a bound, depth first.
 //
-// Nothing is remembered but the path: a run cannot be copied, so each schedule begins a fresh run
-// and repeats the choices that it shares with the one before (Godefroid, "Model Checking for
-// Programming Languages using VeriSoft", 1997).
+// Each schedule is a run of its own. It repeats the choices that it shares with the one before, as
+// many of them as cannot be spared by going back (rewinder.hpp).
 //
 // Reduction leaves out schedules that differ from an explored one only in the order of steps that
 // commute, by what the steps were seen to touch: dynamic partial-order reduction (Flanagan and
@@ -27,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "rewinder.hpp"
 #include "run.hpp"
 #include "schedule.hpp"
 #include "trace_hash.hpp"
@@ -39,13 +39,14 @@ struct Bound {
     bool ordered = false;         // of these, none that disorders
     std::uint64_t steps = 2'000;  // longer runs are cut, and counted as `cut`
     bool reduction = true;
+    bool rewinding = true;  // if it can be; the report is the same
 };
 
 struct Tally {
     std::uint64_t schedules = 0;  // complete runs
     std::uint64_t asleep = 0;     // runs given up since an equal one was explored
     std::uint64_t cut = 0;        // runs longer than the bound
-    std::uint64_t steps = 0;      // with those repeated
+    std::uint64_t steps = 0;      // with those repeated, or spared by going back
 };
 
 class Search {
@@ -63,6 +64,9 @@ class Search {
     bool explore(std::uint64_t runs, std::uint64_t steps_max = UINT64_MAX);
 
     [[nodiscard]] const Tally& tally() const { return tally_; }
+    /// Whether its runs go back to where they were, instead of repeating it; known once it has
+    /// begun.
+    [[nodiscard]] bool rewinding() const { return runs_.rewinding(); }
     /// True when every schedule within the bound was explored and none was cut.
     [[nodiscard]] bool exhausted() const { return done_ && !failure_ && tally_.cut == 0; }
     /// The first run that somebody complained of.
@@ -87,6 +91,7 @@ class Search {
     void fail(std::string complaint);
 
     Program program_;
+    Rewinder runs_;
     Bound bound_;
     bool dynamic_;  // reduction of all schedules
     bool caching_;  // reduction of those within a bound of switches

@@ -6,8 +6,8 @@
 namespace tabacus::lab {
 namespace {
 
-/// Beyond it nothing more is remembered, and so more is explored: 1.3 GB, and 10 MB in WebAssembly.
-constexpr std::size_t slots_max = std::size_t{1} << (sizeof(void*) > 4 ? 27U : 20U);
+/// Beyond it nothing more is remembered, and so more is explored: 4.3 GB, and 17 MB in WebAssembly.
+constexpr std::size_t slots_max = std::size_t{1} << (sizeof(void*) > 4 ? 28U : 20U);
 
 /// Different for each way to touch an object, and for different steps before.
 std::uint64_t part(std::uint64_t object, Touch touch, const TraceHash::Sums& sums) {
@@ -77,55 +77,49 @@ void TraceHash::grow() {
 
 namespace {
 
-std::uint64_t key_of_turn(std::uint64_t point, std::uint64_t turn) {
-    return mixed(point ^ mixed(turn + 1));
-}
-std::uint64_t key_of_any(std::uint64_t point) { return mixed(point); }
+/// No point is 0: that is a free slot.
+std::uint64_t key_of_point(std::uint64_t point) { return std::max<std::uint64_t>(mixed(point), 1); }
 
 }  // namespace
 
 bool Explored::covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const {
-    return left_[find(key_of_any(point))] > left + 1 ||
-           left_[find(key_of_turn(point, turn))] > left;
+    const auto& slot = slots_[find(key_of_point(point))];
+    const auto own = place_of(turn);
+    for (std::size_t place = 0; place < turns; ++place) {
+        const bool his = place == own && own != shared;
+        if (slot.left[place] > (his ? left : left + 1)) return true;
+    }
+    return false;
 }
 
 void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
-    raise(key_of_any(point), left);
-    raise(key_of_turn(point, turn), left);
-}
-
-std::size_t Explored::find(std::uint64_t key) const {
-    const auto mask = keys_.size() - 1;
-    auto at = static_cast<std::size_t>(key) & mask;
-    while (left_[at] != 0 && keys_[at] != key) at = (at + 1) & mask;
-    return at;
-}
-
-void Explored::raise(std::uint64_t key, std::uint32_t left) {
+    const auto key = key_of_point(point);
     auto at = find(key);
-    if (left_[at] == 0) {
-        if ((size_ + 1) * 4 > keys_.size() * 3) {
-            if (keys_.size() >= slots_max) return;
+    if (slots_[at].key == 0) {
+        if ((size_ + 1) * 4 > slots_.size() * 3) {
+            if (slots_.size() >= slots_max) return;
             grow();
             at = find(key);
         }
-        keys_[at] = key;
+        slots_[at].key = key;
         ++size_;
     }
-    constexpr std::uint32_t most = UINT16_MAX - 1;
-    left_[at] = std::max(left_[at], static_cast<std::uint16_t>(std::min(left, most) + 1));
+    constexpr std::uint32_t most = UINT8_MAX - 1;
+    auto& known = slots_[at].left.at(place_of(turn));
+    known = std::max(known, static_cast<std::uint8_t>(std::min(left, most) + 1));
+}
+
+std::size_t Explored::find(std::uint64_t key) const {
+    const auto mask = slots_.size() - 1;
+    auto at = static_cast<std::size_t>(key) & mask;
+    while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
+    return at;
 }
 
 void Explored::grow() {
-    const auto keys = std::move(keys_);
-    const auto left = std::move(left_);
-    keys_.assign(keys.size() * 2, 0);
-    left_.assign(left.size() * 2, 0);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (left[i] == 0) continue;
-        const auto at = find(keys[i]);
-        keys_[at] = keys[i];
-        left_[at] = left[i];
+    const auto slots = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+    for (const auto& slot : slots) {
+        if (slot.key != 0) slots_[find(slot.key)] = slot;
     }
 }
 

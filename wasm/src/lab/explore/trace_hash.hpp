@@ -9,6 +9,8 @@
 // of 3 in a million.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -53,10 +55,10 @@ class TraceHash {
     std::vector<Sums> sums_{1};
 };
 
-/// The points that were explored, each with the most switches that were left there.
+/// The points that were explored, each with the most switches that were left there, by turn.
 class Explored {
   public:
-    Explored() : keys_(1024), left_(1024) {}
+    Explored() : slots_(1024) {}
 
     /// True when all that may follow has been explored (or will be, by whoever came here first):
     /// by one whose turn it was with as many switches left, or by anybody with one more, since
@@ -65,12 +67,19 @@ class Explored {
     void insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left);
 
   private:
+    static constexpr std::size_t turns = 8;
+    static constexpr std::size_t shared = turns - 1;  // of all later turns: anybody's, to be safe
+    static std::size_t place_of(std::uint64_t turn) {
+        return static_cast<std::size_t>(std::min<std::uint64_t>(turn, shared));
+    }
+    struct Slot {
+        std::uint64_t key = 0;                   // 0: free
+        std::array<std::uint8_t, turns> left{};  // by turn; + 1
+    };
     [[nodiscard]] std::size_t find(std::uint64_t key) const;
-    void raise(std::uint64_t key, std::uint32_t left);
     void grow();
 
-    std::vector<std::uint64_t> keys_;
-    std::vector<std::uint16_t> left_;  // + 1; 0: free
+    std::vector<Slot> slots_;  // a power of two
     std::size_t size_ = 0;
 };
 

@@ -1,0 +1,45 @@
+// Rewinding: a search that goes back to where a run was and one that repeats it tell the same.
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lab/explore/run_arena.hpp"
+#include "lab/explore/search.hpp"
+
+namespace tabacus::lab::test {
+
+/// All that a search tells.
+struct Searched {
+    bool exhausted = false;
+    Schedule failure;
+    std::string complaint;
+    std::vector<std::uint64_t> counted;
+    friend bool operator==(const Searched&, const Searched&) = default;
+};
+
+/// In slices, and not always to its end.
+inline Searched searched(const Program& program, Bound bound, bool rewinding) {
+    bound.rewinding = rewinding;
+    Search search(program, bound);
+    for (int slice = 0; slice < 40 && search.explore(50); ++slice) {
+    }
+    CHECK(search.rewinding() == rewinding);
+    const auto& [schedules, asleep, cut, steps] = search.tally();
+    Searched all{search.exhausted(), {}, {}, {schedules, asleep, cut, steps}};
+    if (const auto& failure = search.failure()) {
+        all.failure = failure->schedule;
+        all.complaint = failure->complaint;
+    }
+    return all;
+}
+
+inline void check_rewinding(const Program& program, const Bound& bound) {
+    if (!RunArena::available()) SKIP("nothing goes back: malloc is not replaced in this program");
+    CHECK(searched(program, bound, true) == searched(program, bound, false));
+}
+
+}  // namespace tabacus::lab::test

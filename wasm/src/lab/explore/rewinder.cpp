@@ -1,0 +1,92 @@
+#include "rewinder.hpp"
+
+#include <utility>
+
+namespace tabacus::lab {
+
+/// The run that lives in the arena, for those outside: whatever it does, it does there.
+class Rewinder::Guest final : public Run {
+  public:
+    Guest(RunArena& arena, const Program& program) : arena_(arena) {
+        const RunArena::Stay stay(arena_);
+        // Forgotten with the arena.
+        run_ = program(Telling::silent).release();
+        footprint_ = std::make_unique<Footprint>().release();
+    }
+
+    const std::vector<Choice>& choices() override {
+        const RunArena::Stay stay(arena_);
+        return run_->choices();
+    }
+    /// The footprint of who asks must not grow in the arena.
+    Taken take(std::size_t index, Footprint* footprint) override {
+        const auto taken = step(index, footprint != nullptr);
+        if (footprint != nullptr) {
+            footprint->insert(footprint->end(), footprint_->begin(), footprint_->end());
+        }
+        return taken;
+    }
+    void finish() override {
+        const RunArena::Stay stay(arena_);
+        run_->finish();
+    }
+    void end() override { run_->end(); }
+    [[nodiscard]] const std::string& complaint() const override { return run_->complaint(); }
+    [[nodiscard]] std::optional<std::uint64_t> state() const override {
+        const RunArena::Stay stay(arena_);
+        return run_->state();
+    }
+
+  private:
+    Taken step(std::size_t index, bool note) {
+        const RunArena::Stay stay(arena_);
+        footprint_->clear();
+        return run_->take(index, note ? footprint_ : nullptr);
+    }
+
+    RunArena& arena_;
+    Run* run_;
+    Footprint* footprint_;
+};
+
+Rewinder::Rewinder(Program program, bool rewinding)
+    : program_(std::move(program)), rewinding_(rewinding && RunArena::available()) {}
+Rewinder::~Rewinder() = default;
+
+void Rewinder::make_arena() {
+    rewinding_ = program_(Telling::silent)->rewinds();
+    if (!rewinding_) return;
+    auto arena = std::make_unique<RunArena>();
+    run_ = std::make_unique<Guest>(*arena, program_);
+    arena_ = std::move(arena);
+    reached(0);
+}
+
+Run& Rewinder::begin(std::size_t steps) {
+    end();
+    if (rewinding_ && !arena_) make_arena();
+    if (rewinding_) {
+        while (checkpoints_[kept_ - 1].steps > steps) --kept_;
+        arena_->restore(checkpoints_[kept_ - 1].copy);
+        passed_ = checkpoints_[kept_ - 1].steps;
+    } else {
+        run_ = program_(Telling::silent);
+    }
+    running_ = true;
+    return *run_;
+}
+
+void Rewinder::reached(std::size_t steps) {
+    if (!arena_ || (kept_ > 0 && steps < checkpoints_[kept_ - 1].steps + spacing)) return;
+    if (kept_ == checkpoints_.size()) checkpoints_.emplace_back();
+    auto& checkpoint = checkpoints_[kept_++];
+    checkpoint.steps = steps;
+    arena_->save(checkpoint.copy);
+}
+
+void Rewinder::end() {
+    if (std::exchange(running_, false)) run_->end();
+    if (!arena_) run_.reset();
+}
+
+}  // namespace tabacus::lab
