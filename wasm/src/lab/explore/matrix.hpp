@@ -57,7 +57,7 @@ inline MatrixBound usual_bound() {
             .seeds = 1'000};
 }
 inline MatrixBound deep_bound() {
-    return {.work = 1'000'000'000,
+    return {.work = 20'000'000'000,
             .work_declared = 50'000'000,
             .work_unbounded = 10'000'000,
             .work_switches = 20'000'000,

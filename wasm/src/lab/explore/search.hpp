@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "explored.hpp"
 #include "rewinder.hpp"
 #include "run.hpp"
 #include "schedule.hpp"

@@ -1,13 +1,7 @@
 #include "trace_hash.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace tabacus::lab {
 namespace {
-
-/// Beyond it nothing more is remembered, and so more is explored: 4.3 GB, and 17 MB in WebAssembly.
-constexpr std::size_t slots_max = std::size_t{1} << (sizeof(void*) > 4 ? 28U : 20U);
 
 /// Different for each way to touch an object, and for different steps before.
 std::uint64_t part(std::uint64_t object, Touch touch, const TraceHash::Sums& sums) {
@@ -72,54 +66,6 @@ void TraceHash::grow() {
         auto i = static_cast<std::size_t>(mixed(slot.object)) & mask;
         while (slots_[i].at != 0) i = (i + 1) & mask;
         slots_[i] = slot;
-    }
-}
-
-namespace {
-
-/// No point is 0: that is a free slot.
-std::uint64_t key_of_point(std::uint64_t point) { return std::max<std::uint64_t>(mixed(point), 1); }
-
-}  // namespace
-
-bool Explored::covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const {
-    const auto& slot = slots_[find(key_of_point(point))];
-    const auto own = place_of(turn);
-    for (std::size_t place = 0; place < turns; ++place) {
-        const bool his = place == own && own != shared;
-        if (slot.left[place] > (his ? left : left + 1)) return true;
-    }
-    return false;
-}
-
-void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
-    const auto key = key_of_point(point);
-    auto at = find(key);
-    if (slots_[at].key == 0) {
-        if ((size_ + 1) * 4 > slots_.size() * 3) {
-            if (slots_.size() >= slots_max) return;
-            grow();
-            at = find(key);
-        }
-        slots_[at].key = key;
-        ++size_;
-    }
-    constexpr std::uint32_t most = UINT8_MAX - 1;
-    auto& known = slots_[at].left.at(place_of(turn));
-    known = std::max(known, static_cast<std::uint8_t>(std::min(left, most) + 1));
-}
-
-std::size_t Explored::find(std::uint64_t key) const {
-    const auto mask = slots_.size() - 1;
-    auto at = static_cast<std::size_t>(key) & mask;
-    while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
-    return at;
-}
-
-void Explored::grow() {
-    const auto slots = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
-    for (const auto& slot : slots) {
-        if (slot.key != 0) slots_[find(slot.key)] = slot;
     }
 }
 

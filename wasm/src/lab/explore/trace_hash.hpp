@@ -9,8 +9,6 @@
 // of 3 in a million.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -53,34 +51,6 @@ class TraceHash {
 
     std::vector<Slot> slots_;  // hashed by object; a power of two
     std::vector<Sums> sums_{1};
-};
-
-/// The points that were explored, each with the most switches that were left there, by turn.
-class Explored {
-  public:
-    Explored() : slots_(1024) {}
-
-    /// True when all that may follow has been explored (or will be, by whoever came here first):
-    /// by one whose turn it was with as many switches left, or by anybody with one more, since
-    /// whose turn it is makes a difference of at most one (run.hpp).
-    [[nodiscard]] bool covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const;
-    void insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left);
-
-  private:
-    static constexpr std::size_t turns = 8;
-    static constexpr std::size_t shared = turns - 1;  // of all later turns: anybody's, to be safe
-    static std::size_t place_of(std::uint64_t turn) {
-        return static_cast<std::size_t>(std::min<std::uint64_t>(turn, shared));
-    }
-    struct Slot {
-        std::uint64_t key = 0;                   // 0: free
-        std::array<std::uint8_t, turns> left{};  // by turn; + 1
-    };
-    [[nodiscard]] std::size_t find(std::uint64_t key) const;
-    void grow();
-
-    std::vector<Slot> slots_;  // a power of two
-    std::size_t size_ = 0;
 };
 
 }  // namespace tabacus::lab
