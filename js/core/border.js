@@ -45,11 +45,9 @@ const events = /** @type {const} */ ([
 /** The length that stands for null. */
 const nullSize = 0xffffffff;
 
-const nothing = new Uint8Array();
-
-/** How many texts are kept as bytes, and of what length. */
-const encodedMax = 64;
-const encodedUnitsMax = 64;
+/** Up to here an encoder takes longer to call than ASCII does to copy. */
+const copiedUnitsMax = 256;
+const notCopied = /[^ -~]/;
 
 export class Border {
     // Not of the module: importing it takes nothing of the platform, which may lack them (jsdom under Jest).
@@ -61,9 +59,6 @@ export class Border {
     /** @type {import('./tab-core.js').Glue} */
     glue;
     #tab = 0;
-
-    /** @type {Map<string, Uint8Array>} */
-    #encoded = new Map();
 
     /**
      * @param {import('./tab-core.js').Glue} glue
@@ -169,27 +164,30 @@ export class Border {
      */
     #pack(texts) {
         if (texts.length === 0) return void this.glue._tab_room(0);
-        const encoded = texts.map((text) => (text ? this.#encode(text) : text === null ? null : nothing));
-        const size = encoded.reduce((sum, bytes) => sum + 4 + (bytes?.length ?? 0), 0);
-        const room = this.glue._tab_room(size);
+        let size = 0;
+        const encoded = texts.map((text) => {
+            const bytes = text ? this.#encode(text) : text === null ? null : '';
+            size += 4 + (bytes?.length ?? 0);
+            return bytes;
+        });
+        let at = this.glue._tab_room(size);
         const heap = this.glue.HEAPU8; // only here: making room may have grown the memory
         const view = new DataView(heap.buffer);
-        let at = room;
         for (const bytes of encoded) {
-            view.setUint32(at, bytes ? bytes.length : nullSize, true);
-            if (bytes) heap.set(bytes, at + 4);
-            at += 4 + (bytes?.length ?? 0);
+            view.setUint32(at, bytes === null ? nullSize : bytes.length, true);
+            at += 4;
+            if (typeof bytes === 'string') {
+                for (let i = 0; i < bytes.length; i++) heap[at + i] = bytes.charCodeAt(i);
+            } else if (bytes) {
+                heap.set(bytes, at);
+            }
+            at += bytes?.length ?? 0;
         }
     }
 
-    /** Short texts come again and again: names. @param {string} text */
+    /** Itself, if its UTF-8 is its code units and it is short. @param {string} text */
     #encode(text) {
-        const known = this.#encoded.get(text);
-        if (known) return known;
-        const bytes = this.#encoder.encode(text);
-        if (this.#encoded.size >= encodedMax) this.#encoded.clear();
-        if (text.length <= encodedUnitsMax) this.#encoded.set(text, bytes);
-        return bytes;
+        return text.length > copiedUnitsMax || notCopied.test(text) ? this.#encoder.encode(text) : text;
     }
 
     /**
@@ -197,7 +195,10 @@ export class Border {
      * @param {number} size
      */
     #text(at, size) {
-        // A copy: browsers refuse to decode from memory that is shared.
-        return size === 0 ? '' : this.#decoder.decode(this.glue.HEAPU8.slice(at, at + size));
+        const heap = this.glue.HEAPU8;
+        if (size === 0) return '';
+        // Browsers refuse to decode from memory that is shared: there, a copy.
+        const bytes = heap.buffer instanceof ArrayBuffer ? heap.subarray(at, at + size) : heap.slice(at, at + size);
+        return this.#decoder.decode(bytes);
     }
 }
