@@ -76,6 +76,29 @@ const types = {
 /** How many fields of an event are of one job. @type {Record<string, number>} */
 const fieldsOf = { q: 3, r: 4, p: 3, d: 1, f: 3, b: 1, x: 3 };
 
+/** Of the claim on a job. Its signal is made for who asks for it: most handlers do not. */
+class Loss {
+    /** @type {AbortController | undefined} */
+    #controller;
+
+    /** @type {Error | undefined} */
+    reason;
+
+    get signal() {
+        if (!this.#controller) {
+            this.#controller = new AbortController();
+            if (this.reason) this.#controller.abort(this.reason);
+        }
+        return this.#controller.signal;
+    }
+
+    /** @param {Error} reason */
+    tell(reason) {
+        this.reason ??= reason;
+        this.#controller?.abort(reason);
+    }
+}
+
 export class OpenQueue {
     #border;
     #host;
@@ -91,7 +114,7 @@ export class OpenQueue {
     /** @type {{ kinds: string[] | undefined, handler: Handler }[]} */
     #handlers = [];
 
-    /** @type {Map<number, AbortController>} */
+    /** @type {Map<number, Loss>} */
     #runs = new Map();
 
     /** Who waits for a job's outcome. @type {Map<string, { resolve: (value: any) => void, reject: (error: any) => void }[]>} */
@@ -228,9 +251,9 @@ export class OpenQueue {
      * @internal
      */
     _told(what, first, second) {
-        if (what === told.run) this.#begin(Number(first), second.split('\0'));
+        if (what === told.run) this.#begin(first.split('\0'));
         else if (what === told.lost) this.#lose(Number(first), second);
-        else if (what === told.settled) this.#settled(first, second.split('\0'));
+        else if (what === told.settled) this.#settled(first.split('\0'));
         else this.#happened(first.split('\0'));
     }
 
@@ -343,21 +366,21 @@ export class OpenQueue {
     /**
      * Not from within the core: a handler may call it.
      *
-     * @param {number} run
-     * @param {string[]} fields
+     * @param {string[]} fields the run's number, then the job's
      */
-    #begin(run, fields) {
-        const controller = new AbortController();
-        this.#runs.set(run, controller);
-        void Promise.resolve().then(() => this.#work(run, fields, controller.signal));
+    #begin([number, ...fields]) {
+        const run = Number(number);
+        const loss = new Loss();
+        this.#runs.set(run, loss);
+        void Promise.resolve().then(() => this.#work(run, fields, loss));
     }
 
     /**
      * @param {number} run
      * @param {string[]} fields
-     * @param {AbortSignal} signal
+     * @param {Loss} loss
      */
-    async #work(run, fields, signal) {
+    async #work(run, fields, loss) {
         const { values } = this.#host;
         const { id, key, kind, attempt, lostWorkers, packed: text } = jobFrom(fields);
         /** @type {Spec[]} */
@@ -368,7 +391,7 @@ export class OpenQueue {
         let ended = false;
         try {
             const payload = unpacked(...text, values); // which may be a stranger's
-            signal.throwIfAborted();
+            if (loss.reason) throw loss.reason;
             const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
             if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
             const progress = (/** @type {number} */ fraction, note = '') => this.#progress(run, fraction, note);
@@ -376,7 +399,12 @@ export class OpenQueue {
                 if (ended) throw new TabacusError('closed', 'the job has ended: await what calls next(), or enqueue()');
                 following.push(this.#spec(what, options));
             };
-            const result = await handler({ payload, id, key, kind, attempt, lostWorkers, signal, progress, next });
+            const result = await handler({
+                payload, id, key, kind, attempt, lostWorkers, progress, next,
+                get signal() {
+                    return loss.signal;
+                },
+            });
             outcome = packed('result', result, values);
         } catch (error) {
             succeeded = false;
@@ -409,21 +437,20 @@ export class OpenQueue {
      * @param {string} reason
      */
     #lose(run, reason) {
-        const controller = this.#runs.get(run);
+        const loss = this.#runs.get(run);
         if (reason !== 'cancelled') this.#runs.delete(run); // a cancelled one ends first
         const why =
             reason === 'cancelled'
                 ? new DOMException('the job was cancelled', 'AbortError')
                 : new TabacusError('lock-lost', `the claim on a job of ${this.#name} was lost: ${reason}`);
         // Not from within the core: who listens may call it.
-        void Promise.resolve().then(() => controller?.abort(why));
+        void Promise.resolve().then(() => loss?.tell(why));
     }
 
     /**
-     * @param {string} id
      * @param {string[]} texts
      */
-    #settled(id, [kind = '', byValue = '', text = '']) {
+    #settled([id = '', kind = '', byValue = '', text = '']) {
         const waiting = this.#waiting.get(id) ?? [];
         this.#waiting.delete(id);
         const claim = this.#claimed.get(id)?.claim;

@@ -3,7 +3,7 @@
 namespace tabacus::browser {
 namespace {
 
-/// What a queue tells its owner. js/queue/queues.js has the same list in the same order.
+/// What a queue tells its owner: in one text where it can be, since each costs a call. js/queue/queues.js has the same list in the same order.
 enum class Told : int { run, lost, settled, event };
 
 void tell(int queue, Told what, std::string_view first, std::string_view second) {
@@ -51,17 +51,20 @@ int QueuesCore::open(const std::string& name, const QueueOptions& options) {
     QueueCallbacks callbacks;
     callbacks.run = [number](int run, const JobInfo& job) {
         std::string texts;
+        add(texts, run);
         add(texts, job);
-        tell(number, Told::run, std::to_string(run), texts);
+        tell(number, Told::run, texts, "");
     };
     callbacks.lost = [number](int run, std::string_view reason) {
         tell(number, Told::lost, std::to_string(run), reason);
     };
     callbacks.settled = [number](const std::string& id, const JobOutcome& outcome) {
-        std::string texts(1, static_cast<char>(outcome.kind));
-        texts += '\0';
+        const auto kind = static_cast<char>(outcome.kind);
+        std::string texts;
+        add(texts, id);
+        add(texts, std::string_view(&kind, 1));
         add(texts, outcome.value);
-        tell(number, Told::settled, id, texts);
+        tell(number, Told::settled, texts, "");
     };
     callbacks.event = [number](const QueueEvent& event) {
         std::string texts(1, static_cast<char>(event.kind));

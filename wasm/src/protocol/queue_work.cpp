@@ -164,7 +164,7 @@ Task<void> Queue::rescue(int slot) {
 // --- A slot, from its grant to its release ------------------------------------------------------
 
 Task<void> Queue::serve(Claim& claim) {
-    claim.taken_ms = parts_.world.clock().now_ms();
+    claim.taken_ms = parts_.world.clock().monotonic_ms();
     claim.held.on_lost([this, current = claim.run](std::string_view reason) {
         const auto run = current->lock();
         if (!run || run->ended) return;
@@ -173,7 +173,7 @@ Task<void> Queue::serve(Claim& claim) {
         run->ring();
     });
     while (claim.held.held()) {
-        const auto age_ms = parts_.world.clock().now_ms() - claim.taken_ms;
+        const auto age_ms = parts_.world.clock().monotonic_ms() - claim.taken_ms;
         const bool yields = claim.worked && claim.other_kinds && age_ms > slot_slice_ms;
         auto settled = co_await attempt(settle_and_claim(claim, working() && !yields));
         if (!settled) {
@@ -408,13 +408,11 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Tu
 
 /// Claimed ahead and not begun: others may take them.
 void Queue::note_returned(const Claim& claim, Turn& turn) {
+    std::set<std::string_view> kept;
+    for (const auto& entry : turn.entries) kept.insert(entry.id);
+    for (const auto& finished : claim.finished) kept.insert(finished.job.id);
     for (const auto& entry : claim.recorded) {
-        const bool claimed = std::any_of(turn.entries.begin(), turn.entries.end(),
-                                         [&](const auto& kept) { return kept.id == entry.id; });
-        const bool ended =
-            std::any_of(claim.finished.begin(), claim.finished.end(),
-                        [&](const auto& finished) { return finished.job.id == entry.id; });
-        if (!claimed && !ended) turn.changes.add(QueueEvent::Kind::returned, {entry.id});
+        if (!kept.contains(entry.id)) turn.changes.add(QueueEvent::Kind::returned, {entry.id});
     }
 }
 
@@ -529,12 +527,11 @@ Task<void> Queue::be_late(std::weak_ptr<bool> late) {
 /// One after another, as long as they are short. Leaves them in `finished`.
 Task<void> Queue::run_all(Claim& claim) {
     const auto jobs = std::exchange(claim.ahead_jobs, {});
-    const auto began_ms = parts_.world.clock().now_ms();
+    const auto began_ms = parts_.world.clock().monotonic_ms();
     const auto late = std::make_shared<bool>(false);
     if (jobs.size() > 1) parts_.scope.spawn(be_late(late));
     const auto quick = [&] {
-        const auto spent_ms = parts_.world.clock().now_ms() - began_ms;
-        return !*late && spent_ms >= 0 && spent_ms < ahead_ms;
+        return !*late && parts_.world.clock().monotonic_ms() - began_ms < ahead_ms;
     };
     bool alone = false;  // nothing else of the slot is claimed or unsettled
     bool overtaken = false;
