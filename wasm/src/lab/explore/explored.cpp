@@ -66,9 +66,9 @@ void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t lef
 std::optional<Explored::Place> Explored::find(std::uint64_t key) const {
     const auto own = static_cast<std::size_t>(key >> (word_bits - bits_));
     const auto rest = key << bits_ >> bits_;
-    for (std::uint64_t away = 0; away < 1U << away_bits; ++away) {
+    for (std::size_t away = 0; away < std::size_t{1} << away_bits; ++away) {
         Place place{(own + away) & (buckets_.size() - 1), 0,
-                    rest << other_bits | away << known_bits};
+                    rest << other_bits | Slot{away} << known_bits};
         for (const auto& slots = buckets_[place.bucket].slots; place.slot < slots_each;
              ++place.slot) {
             const auto slot = slots.at(place.slot);
