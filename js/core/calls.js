@@ -44,8 +44,10 @@ export const calls = [
     // transaction
     ({ host }, { operation, object, number, first }) =>
         host.database.transaction(object)?.get(operation, storeOf(number), first),
-    ({ host }, { operation, object, number, first }) =>
-        host.database.transaction(object)?.list(operation, storeOf(number % 16), first, Math.floor(number / 16) || undefined),
+    ({ host }, { operation, object, number, first, second }) =>
+        host.database
+            .transaction(object)
+            ?.list(operation, storeOf(number % 16), first, Math.floor(number / 16) || undefined, second || undefined),
     ({ host }, { operation, object, number, first }) =>
         host.database.transaction(object)?.holder(operation, storeOf(number), first),
     ({ host }, { object, number, first, second }) =>

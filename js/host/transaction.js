@@ -101,11 +101,12 @@ export class TransactionHost {
      * @param {string} store
      * @param {string} prefix
      * @param {number} [limit] rows at most
+     * @param {string} [from] of those that begin with the prefix, the first that is asked for
      */
-    list(operation, store, prefix, limit) {
+    list(operation, store, prefix, limit, from = prefix) {
         // Strings are sorted by their code units: those that begin with the prefix end where its last one is one more.
         const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) => String.fromCharCode(tail.charCodeAt(0) + 1));
-        const range = end === prefix ? this.#keyRange.lowerBound(prefix) : this.#keyRange.bound(prefix, end, false, true);
+        const range = end === prefix ? this.#keyRange.lowerBound(from) : this.#keyRange.bound(from, end, false, true);
         this.#read(operation, store, (objects) => {
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);

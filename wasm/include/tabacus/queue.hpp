@@ -279,6 +279,7 @@ class Queue {
     static Task<void> sweep(QueueRows& rows);
     static Task<std::optional<Error>> settle(QueueRows& rows, const Claim& claim, Turn& turn);
     static void remove_finished(QueueRows& rows, const Claim& claim);
+    Task<std::vector<std::pair<std::string, Row>>> first_rows(QueueRows& rows, std::uint32_t limit);
     Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
                       Turn& turn);
     static void hold_current(const Claim& claim, Turn& turn);

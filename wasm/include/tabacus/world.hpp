@@ -81,9 +81,13 @@ class Transaction {
   public:
     virtual ~Transaction() = default;
     virtual Async<std::optional<Row>> get(Store store, std::string_view key) = 0;
-    /// The first `limit` rows whose key begins with `prefix`, in order of key.
-    virtual Async<std::vector<Row>> list(Store store, std::string_view prefix,
-                                         std::uint32_t limit) = 0;
+    /// The first `limit` rows whose key begins with `prefix`, in order of key: of those from the
+    /// key `from`, which begins with it too, or is empty.
+    virtual Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
+                                         std::string_view from) = 0;
+    Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit) {
+        return list(store, prefix, limit, "");
+    }
     /// All of them.
     Async<std::vector<Row>> list(Store store, std::string_view prefix) {
         return list(store, prefix, rows_max);

@@ -35,10 +35,10 @@ class BrowserTransaction final : public Transaction {
         return operations_.ask<std::optional<Row>>(Call::transaction_get, about(store, key),
                                                    read_row);
     }
-    Async<std::vector<Row>> list(Store store, std::string_view prefix,
-                                 std::uint32_t limit) override {
+    Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
+                                 std::string_view from) override {
         // In one number: the store in the last 16th, the limit above it, none as 0.
-        Words words = about(store, prefix);
+        Words words = about(store, prefix, from);
         if (limit != rows_max) words.number += 16.0 * limit;
         return operations_.ask<std::vector<Row>>(Call::transaction_list, words, read_rows);
     }

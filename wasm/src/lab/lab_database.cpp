@@ -157,10 +157,10 @@ Async<std::optional<Row>> LabTab::LabTransaction::get(Store store, std::string_v
 }
 
 Async<std::vector<Row>> LabTab::LabTransaction::list(Store store, std::string_view prefix,
-                                                     std::uint32_t limit) {
+                                                     std::uint32_t limit, std::string_view from) {
     check(store, Access::read);
     return ask<std::vector<Row>>(
-        {Operation::Kind::list, store, std::string(prefix), "", nullptr, limit},
+        {Operation::Kind::list, store, std::string(prefix), std::string(from), nullptr, limit},
         [](const Operation::Reply& reply) { return reply.rows; });
 }
 

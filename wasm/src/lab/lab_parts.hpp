@@ -139,8 +139,8 @@ class LabTab::LabTransaction final : public Transaction {
     ~LabTransaction() override;
 
     Async<std::optional<Row>> get(Store store, std::string_view key) override;
-    Async<std::vector<Row>> list(Store store, std::string_view prefix,
-                                 std::uint32_t limit) override;
+    Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
+                                 std::string_view from) override;
     void put(Store store, std::string_view key, std::string_view value) override;
     void remove(Store store, std::string_view key) override;
     void remove_range(Store store, std::string_view first, std::string_view last) override;

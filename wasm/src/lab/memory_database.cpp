@@ -172,6 +172,7 @@ void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation:
         case Kind::list:
             for (const auto& stored : visible(transaction, operation.store)) {
                 if (reply.rows.size() == operation.limit) break;
+                if (stored.first < operation.value) continue;
                 if (stored.first.starts_with(operation.key)) reply.rows.push_back(row_of(stored));
             }
             break;

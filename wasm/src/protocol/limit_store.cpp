@@ -19,11 +19,11 @@ class MemoryTransaction final : public Transaction {
         if (found == rows_.end()) return std::optional<Row>();
         return std::optional(Row{found->first, found->second, false});
     }
-    Async<std::vector<Row>> list(Store /*store*/, std::string_view prefix,
-                                 std::uint32_t limit) override {
+    Async<std::vector<Row>> list(Store /*store*/, std::string_view prefix, std::uint32_t limit,
+                                 std::string_view from) override {
         std::vector<Row> found;
         for (const auto& [key, value] : rows_) {
-            if (found.size() < limit && key.starts_with(prefix))
+            if (found.size() < limit && key.starts_with(prefix) && key >= from)
                 found.push_back({key, value, false});
         }
         return found;

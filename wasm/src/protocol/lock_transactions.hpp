@@ -78,10 +78,10 @@ class AbortableTransactions {
             if (!inner_) return Async<std::optional<Row>>::failed(aborted());
             return inner_->get(store, key);
         }
-        Async<std::vector<Row>> list(Store store, std::string_view prefix,
-                                     std::uint32_t limit) override {
+        Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
+                                     std::string_view from) override {
             if (!inner_) return Async<std::vector<Row>>::failed(aborted());
-            return inner_->list(store, prefix, limit);
+            return inner_->list(store, prefix, limit, from);
         }
         void put(Store store, std::string_view key, std::string_view value) override {
             if (inner_) inner_->put(store, key, value);

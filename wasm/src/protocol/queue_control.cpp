@@ -77,7 +77,7 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
         there = (co_await rows.transaction.get(Store::jobs, index)).has_value();
     }
     const bool returns = again && !there;
-    if (returns && !rows.knows_kind(job->kind)) co_await rows.recount_kinds(1);
+    if (returns && !rows.head.kind(job->kind)) co_await rows.recount_kinds(1);
     const auto refusal = returns ? rows.refusal_of(job->kind) : std::nullopt;
     if (refusal) co_await fail(*refusal);
     rows.transaction.remove(Store::jobs, place);

@@ -124,8 +124,19 @@ std::string kind_prefix(std::string_view kind) { return concat({"r/", escaped(ki
 
 std::string Job::place() const {
     if (due_ms > 0) return concat({"w/", padded(due_ms, key_digits), "/", id});
-    return concat({kind_prefix(kind), padded(priority_max - priority, 4),
+    return concat({kind_prefix(kind), padded(priority_max - priority, order_digits - rank_digits),
                    padded(rank_middle + rank, rank_digits)});
+}
+
+bool is_order(std::string_view text) {
+    return text.size() == order_digits &&
+           text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+QueueHead::Kind* QueueHead::kind(std::string_view name) {
+    const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                    [name](const Kind& known) { return known.name == name; });
+    return found == kinds.end() ? nullptr : &*found;
 }
 
 std::string format_queue_head(const QueueHead& head) {
@@ -137,7 +148,7 @@ std::string format_queue_head(const QueueHead& head) {
         .number(head.back);
     format.number(head.count).number(head.delayed).number(head.edits);
     format.letter(static_cast<char>(head.paused));
-    for (const auto& kind : head.kinds) format.text(kind);
+    for (const auto& kind : head.kinds) format.text(kind.name).raw(kind.first);
     return format.take();
 }
 
@@ -153,7 +164,12 @@ std::optional<QueueHead> parse_queue_head(std::string_view text) {
     head.delayed = fields.count();
     head.edits = fields.count();
     head.paused = static_cast<QueueHead::Paused>(fields.letter("nuf"));
-    head.kinds = fields.texts();
+    while (!fields.ended() && fields.good() && head.kinds.size() <= kinds_max) {
+        auto name = fields.text();
+        const auto first = fields.next();
+        if (!first.empty() && !is_order(first)) return std::nullopt;
+        head.kinds.push_back({std::move(name), std::string(first)});
+    }
     if (!fields.good() || !fields.ended() || head.kinds.size() > kinds_max) return std::nullopt;
     return head;
 }

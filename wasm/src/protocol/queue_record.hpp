@@ -22,7 +22,8 @@
 
 namespace tabacus {
 
-/// "1;born;version;serial;front;back;count;delayed;edits;paused" and the kinds, each escaped.
+/// "1;born;version;serial;front;back;count;delayed;edits;paused" and the kinds: name, escaped, and
+/// first.
 struct QueueHead {
     enum class Paused : char { no = 'n', by_user = 'u', by_failure = 'f' };
     std::string born;          // an identifier: of this queue in this incarnation of the database
@@ -34,13 +35,26 @@ struct QueueHead {
     std::int64_t delayed = 0;
     std::int64_t edits = 0;  // how often others than its worker may have changed a claimed job
     Paused paused = Paused::no;
-    std::vector<std::string> kinds;  // of the jobs there are, and perhaps more
+    struct Kind {
+        std::string name;
+        /// None of its jobs that may run is placed before: the digits of priority and rank that end
+        /// a place, or nothing. A store is slow to pass over the rows that have been removed.
+        std::string first = {};  // NOLINT(readability-redundant-member-init)
+        friend bool operator==(const Kind&, const Kind&) = default;
+    };
+    std::vector<Kind> kinds;  // of the jobs there are, and perhaps more
     friend bool operator==(const QueueHead&, const QueueHead&) = default;
+    /// Null for one that is not among them.
+    [[nodiscard]] Kind* kind(std::string_view name);
 };
 std::string format_queue_head(const QueueHead& head);
 std::optional<QueueHead> parse_queue_head(std::string_view text);
 
 constexpr std::size_t rank_digits = 16;
+/// Those of the priority, and then those.
+constexpr std::size_t order_digits = 4 + rank_digits;
+/// Whether a row's key may end so.
+bool is_order(std::string_view text);
 
 /// "1;id;key;kind;priority;rank;flags;attempts;lost;due;delay;enqueued;tabs;error;" and the
 /// payload, as it is. `flags`: bits for optional, at most once, by value.

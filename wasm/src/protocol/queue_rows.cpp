@@ -83,9 +83,7 @@ Task<QueueHead> QueueRows::counted(QueueHead of) {
             of.delayed += job->due_ms > 0 ? 1 : 0;
             of.front = std::min(of.front, job->rank);
             of.back = std::max(of.back, job->rank + 1);
-            if (std::find(of.kinds.begin(), of.kinds.end(), job->kind) == of.kinds.end()) {
-                of.kinds.push_back(job->kind);
-            }
+            if (!of.kind(job->kind)) of.kinds.push_back({job->kind});
         }
     }
     co_return of;
@@ -142,6 +140,9 @@ Task<void> QueueRows::read_value(Job& job) {
 void QueueRows::put(const Job& job) {
     const auto place = job.place();
     transaction.put(Store::jobs, key(place), format_job(job));
+    if (auto* const kind = head.kind(job.kind); kind && job.due_ms == 0) {
+        kind->first = std::min(kind->first, place.substr(place.size() - order_digits));
+    }
     if (!job.key.empty()) {
         transaction.put(Store::jobs, key(concat({"k/", escaped(job.key)})), place);
     }
@@ -302,7 +303,7 @@ Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
         if (row) places[name] = std::move(row->value);
     }
     const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
-        return !knows_kind(request->spec.kind);
+        return !head.kind(request->spec.kind);
     });
     co_await recount_kinds(static_cast<std::size_t>(more));
     for (auto* request : requests) co_await enqueue_one(*request, places);
@@ -353,14 +354,11 @@ std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
     return std::nullopt;
 }
 
-bool QueueRows::knows_kind(const std::string& kind) const {
-    return std::find(head.kinds.begin(), head.kinds.end(), kind) != head.kinds.end();
-}
-
 bool QueueRows::admit_kind(const std::string& kind) {
-    if (knows_kind(kind)) return true;
+    if (head.kind(kind)) return true;
     if (head.kinds.size() == kinds_max) return false;
-    head.kinds.push_back(kind);
+    // There is none of it yet: put() has the first one.
+    head.kinds.push_back({kind, std::string(order_digits, '9')});
     return true;
 }
 

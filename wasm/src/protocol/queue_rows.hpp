@@ -78,7 +78,6 @@ struct QueueRows {
     Task<void> enqueue(std::vector<QueueRequest*> requests);
     /// Why no further job of this kind is let in, if so.
     std::optional<Error> refusal_of(const std::string& kind);
-    [[nodiscard]] bool knows_kind(const std::string& kind) const;
     /// False: there are too many kinds.
     bool admit_kind(const std::string& kind);
     /// Before so many jobs of other kinds are let in, where there is no room: some may have left.

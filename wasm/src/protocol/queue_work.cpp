@@ -319,7 +319,7 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
     note_returned(claim, turn);
     turn.other_kinds = std::any_of(rows.head.kinds.begin(), rows.head.kinds.end(),
-                                   [&](const auto& kind) { return !handles(kind); });
+                                   [&](const auto& kind) { return !handles(kind.name); });
     rows.touched ? rows.write_head() : rows.stamp_events();
     turn.edits = rows.head.edits;
     turn.version = rows.head.version;
@@ -416,6 +416,37 @@ void Queue::note_returned(const Claim& claim, Turn& turn) {
     }
 }
 
+/// Of the jobs that may run, of the kinds that this tab handles: by priority and rank, at least the
+/// first `limit` of them all.
+Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows,
+                                                                 std::uint32_t limit) {
+    std::vector<std::pair<std::string, Row>> found;
+    for (bool all = false; found.empty(); all = true) {
+        std::vector<std::pair<QueueHead::Kind*, Async<std::vector<Row>>>> reads;
+        for (auto& kind : rows.head.kinds) {
+            if (!handles(kind.name) || (all && kind.first.empty())) continue;
+            if (all) kind.first.clear();
+            const auto prefix = rows.key(kind_prefix(kind.name));
+            reads.emplace_back(&kind, rows.transaction.list(Store::jobs, prefix, limit,
+                                                            concat({prefix, kind.first})));
+        }
+        for (auto& [kind, read] : reads) {
+            const auto length = rows.key(kind_prefix(kind->name)).size();
+            auto listed = co_await std::move(read);
+            for (auto& row : listed) {
+                auto order = row.key.substr(length);
+                if (&row == listed.data() && is_order(order)) kind->first = order;
+                found.emplace_back(std::move(order), std::move(row));
+            }
+        }
+        // A head that was spoilt might hide some.
+        if (all || rows.head.count <= rows.head.delayed) break;
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    co_return found;
+}
+
 /// The first ones, in the order of priority and rank, of the kinds that this tab handles.
 Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
                          Turn& turn) {
@@ -431,25 +462,9 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
         if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
     }
     turn.gapless = busy.empty();
-    std::vector<std::pair<std::string, Async<std::vector<Row>>>> reads;
-    const auto limit = static_cast<std::uint32_t>(claim.ahead + busy.size());
-    for (const auto& kind : rows.head.kinds) {
-        if (!handles(kind)) continue;
-        auto prefix = rows.key(kind_prefix(kind));
-        auto read = rows.transaction.list(Store::jobs, prefix, limit);
-        reads.emplace_back(std::move(prefix), std::move(read));
-    }
-    std::vector<std::pair<std::string, Row>> found;
-    for (auto& [prefix, read] : reads) {
-        auto listed = co_await std::move(read);
-        for (auto& row : listed) {
-            auto place = row.key.substr(prefix.size());
-            found.emplace_back(std::move(place), std::move(row));
-        }
-    }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [place, row] : found) {
+    const auto found =
+        co_await first_rows(rows, static_cast<std::uint32_t>(claim.ahead + busy.size()));
+    for (const auto& [order, row] : found) {
         if (turn.claimed.size() == claim.ahead) break;
         auto job = rows.job_of(row);
         if (!job || busy.contains(job->id)) continue;
