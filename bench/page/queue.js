@@ -75,14 +75,14 @@ async function consumeWorkbox(count) {
     return perSecond(count, began_ms);
 }
 
-/** Jobs in an array in localStorage, run by a p-queue. @param {number} count */
-async function consumePQueue(count) {
+/** Jobs in an array in localStorage, run by a p-queue: of so many queued, so many. @param {number} queued @param {number} count */
+async function consumePQueue(queued, count) {
     const key = `p-queue ${++last}`;
     /** @returns {unknown[]} */
     const read = () => JSON.parse(localStorage.getItem(key) ?? '[]');
     /** @param {unknown[]} jobs */
     const write = (jobs) => localStorage.setItem(key, JSON.stringify(jobs));
-    for (let i = 0; i < count; i++) write([...read(), { page: i }]);
+    write(Array.from({ length: queued }, (_, page) => ({ page })));
     const queue = new peers.PQueue({ concurrency: 1 });
     const began_ms = performance.now();
     for (let i = 0; i < count; i++) {

@@ -7,6 +7,9 @@ const ROUNDS = 5;
 const DEATHS = 10;
 const JOBS = 5_000;
 const MANY = 100_000;
+const LONG = 20_000;
+/** Each costs p-queue milliseconds there. */
+const OF_LONG = 200;
 
 /** @typedef {import('../lib/context.js').Tab} Tab */
 
@@ -70,15 +73,20 @@ export async function queue(context) {
     const batches = await samplesOf(ROUNDS, () => call(tab, 'enqueueBatches', 5, 1_000));
     const strict = await samplesOf(ROUNDS, () => call(tab, 'enqueueStrict', 200));
     let last = 0;
-    const done = await samplesOf(ROUNDS, async () => {
-        const name = `few ${++last}`;
-        await call(tab, 'fill', name, JOBS);
+    /** @param {number} queued */
+    const consume = async (queued) => {
+        const name = `jobs ${++last}`;
+        await call(tab, 'fill', name, queued);
         return call(tab, 'consume', name, JOBS);
-    });
+    };
+    const done = await samplesOf(ROUNDS, () => consume(JOBS));
+    const ofLong = await samplesOf(ROUNDS, () => consume(LONG));
     const workbox = await samplesOf(ROUNDS, () => call(tab, 'consumeWorkbox', 300));
-    const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS));
-    for (let filled = 0; filled < MANY; filled += 2 * JOBS) await call(tab, 'fill', 'many', 2 * JOBS);
-    const many = [await call(tab, 'consume', 'many', JOBS)];
+    const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS, JOBS));
+    const pQueueOfLong = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', LONG, OF_LONG));
+    const all = MANY + (ROUNDS + 1) * JOBS; // so many are still there when the last ones are done
+    for (let filled = 0; filled < all; filled += JOBS) await call(tab, 'fill', 'many', JOBS);
+    const many = await samplesOf(ROUNDS, () => call(tab, 'consume', 'many', JOBS));
     await tab.close();
     const over = { ours: await takeOver(context, 'ours'), peer: await takeOver(context, 'peer') };
     /** @param {number[]} samples */
@@ -88,6 +96,7 @@ export async function queue(context) {
         { name: 'enqueue with receipts, one by one, strict', unit: '1/s', peer: 'the target', samples: { ours: strict, peer: [500] }, target: { least: 1 } },
         { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'workbox-background-sync', samples: { ours: done, peer: workbox }, target: { least: 20 } },
         { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'p-queue on localStorage', samples: { ours: done, peer: pQueue }, target: { least: 20 } },
+        { name: 'of 20,000 queued', unit: '1/s', peer: 'p-queue on localStorage', samples: { ours: ofLong, peer: pQueueOfLong }, target: { least: 20 } },
         { name: 'a job with 100,000 queued', unit: 'µs', peer: 'with 1,000 queued', samples: { ours: inverse(many), peer: inverse(done) }, target: { most: 1.1 } },
         { name: 'take-over after a killed consumer', unit: 'ms', peer: 'navigator.locks', samples: over, target: { most: 1.5 } },
     ];

@@ -640,6 +640,14 @@ const QUEUES = [
         test: 'queue: what is claimed together leaves together, and nothing that runs between it',
     },
     {
+        ...of('queue_rows.cpp'),
+        name: 'come-first-unseen',
+        fault: 'claims pass over a job that comes before those that were there',
+        find: 'kind->first = std::min(kind->first, place.substr(place.size() - order_digits));',
+        replace: '',
+        test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
+    },
+    {
         ...of('queue_work.cpp'),
         name: 'settle-the-cancelled',
         fault: 'a job that was cancelled while it ran is settled all the same',

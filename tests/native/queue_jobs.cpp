@@ -73,6 +73,26 @@ QueuePage& with_jobs(QueueScene& scene, int count) {
     return page;
 }
 
+/// What heads have said of the first jobs of their kinds.
+struct Firsts {
+    std::set<std::string> said;
+    std::size_t hidden = 0;  // rows that were before them
+
+    void look_at(QueueScene& scene) {
+        const auto& rows = scene.origin.database().rows(Store::jobs);
+        const auto row = rows.find("q/h");
+        const auto head = row == rows.end() ? std::nullopt : parse_queue_head(row->second.text);
+        if (!head) return;
+        for (const auto& [name, first] : head->kinds) {
+            said.insert(first);
+            const auto prefix = concat({"q/", kind_prefix(name)});
+            for (const auto& [key, value] : rows) {
+                if (key.starts_with(prefix) && key.substr(prefix.size()) < first) ++hidden;
+            }
+        }
+    }
+};
+
 std::size_t bytes_kept(QueueScene& scene) {
     std::size_t bytes = 0;
     for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
@@ -182,7 +202,13 @@ TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, e
             scene.steps(scene.random.below(12));
             if (number % 4 == 0) page.cancel(name(number - 4), cancelled);
         }
-        scene.until([&] { return scene.judge.accepted.size() == 40 && scene.all_settled(); });
+        Firsts firsts;
+        scene.until([&] {
+            firsts.look_at(scene);
+            return scene.judge.accepted.size() == 40 && scene.all_settled();
+        });
+        CHECK(firsts.said.size() > 3);
+        CHECK(firsts.hidden == 0);
         const auto effects = scene.effects();
         for (int number = 0; number < 40; ++number) {
             CAPTURE(number);
@@ -589,6 +615,21 @@ TEST_CASE("queue: rows that cannot be read are set aside, and all others are don
     scene.until([&] { return scene.all_settled(); });
     CHECK(scene.judge.order == Names{"a", "c"});
     CHECK(member.page->notices.size() >= 2);
+}
+
+TEST_CASE("queue: a head that says there is nothing before what there is hides nothing for long") {
+    QueueScene scene(1);
+    const auto member = scene.open();
+    for (const auto* payload : {"a", "b", "c"}) member.page->enqueue(payload);
+    scene.until([&] { return scene.judge.accepted.size() == 3; });
+    auto& database = scene.origin.database();
+    auto head = parse_queue_head(database.rows(Store::jobs).at("q/h").text);
+    REQUIRE(head);
+    head->kind("")->first = std::string(order_digits, '9');
+    database.overwrite(Store::jobs, "q/h", lab::StoredValue{format_queue_head(*head), false});
+    member.page->work();
+    scene.until([&] { return scene.all_settled(); });
+    CHECK(scene.judge.order == Names{"a", "b", "c"});
 }
 
 }  // namespace tabacus::test

@@ -3,7 +3,8 @@
 namespace tabacus::browser {
 namespace {
 
-/// What a queue tells its owner: in one text where it can be, since each costs a call. js/queue/queues.js has the same list in the same order.
+/// What a queue tells its owner: in one text where it can be, since each costs a call.
+/// js/queue/queues.js has the same list in the same order.
 enum class Told : int { run, lost, settled, event };
 
 void tell(int queue, Told what, std::string_view first, std::string_view second) {

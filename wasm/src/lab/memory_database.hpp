@@ -45,8 +45,9 @@ struct Operation {
     };
     Kind kind;
     Store store = Store::claims;
-    std::string key;    // of the row; of claims, the holder (holder: the subject)
-    std::string value;  // of the row; of claims, the subject; remove, list: a range's last, first key
+    std::string key;  // of the row; of claims, the holder (holder: the subject)
+    std::string
+        value;  // of the row; of claims, the subject; remove, list: a range's last, first key
     std::function<void(Reply)> reply = nullptr;   // for what is waited for: reads and commit
     std::uint32_t limit = Transaction::rows_max;  // list: rows at most
 };

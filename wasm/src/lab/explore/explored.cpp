@@ -11,16 +11,16 @@ namespace {
 constexpr unsigned turn_bits = 7;  // later ones are nobody's, to be safe
 constexpr unsigned left_bits = 4;
 constexpr unsigned away_bits = 3;
-constexpr unsigned known_bits = turn_bits + left_bits;      // of what is known of a point
-constexpr unsigned other_bits = known_bits + away_bits;     // that are not of its number
+constexpr unsigned known_bits = turn_bits + left_bits;   // of what is known of a point
+constexpr unsigned other_bits = known_bits + away_bits;  // that are not of its number
 constexpr unsigned word_bits = 64;
 constexpr std::size_t buckets_min = std::size_t{1} << other_bits;  // a number's other bits fit
 constexpr std::uint64_t known_mask = (std::uint64_t{1} << known_bits) - 1;
 constexpr std::uint64_t turn_mask = (std::uint64_t{1} << turn_bits) - 1;
 constexpr std::uint32_t left_max = (1U << left_bits) - 2;  // more count as so many
 
-/// What is known of a point: the most switches that were left, plus one; and by whose turns. Who had
-/// one less is covered by those.
+/// What is known of a point: the most switches that were left, plus one; and by whose turns. Who
+/// had one less is covered by those.
 struct Known {
     std::uint32_t most = 0;  // + 1; 0: nothing
     std::uint64_t turns = 0;
@@ -49,7 +49,9 @@ bool Explored::covers(std::uint64_t point, std::uint64_t turn, std::uint32_t lef
 void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
     const auto key = mixed(point);
     auto place = find(key);
-    const auto is_new = [&] { return !place || buckets_[place->bucket].slots.at(place->slot) == 0; };
+    const auto is_new = [&] {
+        return !place || buckets_[place->bucket].slots.at(place->slot) == 0;
+    };
     while (is_new() && (!place || size_ >= buckets_.size() * slots_each / 4 * 3)) {
         if (!grow()) return;
         place = find(key);

@@ -2,8 +2,8 @@
 //
 // Hundreds of millions of points are remembered, so a point takes eight bytes: of a number of 64
 // bits those that its place in the table does not tell (Cleary, "Compact hash tables using
-// bidirectional linear probing", IEEE Transactions on Computers, 1984). None is lost: two points are
-// taken for one only if their numbers are equal.
+// bidirectional linear probing", IEEE Transactions on Computers, 1984). None is lost: two points
+// are taken for one only if their numbers are equal.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace tabacus::lab {
 /// it was then.
 class Explored {
   public:
-    /// Remembers three quarters of `slots_max` points (a power of two of slots, of eight bytes each);
-    /// what comes after that is forgotten, and so more is explored.
+    /// Remembers three quarters of `slots_max` points (a power of two of slots, of eight bytes
+    /// each); what comes after that is forgotten, and so more is explored.
     explicit Explored(std::size_t slots_max = usual_slots_max);
 
     /// True when all that may follow has been explored (or will be, by whoever came here first):
@@ -33,9 +33,9 @@ class Explored {
                                                    << (sizeof(void*) > 4 ? 30U : 21U);
 
   private:
-    /// From the lowest bit: by whose turns `left` switches were left, `left` + 1 (in a free slot 0),
-    /// how many buckets lie between the point's own and this one, and of the point's number what
-    /// its own bucket's does not tell.
+    /// From the lowest bit: by whose turns `left` switches were left, `left` + 1 (in a free slot
+    /// 0), how many buckets lie between the point's own and this one, and of the point's number
+    /// what its own bucket's does not tell.
     using Slot = std::uint64_t;
     static constexpr std::size_t slots_each = 8;
     /// A line of the processor's cache.
