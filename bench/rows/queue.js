@@ -84,9 +84,15 @@ export async function queue(context) {
     const workbox = await samplesOf(ROUNDS, () => call(tab, 'consumeWorkbox', 300));
     const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS, JOBS));
     const pQueueOfLong = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', LONG, OF_LONG));
-    const all = MANY + (ROUNDS + 1) * JOBS; // so many are still there when the last ones are done
+    const all = MANY + ROUNDS * JOBS; // so many are still there when the last ones are done
     for (let filled = 0; filled < all; filled += JOBS) await call(tab, 'fill', 'many', JOBS);
-    const many = await samplesOf(ROUNDS, () => call(tab, 'consume', 'many', JOBS));
+    // By turns: for a while after that the browser sorts what it has on the disk.
+    /** @type {{ ours: number[], peer: number[] }} */
+    const ofMany = { ours: [], peer: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+        ofMany.peer.push(await consume(JOBS));
+        ofMany.ours.push(await call(tab, 'consume', 'many', JOBS));
+    }
     await tab.close();
     const over = { ours: await takeOver(context, 'ours'), peer: await takeOver(context, 'peer') };
     /** @param {number[]} samples */
@@ -97,7 +103,7 @@ export async function queue(context) {
         { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'workbox-background-sync', samples: { ours: done, peer: workbox }, target: { least: 20 } },
         { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'p-queue on localStorage', samples: { ours: done, peer: pQueue }, target: { least: 20 } },
         { name: 'of 20,000 queued', unit: '1/s', peer: 'p-queue on localStorage', samples: { ours: ofLong, peer: pQueueOfLong }, target: { least: 20 } },
-        { name: 'a job with 100,000 queued', unit: 'µs', peer: 'with 1,000 queued', samples: { ours: inverse(many), peer: inverse(done) }, target: { most: 1.1 } },
+        { name: 'a job with 100,000 queued', unit: 'µs', peer: 'with 5,000 queued', samples: { ours: inverse(ofMany.ours), peer: inverse(ofMany.peer) }, target: { most: 1.1 } },
         { name: 'take-over after a killed consumer', unit: 'ms', peer: 'navigator.locks', samples: over, target: { most: 1.5 } },
     ];
 }

@@ -76,6 +76,37 @@ const types = {
 /** How many fields of an event are of one job. @type {Record<string, number>} */
 const fieldsOf = { q: 3, r: 4, p: 3, d: 1, f: 3, b: 1, x: 3 };
 
+/** @typedef {{ value: unknown } | { failure: unknown }} Outcome */
+
+/** What becomes of a job. Its promise is made for who asks for it: of many jobs that wait, most have nobody who does. */
+class Ending {
+    /** @type {Outcome | undefined} */
+    #outcome;
+
+    /** @type {Promise<any> | undefined} */
+    #promise;
+
+    /** @type {((outcome: Outcome) => void) | undefined} */
+    #tell;
+
+    get promise() {
+        if (!this.#promise) {
+            this.#promise = new Promise((resolve, reject) => {
+                this.#tell = (outcome) => ('value' in outcome ? resolve(outcome.value) : reject(outcome.failure));
+            });
+            this.#promise.catch(() => {}); // who does not look at it is not told
+            if (this.#outcome) this.#tell?.(this.#outcome);
+        }
+        return this.#promise;
+    }
+
+    /** @param {Outcome} outcome */
+    settle(outcome) {
+        this.#outcome = outcome;
+        this.#tell?.(outcome);
+    }
+}
+
 /** Of the claim on a job. Its signal is made for who asks for it: most handlers do not. */
 class Loss {
     /** @type {AbortController | undefined} */
@@ -117,7 +148,7 @@ export class OpenQueue {
     /** @type {Map<number, Loss>} */
     #runs = new Map();
 
-    /** Who waits for a job's outcome. @type {Map<string, { resolve: (value: any) => void, reject: (error: any) => void }[]>} */
+    /** Of jobs that this tab has asked for. @type {Map<string, Ending>} */
     #waiting = new Map();
 
     /** Values that a finished job has given, until it is settled. @type {Map<string, string[]>} */
@@ -181,7 +212,15 @@ export class OpenQueue {
             const answer = await this.#write((id) => this.#invoke('enqueue', texts, ...numbers, id));
             const [id, joined, size] = /** @type {[string, string, string]} */ (answer);
             this.size = Math.max(this.size, Number(size));
-            return { id, key: texts[1] || undefined, joined: joined !== '', result: this.#result(id) };
+            const ending = this.#ending(id);
+            return {
+                id,
+                key: texts[1] || undefined,
+                joined: joined !== '',
+                get result() {
+                    return ending.promise;
+                },
+            };
         } finally {
             if (byValue) this.#host.values.take(/** @type {string} */ (texts[0]));
         }
@@ -274,7 +313,7 @@ export class OpenQueue {
         this.#handlers = [];
         this.#listeners.clear();
         const closed = new TabacusError('closed', 'the tab was closed before this was done');
-        for (const waiting of this.#waiting.values()) for (const { reject } of waiting) reject(closed);
+        for (const ending of this.#waiting.values()) ending.settle({ failure: closed });
         this.#waiting.clear();
     }
 
@@ -328,15 +367,11 @@ export class OpenQueue {
         return { texts, numbers: [bits, level, delay], byValue };
     }
 
-    /** @param {string} id @returns {Promise<any>} */
-    #result(id) {
-        const result = new Promise((resolve, reject) => {
-            const waiting = this.#waiting.get(id);
-            if (waiting) waiting.push({ resolve, reject });
-            else this.#waiting.set(id, [{ resolve, reject }]);
-        });
-        result.catch(() => {}); // who does not look at it is not told
-        return result;
+    /** @param {string} id */
+    #ending(id) {
+        const ending = this.#waiting.get(id) ?? new Ending();
+        this.#waiting.set(id, ending);
+        return ending;
     }
 
     #takePart() {
@@ -451,19 +486,18 @@ export class OpenQueue {
      * @param {string[]} texts
      */
     #settled([id = '', kind = '', byValue = '', text = '']) {
-        const waiting = this.#waiting.get(id) ?? [];
+        const ending = this.#waiting.get(id);
         this.#waiting.delete(id);
         const claim = this.#claimed.get(id)?.claim;
         if (claim?.current === id) claim.current = undefined;
-        const outcome = this.#outcome(kind, byValue, text);
-        for (const { resolve, reject } of waiting) 'value' in outcome ? resolve(outcome.value) : reject(outcome.failure);
+        ending?.settle(this.#outcome(kind, byValue, text));
     }
 
     /**
      * @param {string} kind
      * @param {string} byValue
      * @param {string} text
-     * @returns {{ value: unknown } | { failure: unknown }}
+     * @returns {Outcome}
      */
     #outcome(kind, byValue, text) {
         if (kind === 'x') return { failure: new DOMException('the job was cancelled', 'AbortError') };
