@@ -306,11 +306,16 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     const auto durability = claim.strict ? Durability::strict : options_.durability;
     auto fenced = co_await claim.held.begin({Store::jobs, Store::aside}, durability);
     QueueRows rows{fenced.transaction(), parts_.context, key_, options_, turn.changes};
+    // All at once: answers come faster than one after another.
     auto slots_read = rows.transaction.list(Store::jobs, rows.key("s/"));
+    std::optional<Async<std::vector<Row>>> outcomes_read;
+    if (claim.fresh && claim.slot == 0) {
+        outcomes_read = rows.transaction.list(Store::jobs, rows.key("o/"), swept_max);
+    }
     co_await rows.read_head();
     const auto slots = co_await std::move(slots_read);
-    if (claim.fresh) co_await recover(rows, claim);
-    if (claim.fresh && claim.slot == 0) co_await sweep(rows);
+    if (claim.fresh) co_await recover(rows, claim, slots);
+    if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
     const auto refusal = co_await settle(rows, claim, turn);
     if (refusal) co_await fail(*refusal);
     if (claim.current) hold_current(claim, turn);
@@ -332,21 +337,29 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
 }
 
 /// What the former holder had claimed, and did not settle.
-Task<void> Queue::recover(QueueRows& rows, const Claim& claim) {
-    const auto row = co_await rows.transaction.get(Store::jobs, slot_key(rows.queue, claim.slot));
-    const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
+Task<void> Queue::recover(QueueRows& rows, const Claim& claim, const std::vector<Row>& slots) {
+    const auto own = slot_key(rows.queue, claim.slot);
+    const auto row = std::find_if(slots.begin(), slots.end(),
+                                  [&](const Row& other) { return other.key == own; });
+    const auto slot = row == slots.end() ? std::nullopt : parse_slot_row(row->value);
     if (!slot) co_return;
+    std::vector<Async<std::optional<Row>>> reads;
     for (const auto& entry : slot->entries) {
-        auto job = co_await rows.read_job(entry.place, entry.id);
+        reads.push_back(rows.transaction.get(Store::jobs, rows.key(entry.place)));
+    }
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        const auto found = co_await std::move(reads[i]);
+        auto job = found ? rows.job_of(*found) : std::nullopt;
         rows.touched = true;  // the slot's row shall be written
-        if (job) rows.give_back(std::move(*job), claim.sparing);
+        if (job && job->id == slot->entries[i].id) {
+            rows.give_back(std::move(*job), claim.sparing);
+        }
     }
 }
 
 /// Outcomes that nobody has fetched: who waited for them is gone.
-Task<void> Queue::sweep(QueueRows& rows) {
-    const auto found = co_await rows.transaction.list(Store::jobs, rows.key("o/"), swept_max);
-    for (const auto& row : found) {
+void Queue::sweep(QueueRows& rows, const std::vector<Row>& outcomes) {
+    for (const auto& row : outcomes) {
         const auto outcome = parse_outcome_row(row.value);
         if (outcome && rows.now_ms() - outcome->settled_ms < outcome_kept_ms) continue;
         rows.transaction.remove(Store::jobs, row.key);
