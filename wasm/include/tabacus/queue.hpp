@@ -275,8 +275,7 @@ class Queue {
     Task<bool> was_committed(Claim& claim, std::string turn);
     Task<std::optional<SlotRow>> read_slot(Claim& claim);
     Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);
-    static Task<void> recover(QueueRows& rows, const Claim& claim,
-                               const std::vector<Row>& slots);
+    static Task<void> recover(QueueRows& rows, const Claim& claim, const std::vector<Row>& slots);
     static void sweep(QueueRows& rows, const std::vector<Row>& outcomes);
     static Task<std::optional<Error>> settle(QueueRows& rows, const Claim& claim, Turn& turn);
     static void remove_finished(QueueRows& rows, const Claim& claim);
