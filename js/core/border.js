@@ -166,7 +166,8 @@ export class Border {
         if (texts.length === 0) return void this.glue._tab_room(0);
         let size = 0;
         const encoded = texts.map((text) => {
-            const bytes = text ? this.#encode(text) : text === null ? null : '';
+            // A strange host may give anything.
+            const bytes = text ? this.#encode(String(text)) : text === null ? null : '';
             size += 4 + (bytes?.length ?? 0);
             return bytes;
         });

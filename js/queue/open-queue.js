@@ -28,7 +28,7 @@ import { fieldsPerJob, jobFrom } from './views.js';
  * @property {string} id
  * @property {string | undefined} key
  * @property {boolean} joined the job was in the queue already, under its key
- * @property {Promise<any>} result settles here with what the handler returned, or, when it is given up, with its
+ * @property {Promise<any>} result made for who reads it; settles here with what the handler returned, or, when it is given up, with its
  *   error; wherever it ran. With an AbortError when it was cancelled. One that nobody looks at may reject
  */
 
@@ -107,7 +107,7 @@ class Ending {
     }
 }
 
-/** Of the claim on a job. Its signal is made for who asks for it: most handlers do not. */
+/** The loss of the claim on a job. Its signal is made for who asks for it: most handlers do not. */
 class Loss {
     /** @type {AbortController | undefined} */
     #controller;
@@ -483,7 +483,7 @@ export class OpenQueue {
     }
 
     /**
-     * @param {string[]} texts
+     * @param {string[]} texts the job's id, and its outcome
      */
     #settled([id = '', kind = '', byValue = '', text = '']) {
         const ending = this.#waiting.get(id);

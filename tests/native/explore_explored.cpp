@@ -34,7 +34,7 @@ class Remembered {
     static constexpr std::size_t turns = 10;
 
   private:
-    static constexpr std::size_t told_apart = 7;
+    static constexpr std::size_t told_apart = 5;
     std::map<std::uint64_t, std::array<std::uint32_t, turns>> points_;
 };
 
@@ -77,12 +77,12 @@ TEST_CASE("explored: every point is told from every other, however the table gro
     Remembered remembered;
     SeededRandom random(1);
     for (auto visits = 0; visits < 800'000; ++visits) {
-        const auto [point, turn, left] = a_visit(random, points, 14);
+        const auto [point, turn, left] = a_visit(random, points, 62);
         explored.insert(point, turn, left);
         remembered.insert(point, turn, left);
     }
     REQUIRE(remembered.size() > 2 * least_slots);
-    const auto held = hold(explored, remembered, points + points / 4, 15);
+    const auto held = hold(explored, remembered, points + points / 4, 63);
     CHECK(held.wrong == 0);
     CHECK(held.forgotten == 0);
 }
@@ -114,9 +114,9 @@ TEST_CASE("explored: what there is no room for is forgotten, and nothing else") 
 TEST_CASE("explored: more switches than it counts are taken for as many as it does") {
     Explored explored;
     explored.insert(1, 0, 1'000);
-    CHECK(explored.covers(1, 0, 14));
-    CHECK(explored.covers(1, 1, 13));
-    CHECK_FALSE(explored.covers(1, 0, 15));
+    CHECK(explored.covers(1, 0, 62));
+    CHECK(explored.covers(1, 1, 61));
+    CHECK_FALSE(explored.covers(1, 0, 63));
 }
 
 }  // namespace tabacus::lab

@@ -617,19 +617,24 @@ TEST_CASE("queue: rows that cannot be read are set aside, and all others are don
     CHECK(member.page->notices.size() >= 2);
 }
 
-TEST_CASE("queue: a head that says there is nothing before what there is hides nothing for long") {
+TEST_CASE("queue: what a spoilt head hides is found all the same") {
     QueueScene scene(1);
-    const auto member = scene.open();
-    for (const auto* payload : {"a", "b", "c"}) member.page->enqueue(payload);
-    scene.until([&] { return scene.judge.accepted.size() == 3; });
+    auto& page = *scene.open().page;
+    page.work();
+    page.enqueue("first");
+    scene.until([&] { return scene.judge.outcomes.size() == 1; });
+    const auto paused = page.pause(true);
+    scene.until([&] { return *paused; });
+    for (const auto* payload : {"a", "b", "c"}) page.enqueue(payload);
+    scene.until([&] { return scene.judge.accepted.size() == 4; });
     auto& database = scene.origin.database();
     auto head = parse_queue_head(database.rows(Store::jobs).at("q/h").text);
     REQUIRE(head);
     head->kind("")->first = std::string(order_digits, '9');
     database.overwrite(Store::jobs, "q/h", lab::StoredValue{format_queue_head(*head), false});
-    member.page->work();
+    page.pause(false);
     scene.until([&] { return scene.all_settled(); });
-    CHECK(scene.judge.order == Names{"a", "b", "c"});
+    CHECK(scene.judge.order == Names{"first", "a", "b", "c"});
 }
 
 }  // namespace tabacus::test

@@ -315,6 +315,7 @@ class Queue {
     std::vector<Completer<Unit>> bells_;  // of workers that have found nothing to do
     std::uint64_t stirs_ = 1;             // how often there may have been something
     std::optional<double> stir_at_ms_;
+    std::optional<double> searched_ms_;  // when it last listed all, whatever the head says
     std::vector<std::shared_ptr<Run>> runs_;
     int last_run_ = 0;
 };

@@ -81,8 +81,8 @@ class Transaction {
   public:
     virtual ~Transaction() = default;
     virtual Async<std::optional<Row>> get(Store store, std::string_view key) = 0;
-    /// The first `limit` rows whose key begins with `prefix`, in order of key: of those from the
-    /// key `from`, which begins with it too, or is empty.
+    /// The first `limit` rows, in order of key, whose key begins with `prefix` and is not before
+    /// `from` (empty, or beginning with `prefix`).
     virtual Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
                                          std::string_view from) = 0;
     Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit) {

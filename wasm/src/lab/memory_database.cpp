@@ -98,7 +98,8 @@ void MemoryDatabase::tell(TransactionId id, const Operation& operation) const {
     notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
         auto text = std::string(verbs.at(static_cast<std::size_t>(operation.kind)));
         if (!operation.key.empty()) text += " " + operation.key;
-        if (!operation.value.empty()) text += " = " + operation.value;
+        const bool from = operation.kind == Operation::Kind::list;
+        if (!operation.value.empty()) text += (from ? " from " : " = ") + operation.value;
         return text;
     });
 }

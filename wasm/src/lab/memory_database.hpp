@@ -46,8 +46,8 @@ struct Operation {
     Kind kind;
     Store store = Store::claims;
     std::string key;  // of the row; of claims, the holder (holder: the subject)
-    std::string
-        value;  // of the row; of claims, the subject; remove, list: a range's last, first key
+    /// Of the row; of claims, the subject; remove: the last key of a range; list: the first one.
+    std::string value;
     std::function<void(Reply)> reply = nullptr;   // for what is waited for: reads and commit
     std::uint32_t limit = Transaction::rows_max;  // list: rows at most
 };

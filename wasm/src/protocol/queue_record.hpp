@@ -37,8 +37,8 @@ struct QueueHead {
     Paused paused = Paused::no;
     struct Kind {
         std::string name;
-        /// None of its jobs that may run is placed before: the digits of priority and rank that end
-        /// a place, or nothing. A store is slow to pass over the rows that have been removed.
+        /// No job of the kind that may run has a place before this: the digits of priority and rank
+        /// that end a place; empty: not known. Stores are slow to pass over rows that are gone.
         std::string first = {};  // NOLINT(readability-redundant-member-init)
         friend bool operator==(const Kind&, const Kind&) = default;
     };
@@ -53,7 +53,7 @@ std::optional<QueueHead> parse_queue_head(std::string_view text);
 constexpr std::size_t rank_digits = 16;
 /// Those of the priority, and then those.
 constexpr std::size_t order_digits = 4 + rank_digits;
-/// Whether a row's key may end so.
+/// Whether the key of a job that may run can end with it.
 bool is_order(std::string_view text);
 
 /// "1;id;key;kind;priority;rank;flags;attempts;lost;due;delay;enqueued;tabs;error;" and the

@@ -91,7 +91,6 @@ Task<QueueHead> QueueRows::counted(QueueHead of) {
 
 void QueueRows::write_head() {
     ++head.version;
-    if (head.count == 0) head.kinds.clear();
     transaction.put(Store::jobs, key("h"), format_queue_head(head));
     stamp_events();
 }
@@ -142,6 +141,8 @@ void QueueRows::put(const Job& job) {
     transaction.put(Store::jobs, key(place), format_job(job));
     if (auto* const kind = head.kind(job.kind); kind && job.due_ms == 0) {
         kind->first = std::min(kind->first, place.substr(place.size() - order_digits));
+    } else if (!kind) {
+        admit_kind(job.kind);
     }
     if (!job.key.empty()) {
         transaction.put(Store::jobs, key(concat({"k/", escaped(job.key)})), place);
@@ -357,8 +358,7 @@ std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
 bool QueueRows::admit_kind(const std::string& kind) {
     if (head.kind(kind)) return true;
     if (head.kinds.size() == kinds_max) return false;
-    // There is none of it yet: put() has the first one.
-    head.kinds.push_back({kind, std::string(order_digits, '9')});
+    head.kinds.push_back({kind});
     return true;
 }
 

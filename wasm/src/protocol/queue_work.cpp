@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "concat.hpp"
@@ -343,17 +344,17 @@ Task<void> Queue::recover(QueueRows& rows, const Claim& claim, const std::vector
                                   [&](const Row& other) { return other.key == own; });
     const auto slot = row == slots.end() ? std::nullopt : parse_slot_row(row->value);
     if (!slot) co_return;
-    std::vector<Async<std::optional<Row>>> reads;
-    for (const auto& entry : slot->entries) {
-        reads.push_back(rows.transaction.get(Store::jobs, rows.key(entry.place)));
+    std::map<std::string_view, std::pair<std::string_view, Async<std::optional<Row>>>> reads;
+    for (const auto& [place, id] : slot->entries) {
+        auto read = rows.transaction.get(Store::jobs, rows.key(place));
+        reads.try_emplace(place, id, std::move(read));
     }
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-        const auto found = co_await std::move(reads[i]);
+    for (auto& [place, asked] : reads) {
+        auto& [id, read] = asked;
+        const auto found = co_await std::move(read);
         auto job = found ? rows.job_of(*found) : std::nullopt;
         rows.touched = true;  // the slot's row shall be written
-        if (job && job->id == slot->entries[i].id) {
-            rows.give_back(std::move(*job), claim.sparing);
-        }
+        if (job && job->id == id) rows.give_back(std::move(*job), claim.sparing);
     }
 }
 
@@ -388,7 +389,13 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Tu
     const bool edited = rows.head.edits != claim.edits;
     const bool ranges = claim.gapless && !edited;
     if (ranges) remove_finished(rows, claim);
-    for (std::size_t number = 0; number < claim.finished.size(); ++number) {
+    // Those that failed first: what follows the others may take their kinds for gone.
+    std::vector<std::size_t> numbers(claim.finished.size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    std::stable_partition(numbers.begin(), numbers.end(), [&](std::size_t number) {
+        return claim.finished[number].outcome.kind != JobOutcome::Kind::done;
+    });
+    for (const auto number : numbers) {
         const auto& [claimed, outcome] = claim.finished[number];
         rows.removed = ranges;
         auto job = std::optional(claimed);
@@ -430,30 +437,29 @@ void Queue::note_returned(const Claim& claim, Turn& turn) {
 }
 
 /// Of the jobs that may run, of the kinds that this tab handles: by priority and rank, at least the
-/// first `limit` of them all.
+/// first `limit` of them all. What a spoilt head hides is looked for every now and then.
 Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows,
                                                                  std::uint32_t limit) {
+    const auto now_ms = parts_.world.clock().monotonic_ms();
+    const bool all = !searched_ms_ || now_ms - *searched_ms_ >= work_again_ms;
+    if (all) searched_ms_ = now_ms;
+    std::vector<std::pair<QueueHead::Kind*, Async<std::vector<Row>>>> reads;
+    for (auto& kind : rows.head.kinds) {
+        if (!handles(kind.name)) continue;
+        if (all) kind.first.clear();
+        const auto prefix = rows.key(kind_prefix(kind.name));
+        const auto from = concat({prefix, kind.first});
+        reads.emplace_back(&kind, rows.transaction.list(Store::jobs, prefix, limit, from));
+    }
     std::vector<std::pair<std::string, Row>> found;
-    for (bool all = false; found.empty(); all = true) {
-        std::vector<std::pair<QueueHead::Kind*, Async<std::vector<Row>>>> reads;
-        for (auto& kind : rows.head.kinds) {
-            if (!handles(kind.name) || (all && kind.first.empty())) continue;
-            if (all) kind.first.clear();
-            const auto prefix = rows.key(kind_prefix(kind.name));
-            reads.emplace_back(&kind, rows.transaction.list(Store::jobs, prefix, limit,
-                                                            concat({prefix, kind.first})));
+    for (auto& [kind, read] : reads) {
+        const auto length = rows.key(kind_prefix(kind->name)).size();
+        auto listed = co_await std::move(read);
+        for (auto& row : listed) {
+            auto order = row.key.substr(length);
+            if (&row == listed.data() && is_order(order)) kind->first = order;
+            found.emplace_back(std::move(order), std::move(row));
         }
-        for (auto& [kind, read] : reads) {
-            const auto length = rows.key(kind_prefix(kind->name)).size();
-            auto listed = co_await std::move(read);
-            for (auto& row : listed) {
-                auto order = row.key.substr(length);
-                if (&row == listed.data() && is_order(order)) kind->first = order;
-                found.emplace_back(std::move(order), std::move(row));
-            }
-        }
-        // A head that was spoilt might hide some.
-        if (all || rows.head.count <= rows.head.delayed) break;
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });

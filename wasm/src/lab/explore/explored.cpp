@@ -8,8 +8,8 @@
 namespace tabacus::lab {
 namespace {
 
-constexpr unsigned turn_bits = 7;  // later ones are nobody's, to be safe
-constexpr unsigned left_bits = 4;
+constexpr unsigned turn_bits = 5;  // later ones are nobody's, to be safe
+constexpr unsigned left_bits = 6;
 constexpr unsigned away_bits = 3;
 constexpr unsigned known_bits = turn_bits + left_bits;   // of what is known of a point
 constexpr unsigned other_bits = known_bits + away_bits;  // that are not of its number
@@ -17,7 +17,7 @@ constexpr unsigned word_bits = 64;
 constexpr std::size_t buckets_min = std::size_t{1} << other_bits;  // a number's other bits fit
 constexpr std::uint64_t known_mask = (std::uint64_t{1} << known_bits) - 1;
 constexpr std::uint64_t turn_mask = (std::uint64_t{1} << turn_bits) - 1;
-constexpr std::uint32_t left_max = (1U << left_bits) - 2;  // more count as so many
+constexpr std::uint32_t left_max = (1U << left_bits) - 2;  // with more nothing is covered
 
 /// What is known of a point: the most switches that were left, plus one; and by whose turns. Who
 /// had one less is covered by those.
@@ -62,7 +62,7 @@ void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t lef
     const auto here = std::min(left, left_max) + 1;
     if (here < most) return;
     if (here > most) turns = 0;
-    slot = place->said | std::uint64_t{here} << turn_bits | turns | bit_of(turn);
+    slot = place->tag | std::uint64_t{here} << turn_bits | turns | bit_of(turn);
 }
 
 std::optional<Explored::Place> Explored::find(std::uint64_t key) const {
@@ -74,7 +74,7 @@ std::optional<Explored::Place> Explored::find(std::uint64_t key) const {
         for (const auto& slots = buckets_[place.bucket].slots; place.slot < slots_each;
              ++place.slot) {
             const auto slot = slots.at(place.slot);
-            if (slot == 0 || (slot & ~known_mask) == place.said) return place;
+            if (slot == 0 || (slot & ~known_mask) == place.tag) return place;
         }
     }
     return std::nullopt;
@@ -92,7 +92,7 @@ bool Explored::grow() {
             const std::uint64_t own = (bucket - away) & (smaller.size() - 1);
             const auto place = find(own << (word_bits - bits) | slot >> other_bits);
             if (!place) continue;
-            buckets_[place->bucket].slots.at(place->slot) = place->said | (slot & known_mask);
+            buckets_[place->bucket].slots.at(place->slot) = place->tag | (slot & known_mask);
             ++size_;
         }
     }

@@ -2,8 +2,8 @@
 //
 // Hundreds of millions of points are remembered, so a point takes eight bytes: of a number of 64
 // bits those that its place in the table does not tell (Cleary, "Compact hash tables using
-// bidirectional linear probing", IEEE Transactions on Computers, 1984). None is lost: two points
-// are taken for one only if their numbers are equal.
+// bidirectional linear probing", IEEE Transactions on Computers, 1984). Two points are taken for one
+// only if their numbers are equal.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace tabacus::lab {
 /// it was then.
 class Explored {
   public:
-    /// Remembers three quarters of `slots_max` points (a power of two of slots, of eight bytes
-    /// each); what comes after that is forgotten, and so more is explored.
+    /// Remembers three quarters of `slots_max` points: a power of two of slots of eight bytes each,
+    /// at least 2^17. What comes after that is forgotten, and so more is explored.
     explicit Explored(std::size_t slots_max = usual_slots_max);
 
     /// True when all that may follow has been explored (or will be, by whoever came here first):
@@ -45,7 +45,7 @@ class Explored {
     struct Place {
         std::size_t bucket = 0;
         std::size_t slot = 0;
-        Slot said = 0;  // of the point, there
+        Slot tag = 0;  // all of the slot but what is known of the point
     };
     /// Where the point is, or would be; nothing if there is no room near its own bucket.
     [[nodiscard]] std::optional<Place> find(std::uint64_t key) const;
