@@ -2,8 +2,8 @@
 //
 // Hundreds of millions of points are remembered, so a point takes eight bytes: of a number of 64
 // bits those that its place in the table does not tell (Cleary, "Compact hash tables using
-// bidirectional linear probing", IEEE Transactions on Computers, 1984). Two points are taken for one
-// only if their numbers are equal.
+// bidirectional linear probing", IEEE Transactions on Computers, 1984). Two points are taken for
+// one only if their numbers are equal.
 #pragma once
 
 #include <array>
