@@ -196,8 +196,8 @@ export class Border {
      * @param {number} size
      */
     #text(at, size) {
-        const heap = this.glue.HEAPU8;
         if (size === 0) return '';
+        const heap = this.glue.HEAPU8;
         // Browsers refuse to decode from memory that is shared: there, a copy.
         const bytes = heap.buffer instanceof ArrayBuffer ? heap.subarray(at, at + size) : heap.slice(at, at + size);
         return this.#decoder.decode(bytes);

@@ -28,8 +28,9 @@ import { fieldsPerJob, jobFrom } from './views.js';
  * @property {string} id
  * @property {string | undefined} key
  * @property {boolean} joined the job was in the queue already, under its key
- * @property {Promise<any>} result made for who reads it; settles here with what the handler returned, or, when it is given up, with its
- *   error; wherever it ran. With an AbortError when it was cancelled. One that nobody looks at may reject
+ * @property {Promise<any>} result made for who reads it; settles here with what the handler returned, or, when
+ *   it is given up, with its error; wherever it ran. With an AbortError when it was cancelled. One that nobody
+ *   looks at may reject
  */
 
 /**
