@@ -68,9 +68,10 @@ export const calls = [
     ({ host }, { object }) => host.locks.release(object),
     ({ host }, { object }) => host.locks.abort(object),
     ({ host }, { operation }) => host.locks.query(operation),
-    // channel
+    // channel; a post's number is 1 of what can wait
     ({ host }, { object, first }) => host.channels.open(object, first),
-    ({ host }, { object, first }) => host.channels.post(object, first),
+    ({ host }, { object, number, first }) =>
+        number ? host.channels.postAtLeisure(object, first) : host.channels.post(object, first),
     ({ host }, { object }) => host.channels.close(object),
     // clock
     ({ host }) => host.clock.now(),

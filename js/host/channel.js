@@ -1,20 +1,34 @@
 import { attempt } from './failure.js';
 
+/** As long as what one thread tells another in passing takes from it on a busy machine, and no longer. */
+const leisure_ms = 3;
+
 /** BroadcastChannels, each known to the core by a number. */
 export class ChannelsHost {
     #Channel;
     #report;
+    #clock;
+    #lifecycle;
+
+    /** What can wait, in its order. @type {{ id: number, message: string }[]} */
+    #waiting = [];
+
+    #stopWaiting = () => {};
 
     /** @type {Map<number, BroadcastChannel>} */
     #open = new Map();
 
     /**
      * @param {import('./host.js').Platform} platform
+     * @param {Pick<import('./clock.js').ClockHost, 'after'>} clock
+     * @param {{ readonly state: number }} lifecycle
      * @param {import('./host.js').Report} report
      */
-    constructor(platform, report) {
+    constructor(platform, clock, lifecycle, report) {
         this.#Channel = attempt(() => platform.BroadcastChannel);
         this.#report = report;
+        this.#clock = clock;
+        this.#lifecycle = lifecycle;
     }
 
     /**
@@ -38,11 +52,39 @@ export class ChannelsHost {
      * @param {string} message
      */
     post(id, message) {
+        this.#postWaiting();
+        this.#post(id, message);
+    }
+
+    /**
+     * When what waits for this thread has had it; at once in a hidden page, whose timers are late.
+     *
+     * @param {number} id
+     * @param {string} message
+     */
+    postAtLeisure(id, message) {
+        if (this.#lifecycle.state & 1) return this.post(id, message);
+        if (this.#waiting.push({ id, message }) > 1) return undefined;
+        this.#stopWaiting = this.#clock.after(leisure_ms, () => this.#postWaiting());
+        return undefined;
+    }
+
+    #postWaiting() {
+        this.#stopWaiting();
+        for (const { id, message } of this.#waiting.splice(0)) this.#post(id, message);
+    }
+
+    /**
+     * @param {number} id
+     * @param {string} message
+     */
+    #post(id, message) {
         attempt(() => this.#open.get(id)?.postMessage(message));
     }
 
     /** @param {number} id */
     close(id) {
+        this.#postWaiting();
         this.#open.get(id)?.close();
         this.#open.delete(id);
     }

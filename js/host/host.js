@@ -72,7 +72,7 @@ export class Host {
         });
         this.database = new DatabaseHost(platform, namespace, this, report);
         this.locks = new LocksHost(platform, this.lifecycle, report);
-        this.channels = new ChannelsHost(platform, report);
+        this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);
     }
 
     /** @param {Report} core what the core is told by; all that it throws is a defect of ours */

@@ -12,6 +12,7 @@ const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symb
 export class Held {
     #locks;
     #id;
+    #limited;
     #released = false;
 
     /** Why it was lost. @type {TabacusError | undefined} */
@@ -27,11 +28,13 @@ export class Held {
      * @param {import('./locks.js').Locks} locks
      * @param {number} id
      * @param {{ name: string, mode: 'exclusive' | 'shared', label: string, token: number | null }} what
+     * @param {boolean} limited whether it has a maxHold, its own or that of the lock it was entered through
      * @internal
      */
-    constructor(locks, id, { name, mode, label, token }) {
+    constructor(locks, id, { name, mode, label, token }, limited) {
         this.#locks = locks;
         this.#id = id;
+        this.#limited = limited;
         this.name = name;
         this.mode = mode;
         this.label = label;
@@ -58,7 +61,7 @@ export class Held {
      * @internal
      */
     _look() {
-        if (!this.#released && !this.#loss) this.#locks._look(this.#id);
+        if (this.#limited && !this.#released && !this.#loss) this.#locks._look(this.#id);
     }
 
     /** Whether it is neither released nor lost. */

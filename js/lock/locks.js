@@ -170,9 +170,10 @@ export class Locks {
         const { within } = options;
         if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
         const { timeout, maxHold, label } = options;
+        const limited = maxHold >= 0 || within !== undefined;
         /** @param {string | number} number @param {number} index */
         const hold = (number, index) =>
-            this.#hold(Number(number), /** @type {string} */ (names[index]), label);
+            this.#hold(Number(number), /** @type {string} */ (names[index]), label, limited);
         return this.#wait(
             options.signal,
             (request, id) =>
@@ -199,7 +200,7 @@ export class Locks {
             (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
-        const held = this.#hold(Number(text), key, '');
+        const held = this.#hold(Number(text), key, '', maxHold >= 0);
         /** @type {{ succeeded: boolean, said: any }} */
         let outcome;
         try {
@@ -242,12 +243,13 @@ export class Locks {
      * @param {number} id
      * @param {string} name
      * @param {string} label
+     * @param {boolean} limited whether it may have a maxHold
      */
-    #hold(id, name, label) {
+    #hold(id, name, label, limited) {
         const token = this.#border.number('_lock_token', id);
         // Also one that was entered again as shared is what it is held as.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
-        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token });
+        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token }, limited);
         this.#held.set(id, held);
         return held;
     }

@@ -59,6 +59,7 @@ struct Exploring {
 
 constexpr std::uint64_t explored_seeds = 100;
 constexpr std::uint64_t long_samples = 2'000;
+constexpr std::uint64_t deep_samples = 1'000'000;
 
 /// In which order requests were granted, how many committed, and of how many nobody knows.
 using LockEnds = std::set<std::tuple<std::vector<int>, int, int>>;
@@ -67,18 +68,21 @@ struct LockCast {
     std::size_t tabs = 3;
     std::size_t requests = 2;
     bool robbed = false;
+    bool limited = true;       // by a maxHold
+    bool hangs = false;        // for longer than that: who does is evicted, and learns of it late
     LockEnds* ends = nullptr;  // where each run leaves its own
 };
 
 class LockPlay final : public lab::Play {
   public:
-    explicit LockPlay(LockCast cast) : cast_(cast) { judge_.lenient = cast.robbed; }
+    explicit LockPlay(LockCast cast) : cast_(cast) { judge_.lenient = cast.robbed || cast.hangs; }
 
     void begin(Origin& origin) override {
+        const auto max_hold_ms = cast_.limited ? std::optional(max_hold_max_ms) : std::nullopt;
         for (std::size_t i = 0; i < cast_.tabs; ++i) {
             auto& page = open(origin);
             for (std::size_t n = 0; n < cast_.requests; ++n) {
-                members_.back().tab->post([this, i, &page] {
+                members_.back().tab->post([this, i, max_hold_ms, &page] {
                     members_[i].requests.push_back(page.count({.max_hold_ms = max_hold_ms}));
                 });
             }
@@ -124,7 +128,7 @@ class LockPlay final : public lab::Play {
     }
 
   private:
-    static constexpr double max_hold_ms = 60'000;
+    static constexpr double max_hold_max_ms = 60'000;
     struct Member {
         LabTab* tab;
         std::vector<LockPage::RequestPtr> requests;
@@ -262,17 +266,21 @@ TEST_CASE("lock, leader: a search that goes back and one that repeats tell the s
 TEST_CASE("lock: three tabs with two requests each get it, in their orders, one at a time") {
     locks({}).exhaust({.switches = 0});
     locks({.tabs = 2}).exhaust({.switches = 1});
-    locks({}).sample(explored_seeds);
+    locks({.limited = false}).sample(explored_seeds);
 }
 
 TEST_CASE("lock: the same when a tab is killed, frozen or cached at any moment") {
     locks({.tabs = 2}, lock_faults).exhaust({.switches = 0});
-    locks({}, lock_faults).sample(explored_seeds);
+    locks({.limited = false}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("lock: the same when the lock is stolen at any moment, and with a fault beside") {
     locks({.tabs = 1, .robbed = true}).exhaust({.switches = 1});
     locks({.robbed = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("lock: the same when who holds hangs for longer than it may, by seeds") {
+    locks({.hangs = true}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("leader: terms rise, and each call of three tabs is committed once and ends") {
@@ -307,15 +315,26 @@ TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
 }
 
 TEST_CASE("lock: every schedule within bounds that take minutes", "[.][deep]") {
-    locks({}).exhaust({.switches = 2, .ordered = true});
+    locks({}).exhaust({.switches = 2});
     locks({}).exhaust({.switches = 3, .ordered = true});
-    locks({}, lock_faults).exhaust({.switches = 1, .ordered = true});
     locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
-    locks({}, {lab::Fault::kill}).exhaust({.switches = 2, .ordered = true});
+    locks({}, {lab::Fault::kill}).exhaust({.switches = 3, .ordered = true});
+    locks({}, {lab::Fault::freeze}).exhaust({.switches = 2, .ordered = true});
+    locks({}, {lab::Fault::bfcache}).exhaust({.switches = 2, .ordered = true});
     locks({.robbed = true}).exhaust({.switches = 1, .ordered = true});
     locks({.tabs = 2}).exhaust({.switches = 3});
     locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});
-    locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust({.switches = 2, .ordered = true});
+    locks({.tabs = 2, .robbed = true}).exhaust({.switches = 3, .ordered = true});
+}
+
+TEST_CASE("lock: a million seeds of three tabs, with a fault each", "[.][deep]") {
+    locks({.limited = false}).sample(deep_samples);
+    locks({.limited = false}, lock_faults).sample(deep_samples);
+}
+
+TEST_CASE("lock: a million seeds of three tabs, with a thief, and with who hangs", "[.][deep]") {
+    locks({.robbed = true}, lock_faults).sample(deep_samples);
+    locks({.hangs = true}, lock_faults).sample(deep_samples);
 }
 
 TEST_CASE("lock: who begins first among tabs that begin alike changes no end", "[.][long]") {

@@ -154,6 +154,31 @@ TEST_CASE("lock: who watches is told of who begins to wait, in another tab and i
     }
 }
 
+TEST_CASE("lock: who watches is told of who begins to wait after it was handed over") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        for (int i = 0; i < 4; ++i) scene.open();
+        int changes = 0;
+        const auto watching = scene.members[3].page->table().on_change("l", [&] { ++changes; });
+        const auto holder = scene.members[0].page->hold();
+        scene.until([&] { return holder->granted; });
+        const auto next = scene.members[1].page->hold();
+        wait_ms(scene, *scene.members[3].page, 100);
+        holder->let_go.complete({});
+        scene.until([&] { return next->granted; });
+        // Until all is heard, and before the next look at who holds.
+        wait_ms(scene, *scene.members[3].page, 30);
+        changes = 0;
+        const auto waiter = scene.members[2].page->hold();
+        wait_ms(scene, *scene.members[3].page, 100);
+        CHECK(changes > 0);
+        next->let_go.complete({});
+        scene.until([&] { return waiter->granted; });
+        waiter->let_go.complete({});
+    }
+}
+
 TEST_CASE("lock: tabs that used it before, and answer first, hide none that holds or waits") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

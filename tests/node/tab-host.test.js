@@ -207,6 +207,42 @@ test('what is no string on a channel is an empty message', async () => {
     host.dispose();
 });
 
+test('what can wait is posted before the next message, or in its time; at once in a hidden page', async () => {
+    const origin = new FakeOrigin();
+    const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+    /** @type {(() => void)[]} */
+    const timers = [];
+    const { host } = await hostIn(origin, { document: page, setTimeout: (/** @type {() => void} */ due) => timers.push(due) });
+    assert.ok(host.channels.open(5, 'c'));
+    /** @type {unknown[]} */
+    const heard = [];
+    const other = new origin.BroadcastChannel('c');
+    other.onmessage = ({ data }) => void heard.push(data);
+    const told = async (/** @type {string} */ all) => {
+        await until(() => heard.length >= all.length);
+        assert.equal(heard.join(''), all);
+    };
+    const before = timers.length;
+    for (const message of 'ab') host.channels.postAtLeisure(5, message);
+    host.channels.post(5, 'c');
+    await told('abc');
+    assert.equal(timers.length, before + 1);
+    for (const message of 'de') host.channels.postAtLeisure(5, message);
+    assert.equal(timers.length, before + 2);
+    timers.at(-1)?.();
+    await told('abcde');
+    page.visibilityState = 'hidden';
+    host.channels.postAtLeisure(5, 'f');
+    await told('abcdef');
+    assert.equal(timers.length, before + 2);
+    page.visibilityState = 'visible';
+    host.channels.postAtLeisure(5, 'g');
+    host.channels.close(5);
+    await told('abcdefg');
+    other.close();
+    host.dispose();
+});
+
 test('locks are granted, refused, withdrawn and lost', async () => {
     const { host, reports, settling } = await hostIn(new FakeOrigin());
     const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: false, steal: false };

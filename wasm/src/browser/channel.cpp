@@ -17,6 +17,9 @@ class BrowserChannel final : public Channel {
     void post(std::string_view message) override {
         call(Call::channel_post, {.object = id_, .first = message});
     }
+    void post_at_leisure(std::string_view message) override {
+        call(Call::channel_post, {.object = id_, .number = 1, .first = message});
+    }
     void on_message(std::function<void(std::string_view)> callback) override {
         subscription_ = listeners_.add(
             [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {

@@ -75,6 +75,9 @@ struct LockContext {
         if (channel)
             channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
     }
+    void post_at_leisure(LockMessage::Kind kind, const std::string& key) const {
+        if (channel) channel->post_at_leisure(format_lock_message({kind, key, epochs.tab(), {}}));
+    }
     void note_gone(const std::vector<std::string>& ids);
     /// Since the Unix epoch. Rises, so that there is an order where the clock's step is coarse.
     double stamp_ms();
@@ -232,6 +235,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         double heard_ms = 0;      // when the last one was heard of
         std::uint64_t heard = 0;  // after which of ours
         std::uint64_t wants = 0;  // after which of our places in line
+        bool tries = false;       // one of them does not wait
     };
     /// In line, behind those whom the tab heard of before and before those whom it hears of after.
     struct Place {
@@ -277,7 +281,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Place next_place(const Waiter& first);
     void want(const Waiter& waiter, std::optional<std::uint64_t> number = std::nullopt);
     void heard_want(const LockMessage& message);
-    void note_rival(const LockMessage& message);
+    void note_rival(const LockMessage& message, bool tries);
     [[nodiscard]] bool came_late(const Waiter& waiter) const;
     Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
     Task<void> end_answers(std::shared_ptr<bool> over);

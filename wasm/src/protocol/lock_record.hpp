@@ -83,6 +83,7 @@ struct LockMessage {
         taken = 't',     // the tab holds it
         busy = 'b',      // the answer to want: it is in use, not merely kept; detail: whose, number
         released = 'r',  // the tab let it go
+        handed = 'o',    // the same while others wait: may come after the word of who took it
         ask = 'q',       // tell me of your requests; detail: a nonce
         tell = 'i',      // the answer: detail is the nonce, then one entry for each request
         probe = 'p',     // follows who waits for whom; detail: the path

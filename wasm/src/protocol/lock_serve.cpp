@@ -242,10 +242,10 @@ void LockQueue::heard_want(const LockMessage& message) {
         context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});
     }
     const bool tries = detail.size() > 2 && detail[2] == only_tries;
-    if (in_use ? !tries : possession_ || taking_) note_rival(message);
+    if (in_use ? !tries : possession_ || taking_) note_rival(message, tries);
 }
 
-void LockQueue::note_rival(const LockMessage& message) {
+void LockQueue::note_rival(const LockMessage& message, bool tries) {
     const auto& detail = message.detail;
     const auto now_ms = context_.world.clock().now_ms();
     const auto told_ms = detail.empty() ? std::nullopt : parse_since(detail[0]);
@@ -253,13 +253,15 @@ void LockQueue::note_rival(const LockMessage& message) {
                 .since_ms = told_ms.value_or(now_ms),
                 .heard_ms = now_ms,
                 .heard = newest_,
-                .wants = wants_};
+                .wants = wants_,
+                .tries = tries};
     if (rivals_.empty()) contended_ms_ = now_ms;
     // Another one of that tab at the same point orders nothing more.
     std::erase_if(rivals_, [&](const Rival& other) {
         if (other.tab != rival.tab || other.wants != rival.wants || other.heard != rival.heard)
             return false;
         rival.since_ms = std::min(rival.since_ms, other.since_ms);
+        rival.tries |= other.tries;
         return true;
     });
     const auto of_tab = std::count_if(rivals_.begin(), rivals_.end(),
@@ -476,10 +478,10 @@ bool LockQueue::must_yield(const Possession& possession) const {
 
 /// Whether it may go on for a moment although another tab waits.
 bool LockQueue::may_linger(const Possession& possession) const {
-    if (possession.mode != LockMode::exclusive || !context_.world.locks().available()) return false;
+    if (possession.mode != LockMode::exclusive) return false;
     const auto since_ms = std::max(contended_ms_, possession.taken_ms);
     const auto age_ms = context_.world.clock().now_ms() - since_ms;
-    return age_ms >= 0 && age_ms < linger_ms;
+    return age_ms >= 0 && age_ms < linger_ms && context_.world.locks().available();
 }
 
 /// Whether a possession without a holder, which must let go, need not: its tab asks again before
@@ -580,11 +582,20 @@ void LockQueue::toll(const std::string& about) {
     hearers_.emit(about);
 }
 
-/// After the deed, which is done by a microtask.
+/// After the deed, which is done by a microtask. Who waits hears of it by the grant, which a
+/// message at the same time would hold up: by a tenth in Chromium on two cores.
 Task<void> LockQueue::tell_released() {
+    const bool hands_over = context_.world.locks().available() && !rivals_.empty() &&
+                            std::none_of(rivals_.begin(), rivals_.end(),
+                                         [](const Rival& rival) { return rival.tries; });
     const auto self = weak_from_this();
     co_await soon();
-    if (!self.expired()) context_.post(LockMessage::Kind::released, key_);
+    if (self.expired()) co_return;
+    if (hands_over) {
+        context_.post_at_leisure(LockMessage::Kind::handed, key_);
+    } else {
+        context_.post(LockMessage::Kind::released, key_);
+    }
 }
 
 /// When what this turn began is under way.
@@ -651,9 +662,11 @@ void LockQueue::on_message(const LockMessage& message) {
             answer_bell_.complete({});
             break;
         case LockMessage::Kind::released:
+            held_seen_ = false;
+            [[fallthrough]];
+        case LockMessage::Kind::handed:
             answer_bell_.complete({});
             turnstile_->nudge();
-            held_seen_ = false;
             changed();
             break;
         case LockMessage::Kind::taken:
