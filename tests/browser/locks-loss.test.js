@@ -7,10 +7,15 @@ import { ChromiumTab } from './harness/chromium.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
 import { openLocks, refusedWrites, take, whenQueued, write } from './harness/locks.js';
+import { spread } from './harness/spread.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
 const LATE_WRITES = 1000;
+const DEATHS = 50;
+
+/** Without Web Locks each takes a lease. */
+const LEASES = 5;
 
 /** @param {Tab} tab */
 function chromium(tab) {
@@ -18,32 +23,52 @@ function chromium(tab) {
     return tab;
 }
 
-/** @param {number[]} sorted_ms @param {number} share */
-const quantile = (sorted_ms, share) => Math.round(sorted_ms[Math.ceil(share * sorted_ms.length) - 1] ?? NaN);
+/**
+ * One tab waits for a lock whose holders are killed one after another.
+ *
+ * @param {number} deaths
+ * @param {() => Promise<Tab>} open
+ * @param {import('node:test').TestContext} t
+ */
+async function kill(deaths, open, t) {
+    const waiter = await open();
+    const times_ms = [];
+    for (let death = 0; death < deaths; death++) {
+        const victim = await open();
+        await victim.pid();
+        const last = await take(victim, 'it');
+        const next = take(waiter, 'it');
+        await whenQueued(waiter, 2);
+        const before_ms = performance.now();
+        await victim.kill();
+        assert.ok((await next) > last);
+        times_ms.push(performance.now() - before_ms);
+        await waiter.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+    }
+    t.diagnostic(`after a death, in ms: ${spread(times_ms)}`);
+    await waiter.close();
+}
 
-// WebKit cannot be driven beyond a tab's death.
+/**
+ * As in windows side by side: the lease of a tab that is hidden is long.
+ *
+ * @param {import('./harness/locks.js').Fixture} browser
+ * @param {string} namespace
+ * @param {{ withoutLocks?: boolean }} [options]
+ */
+async function openInFront(browser, namespace, options) {
+    const tab = await openLocks(browser, namespace, options);
+    await chromium(tab).send('Emulation.setFocusEmulationEnabled', { enabled: true });
+    return tab;
+}
+
+// death-webkit.test.js has WebKit's: it cannot be driven beyond a tab's death.
 describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engine) => {
     const browser = useBrowser(engine);
-    const deaths = engine === ENGINES.chromium ? 50 : 5;
 
-    it(`${deaths} holders are killed, and each time the next gets in`, { timeout: 600_000 }, async (t) => {
+    it(`${DEATHS} holders are killed, and each time the next gets in`, { timeout: 600_000 }, (t) => {
         const namespace = browser.namespace();
-        const waiter = await openLocks(browser, namespace);
-        const times_ms = [];
-        for (let death = 0; death < deaths; death++) {
-            const victim = await openLocks(browser, namespace);
-            const last = await take(victim, 'it');
-            const next = take(waiter, 'it');
-            await whenQueued(waiter, 2);
-            const before_ms = performance.now();
-            await victim.kill();
-            assert.ok((await next) > last);
-            times_ms.push(performance.now() - before_ms);
-            await waiter.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
-        }
-        times_ms.sort((a, b) => a - b);
-        t.diagnostic(`after a death, in ms: median ${quantile(times_ms, 0.5)}, 99 % ${quantile(times_ms, 0.99)}`);
-        await waiter.close();
+        return kill(DEATHS, () => openLocks(browser, namespace), t);
     });
 
     it('a leader is killed within a call: the next one answers it, and it was committed once', async () => {
@@ -102,69 +127,76 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engin
 describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
     const browser = useBrowser(engine);
 
-    it('a frozen holder lets the others in, and once thawed can write nothing', async (t) => {
-        const namespace = browser.namespace();
-        const [holder, other] = /** @type {[Tab, Tab]} */ (
-            await Promise.all([0, 1].map(() => openLocks(browser, namespace)))
-        );
-        await take(holder, 'it', { maxHold: 2_000 });
-        const before_ms = performance.now();
-        await chromium(holder).send('Page.setWebLifecycleState', { state: 'frozen' });
-        await write(other, 'other');
-        t.diagnostic(`let in after ${Math.round(performance.now() - before_ms)} ms`);
-        await chromium(holder).send('Page.setWebLifecycleState', { state: 'active' });
-        assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
-        assert.equal(await write(other, 'again'), 'other');
-        await closeAll([holder, other]);
-    });
+    for (const withoutLocks of [false, true]) {
+        const also = withoutLocks ? ', without Web Locks' : '';
 
-    it('a hung holder is evicted while it hangs, and afterwards can write nothing', async (t) => {
-        const namespace = browser.namespace();
-        const [holder, other] = /** @type {[Tab, Tab]} */ (
-            await Promise.all([0, 1].map(() => openLocks(browser, namespace)))
-        );
-        await take(holder, 'it', { maxHold: 1_000 });
-        const hung = holder.evaluate(
-            () =>
-                new Promise((resolve) => {
-                    setTimeout(() => {
-                        const end_ms = Date.now() + 12_000;
-                        while (Date.now() < end_ms);
-                        resolve(Date.now());
-                    });
-                }),
-        );
-        const before_ms = Date.now();
-        await other.evaluate(() => /** @type {any} */ (globalThis).tab.lock('l').run(() => {}, { maxHold: 1_000 }));
-        const in_ms = Date.now();
-        await write(other, 'other');
-        t.diagnostic(`let in after ${in_ms - before_ms} ms`);
-        assert.ok((await hung) > in_ms, 'it did not have to wait for the end of the hang');
-        assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
-        assert.equal(await write(other, 'again'), 'other');
-        await closeAll([holder, other]);
-    });
+        /** @param {string} namespace @param {typeof openLocks} [open] @returns {Promise<Tab[]>} */
+        const openTwo = (namespace, open = openLocks) =>
+            Promise.all([0, 1].map(() => open(browser, namespace, { withoutLocks })));
 
-    it('a holder that goes into the back/forward cache loses the lock, and back again takes it anew', async () => {
+        it(`a frozen holder lets the others in, and once thawed can write nothing${also}`, async (t) => {
+            const namespace = browser.namespace();
+            const [holder, other] = /** @type {[Tab, Tab]} */ (await openTwo(namespace));
+            await take(holder, 'it', { maxHold: 2_000 });
+            const before_ms = performance.now();
+            await chromium(holder).send('Page.setWebLifecycleState', { state: 'frozen' });
+            await write(other, 'other');
+            t.diagnostic(`let in after ${Math.round(performance.now() - before_ms)} ms`);
+            await chromium(holder).send('Page.setWebLifecycleState', { state: 'active' });
+            assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
+            assert.equal(await write(other, 'again'), 'other');
+            await closeAll([holder, other]);
+        });
+
+        it(`a hung holder is evicted while it hangs, and afterwards can write nothing${also}`, async (t) => {
+            const namespace = browser.namespace();
+            const [holder, other] = /** @type {[Tab, Tab]} */ (await openTwo(namespace, openInFront));
+            await take(holder, 'it', { maxHold: 1_000 });
+            const hung = holder.evaluate(
+                () =>
+                    new Promise((resolve) => {
+                        setTimeout(() => {
+                            const end_ms = Date.now() + 12_000;
+                            while (Date.now() < end_ms);
+                            resolve(Date.now());
+                        });
+                    }),
+            );
+            const before_ms = Date.now();
+            await other.evaluate(() => /** @type {any} */ (globalThis).tab.lock('l').run(() => {}, { maxHold: 1_000 }));
+            const in_ms = Date.now();
+            await write(other, 'other');
+            t.diagnostic(`let in after ${in_ms - before_ms} ms`);
+            assert.ok((await hung) > in_ms, 'it did not have to wait for the end of the hang');
+            assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
+            assert.equal(await write(other, 'again'), 'other');
+            await closeAll([holder, other]);
+        });
+
+        it(`a holder that goes into the back/forward cache loses the lock, and back again takes it anew${also}`, async () => {
+            const namespace = browser.namespace();
+            const [traveller, other] = /** @type {[Tab, Tab]} */ (await openTwo(namespace));
+            for (let trip = 0; trip < 5; trip++) {
+                const last = await take(traveller, 'it');
+                await chromium(traveller).navigate(`${browser.site.url}/away.html`);
+                assert.ok((await take(other, 'it')) > last);
+                await chromium(traveller).go(-1);
+                const [held, code] = await traveller.evaluate(() => {
+                    const { it: mine } = /** @type {any} */ (globalThis).held;
+                    return [mine.held, mine.signal.reason?.code];
+                });
+                assert.deepEqual([held, code], [false, 'lock-lost']);
+                assert.equal(await refusedWrites(traveller, 'it', 20), 20);
+                await other.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+                assert.ok((await take(traveller, 'it')) > last);
+                await traveller.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+            }
+            await closeAll([traveller, other]);
+        });
+    }
+
+    it(`${LEASES} holders are killed, and each time the next gets in, without Web Locks`, { timeout: 300_000 }, (t) => {
         const namespace = browser.namespace();
-        const [traveller, other] = /** @type {[Tab, Tab]} */ (
-            await Promise.all([0, 1].map(() => openLocks(browser, namespace)))
-        );
-        for (let trip = 0; trip < 5; trip++) {
-            const last = await take(traveller, 'it');
-            await chromium(traveller).navigate(`${browser.site.url}/away.html`);
-            assert.ok((await take(other, 'it')) > last);
-            await chromium(traveller).go(-1);
-            const [held, code] = await traveller.evaluate(() => {
-                const { it: mine } = /** @type {any} */ (globalThis).held;
-                return [mine.held, mine.signal.reason?.code];
-            });
-            assert.deepEqual([held, code], [false, 'lock-lost']);
-            assert.equal(await refusedWrites(traveller, 'it', 20), 20);
-            await other.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
-            assert.ok((await take(traveller, 'it')) > last);
-            await traveller.evaluate(() => /** @type {any} */ (globalThis).held.it.release());
-        }
-        await closeAll([traveller, other]);
+        return kill(LEASES, () => openInFront(browser, namespace, { withoutLocks: true }), t);
     });
 });

@@ -14,7 +14,8 @@
  *   the sums of the positive amounts and of the negative ones' sizes; and whose they are
  * @typedef {{ type: 'read-begin', id: string }} ReadBegin
  * @typedef {{ type: 'read-end', id: string, value: number }} ReadEnd
- * @typedef {Addition | ReadBegin | ReadEnd} Event
+ * @typedef {{ type: 'asked' } | { type: 'granted', token: number }} OfLock  which says nothing of counters
+ * @typedef {Addition | ReadBegin | ReadEnd | OfLock} Event
  */
 
 /**

@@ -247,9 +247,22 @@ Object.assign(globalThis, { page: commands });
 const orders = new URLSearchParams(location.search).get('orders');
 if (orders) await follow(JSON.parse(orders));
 
-/** @param {{ namespace: string, read: string, work?: Work }} orders */
-async function follow({ namespace, read: name, work: endless }) {
+/** @param {{ namespace: string, read?: string, work?: Work, hold?: string }} orders */
+async function follow({ namespace, read: name, work: endless, hold: lock }) {
     await commands.open({ namespace });
-    await read(name);
+    if (name) await read(name);
     if (endless) await work(endless);
+    if (lock) await hold(lock);
+}
+
+/**
+ * Takes the lock and never lets it go, with a Worker, so that the harness finds the process.
+ *
+ * @param {string} name
+ */
+async function hold(name) {
+    await record(name, { type: 'asked' });
+    const held = await opened().lock(name).acquire();
+    await commands.startIdleWorker();
+    await record(name, { type: 'granted', token: Number(held.token) });
 }
