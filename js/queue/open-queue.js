@@ -402,10 +402,10 @@ export class OpenQueue {
     /**
      * Not from within the core: a handler may call it.
      *
-     * @param {string[]} fields the run's number, then the job's
+     * @param {string[]} fields the run's number, then what its handler is told of the job
      */
-    #begin([number, ...fields]) {
-        const run = Number(number);
+    #begin(fields) {
+        const run = Number(fields[0]);
         const loss = new Loss();
         this.#runs.set(run, loss);
         void Promise.resolve().then(() => this.#work(run, fields, loss));
@@ -416,9 +416,11 @@ export class OpenQueue {
      * @param {string[]} fields
      * @param {Loss} loss
      */
-    async #work(run, fields, loss) {
+    async #work(run, [, id = '', named, kind = '', failures, lost, byValue = '', text = ''], loss) {
         const { values } = this.#host;
-        const { id, key, kind, attempt, lostWorkers, packed: text } = jobFrom(fields);
+        const key = named || undefined;
+        const attempt = Number(failures) + 1;
+        const lostWorkers = Number(lost);
         /** @type {Spec[]} */
         const following = [];
         /** @type {import('./values.js').Packed} */
@@ -426,7 +428,7 @@ export class OpenQueue {
         let succeeded = true;
         let ended = false;
         try {
-            const payload = unpacked(...text, values); // which may be a stranger's
+            const payload = unpacked(byValue, text, values); // which may be a stranger's
             if (loss.reason) throw loss.reason;
             const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
             if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
@@ -483,15 +485,16 @@ export class OpenQueue {
         void Promise.resolve().then(() => loss?.tell(why));
     }
 
-    /**
-     * @param {string[]} texts the job's id, and its outcome
-     */
-    #settled([id = '', kind = '', byValue = '', text = '']) {
-        const ending = this.#waiting.get(id);
-        this.#waiting.delete(id);
-        const claim = this.#claimed.get(id)?.claim;
-        if (claim?.current === id) claim.current = undefined;
-        ending?.settle(this.#outcome(kind, byValue, text));
+    /** @param {string[]} texts of each job its id, and its outcome */
+    #settled(texts) {
+        for (let at = 0; at + 4 <= texts.length; at += 4) {
+            const [id = '', kind = '', byValue = '', text = ''] = texts.slice(at, at + 4);
+            const ending = this.#waiting.get(id);
+            this.#waiting.delete(id);
+            const claim = this.#claimed.get(id)?.claim;
+            if (claim?.current === id) claim.current = undefined;
+            ending?.settle(this.#outcome(kind, byValue, text));
+        }
     }
 
     /**

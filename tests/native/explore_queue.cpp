@@ -42,6 +42,7 @@ struct QueuePlan {
     QueuePage::Work work = {.longest_ms = 0};
     // NOLINTEND(readability-redundant-member-init)
     bool at_most_once = false;
+    bool alike = false;          // those of a tab share a row
     bool database_lost = false;  // it may be: what it held is gone
     bool quota = false;          // may be exceeded: then jobs are accepted one by one
 };
@@ -179,14 +180,14 @@ class QueuePlay final : public lab::Play {
     static std::string payload(std::size_t tab, int number) {
         return std::to_string(tab + 1) + "." + std::to_string(number + 1);
     }
-    /// The last one first.
+    /// The last one first, if they are not alike.
     [[nodiscard]] std::vector<JobSpec> specs_of(std::size_t tab) const {
         std::vector<JobSpec> specs;
         const int count = plan_.jobs[tab];
         specs.reserve(static_cast<std::size_t>(count));
         for (int number = 0; number < count; ++number) {
             specs.push_back({.payload = {payload(tab, number), false},
-                             .priority = number == count - 1 ? 1 : 0,
+                             .priority = !plan_.alike && number == count - 1 ? 1 : 0,
                              .at_most_once = plan_.at_most_once});
         }
         return specs;
@@ -204,7 +205,7 @@ class QueuePlay final : public lab::Play {
         Counts found;
         for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
             if (!key.starts_with("q/" + part)) continue;
-            if (const auto job = parse_job(value.text)) ++found[job->payload.text];
+            for (const auto& job : parse_jobs(value.text)) ++found[job.payload.text];
         }
         return found;
     }
@@ -248,7 +249,8 @@ class QueuePlay final : public lab::Play {
         std::vector<std::string> expected;
         const int count = plan_.jobs[tab];
         expected.reserve(static_cast<std::size_t>(count));
-        for (int i = 0; i < count; ++i) expected.push_back(payload(tab, (i + count - 1) % count));
+        const int begins = plan_.alike ? 0 : count - 1;
+        for (int i = 0; i < count; ++i) expected.push_back(payload(tab, (i + begins) % count));
         std::vector<std::string> first;
         for (const auto& begun : books_.judge.order) {
             const bool own = std::find(expected.begin(), expected.end(), begun) != expected.end();

@@ -64,12 +64,13 @@ class QueuePage {
           judge_(judge),
           work_(work),
           queues_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
-          queue_(queues_.queue(
-              "q", options,
-              {[this](int run, const JobInfo& job) { begin(run, job); },
-               [this](int run, std::string_view) { end(run); },
-               [this](const std::string& id, const JobOutcome& outcome) { settled(id, outcome); },
-               [this](const QueueEvent& event) { events.push_back(event); }})) {}
+          queue_(queues_.queue("q", options,
+                               {[this](int run, const JobInfo& job) { begin(run, job); },
+                                [this](int run, std::string_view) { end(run); },
+                                [this](const JobOutcomes& outcomes) {
+                                    for (const auto& [id, outcome] : outcomes) settled(id, outcome);
+                                },
+                                [this](const QueueEvent& event) { events.push_back(event); }})) {}
     QueuePage(const QueuePage&) = delete;
     QueuePage& operator=(const QueuePage&) = delete;
     QueuePage(QueuePage&&) = delete;
@@ -223,7 +224,7 @@ class QueueScene {
         std::map<std::string, int> found;
         for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
             if (!key.starts_with("q/" + std::string(part))) continue;
-            if (const auto job = parse_job(value.text)) ++found[job->payload.text];
+            for (const auto& job : parse_jobs(value.text)) ++found[job.payload.text];
         }
         return found;
     }

@@ -26,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tabacus/counter.hpp"
@@ -122,14 +123,17 @@ struct QueueEvent {
     std::vector<std::string> fields = {};  // NOLINT(readability-redundant-member-init)
 };
 
+/// Jobs, by id, and how each ended.
+using JobOutcomes = std::vector<std::pair<std::string, JobOutcome>>;
+
 /// Whom a queue tells in its tab. None may be called inside a call of the queue's.
 struct QueueCallbacks {
     /// A job to do: finish() tells how it ended, with this number.
     std::function<void(int run, const JobInfo& job)> run;
     /// The claim on it is lost; what it finishes with is of no interest.
     std::function<void(int run, std::string_view reason)> lost;
-    /// A job that was enqueued here, or joined, is settled.
-    std::function<void(const std::string& id, const JobOutcome& outcome)> settled;
+    /// Jobs that were enqueued here, or joined, are settled.
+    std::function<void(const JobOutcomes& outcomes)> settled;
     std::function<void(const QueueEvent& event)> event;
 };
 
@@ -227,6 +231,7 @@ class Queue {
     struct Request;
     struct Run;
     struct Finished;
+    struct ClaimedRow;
     struct Claim;
     struct Expected;
     using Changes = QueueChanges;
@@ -236,7 +241,7 @@ class Queue {
     Task<void> commit(std::vector<std::shared_ptr<Request>> batch);
     Task<void> write(const std::vector<std::shared_ptr<Request>>& batch);
     void expect(const std::string& id);
-    void deliver(const std::string& id, const JobOutcome& outcome);
+    void deliver(JobOutcomes outcomes);
     void doubt(const Changes& changes);
     Task<std::vector<std::string>> undoubted(Transaction& transaction, std::string born);
     Task<void> collect();
@@ -277,13 +282,19 @@ class Queue {
     Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);
     static Task<void> recover(QueueRows& rows, const Claim& claim, const std::vector<Row>& slots);
     static void sweep(QueueRows& rows, const std::vector<Row>& outcomes);
-    static Task<std::optional<Error>> settle(QueueRows& rows, const Claim& claim, Turn& turn);
+    static Task<std::optional<Error>> settle(QueueRows& rows, Claim& claim, Turn& turn);
     static void remove_finished(QueueRows& rows, const Claim& claim);
-    Task<std::vector<std::pair<std::string, Row>>> first_rows(QueueRows& rows, std::uint32_t limit);
+    enum class Fate : std::uint8_t { returned, ended, runs, stays, gone };
+    static Task<std::vector<Fate>> look_anew(QueueRows& rows, Claim& claim,
+                                             std::vector<Fate> fates);
+    static std::vector<Fate> fates_of(const Claim& claim);
+    static void part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& fates,
+                     bool removed, Turn& turn);
+    Task<std::vector<std::pair<std::string, Row>>> first_rows(QueueRows& rows, std::size_t limit);
     Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
                       Turn& turn);
+    static void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Turn& turn);
     static void hold_current(const Claim& claim, Turn& turn);
-    static void note_returned(const Claim& claim, Turn& turn);
     Task<void> run_all(Claim& claim);
     Task<void> be_late(std::weak_ptr<bool> late);
     std::shared_ptr<Run> begin(const Job& job);

@@ -53,18 +53,25 @@ int QueuesCore::open(const std::string& name, const QueueOptions& options) {
     callbacks.run = [number](int run, const JobInfo& job) {
         std::string texts;
         add(texts, run);
-        add(texts, job);
+        add(texts, job.id);
+        add(texts, job.key);
+        add(texts, job.kind);
+        add(texts, job.attempts);
+        add(texts, job.lost_workers);
+        add(texts, job.payload);
         tell(number, Told::run, texts, "");
     };
     callbacks.lost = [number](int run, std::string_view reason) {
         tell(number, Told::lost, std::to_string(run), reason);
     };
-    callbacks.settled = [number](const std::string& id, const JobOutcome& outcome) {
-        const auto kind = static_cast<char>(outcome.kind);
+    callbacks.settled = [number](const JobOutcomes& outcomes) {
         std::string texts;
-        add(texts, id);
-        add(texts, std::string_view(&kind, 1));
-        add(texts, outcome.value);
+        for (const auto& [id, outcome] : outcomes) {
+            const auto kind = static_cast<char>(outcome.kind);
+            add(texts, id);
+            add(texts, std::string_view(&kind, 1));
+            add(texts, outcome.value);
+        }
         tell(number, Told::settled, texts, "");
     };
     callbacks.event = [number](const QueueEvent& event) {

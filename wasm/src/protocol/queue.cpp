@@ -164,12 +164,13 @@ Task<void> Queue::write(const std::vector<std::shared_ptr<Request>>& batch) {
     QueueRows rows{*transaction, parts_.context, key_, options_, changes};
     co_await rows.read_head();
     co_await rows.enqueue(std::move(requests));
+    rows.put_fresh();
     if (rows.touched) {
         if (rows.head.paused == QueueHead::Paused::by_failure) {
             rows.head.paused = QueueHead::Paused::no;
             changes.add(QueueEvent::Kind::resumed, {});
         }
-        rows.write_head();
+        co_await rows.write_head();
         co_await transaction->commit();
     }
     for (const auto& request : batch) {
@@ -187,14 +188,18 @@ void Queue::expect(const std::string& id) {
     watch();
 }
 
-void Queue::deliver(const std::string& id, const JobOutcome& outcome) {
-    if (expected_->ids.erase(id) > 0) {
-        expected_->doubts.erase(id);
-        callbacks_.settled(id, outcome);
-    } else if (flushing_) {
+void Queue::deliver(JobOutcomes outcomes) {
+    std::erase_if(outcomes, [&](const auto& told) {
+        const auto& [id, outcome] = told;
+        if (expected_->ids.erase(id) > 0) {
+            expected_->doubts.erase(id);
+            return false;
+        }
         // The answer that it was accepted may still be on its way: look() tells.
-        expected_->doubts.insert_or_assign(id, outcome);
-    }
+        if (flushing_) expected_->doubts.insert_or_assign(id, outcome);
+        return true;
+    });
+    if (!outcomes.empty()) callbacks_.settled(outcomes);
 }
 
 /// What a commit of unknown outcome would have settled for this tab.
@@ -211,7 +216,7 @@ Task<std::vector<std::string>> Queue::undoubted(Transaction& transaction, std::s
     for (const std::string_view part : {"r/", "w/"}) {
         const auto rows = co_await transaction.list(Store::jobs, concat({key_, "/", part}));
         for (const auto& row : rows) {
-            if (const auto job = parse_job(row.value)) there.insert(job->id);
+            for (const auto& job : parse_jobs(row.value)) there.insert(job.id);
         }
     }
     const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
@@ -263,7 +268,7 @@ Task<bool> Queue::collect_some() {
     // and is in nobody's way.
     const auto rows = co_await transaction->list(Store::jobs, prefix,
                                                  flushing_ ? Transaction::rows_max : collected_max);
-    std::vector<std::pair<std::string, JobOutcome>> outcomes;
+    JobOutcomes outcomes;
     std::size_t removed = 0;
     for (const auto& row : rows) {
         if (removed == collected_max) break;
@@ -284,7 +289,7 @@ Task<bool> Queue::collect_some() {
     if (!committed && committed.error().code() != ErrorCode::unknown_commit) {
         co_await fail(committed.error());
     }
-    for (const auto& [id, outcome] : outcomes) deliver(id, outcome);
+    deliver(std::move(outcomes));
     co_return removed == collected_max;
 }
 
@@ -323,10 +328,12 @@ Task<void> Queue::look() {
             settled = co_await undoubted(*transaction, head->born);
         }
     }
+    JobOutcomes told;
     for (const auto& id : settled) {
         const auto found = expected_->doubts.find(id);
-        if (found != expected_->doubts.end()) deliver(id, JobOutcome(found->second));
+        if (found != expected_->doubts.end()) told.emplace_back(id, found->second);
     }
+    deliver(std::move(told));
     if (outcomes) parts_.scope.spawn(collect());
     if (head) {
         note(head->version, head->count);
@@ -339,12 +346,12 @@ Task<void> Queue::look() {
 /// Jobs of a former incarnation of the database are gone with it.
 void Queue::lose_foreign(const std::string& born) {
     const auto prefix = born + "-";
-    std::vector<std::string> gone;
+    JobOutcomes gone;
     for (const auto& id : expected_->ids) {
-        if (born.empty() || !id.starts_with(prefix)) gone.push_back(id);
+        if (!born.empty() && id.starts_with(prefix)) continue;
+        gone.emplace_back(id, missing("the job is gone with the database that kept it"));
     }
-    const auto outcome = missing("the job is gone with the database that kept it");
-    for (const auto& id : gone) deliver(id, outcome);
+    deliver(std::move(gone));
     if (born.empty()) note(version_ + 1, 0);
 }
 
@@ -413,12 +420,12 @@ void Queue::heard(const QueueEvent& event) {
 
 /// All tabs, this one among them.
 void Queue::tell(Changes& changes) {
-    const auto outcomes = std::exchange(changes.outcomes, {});
+    auto outcomes = std::exchange(changes.outcomes, {});
     const auto events = std::exchange(changes.events, {});
     for (const auto& event : events) {
         if (parts_.channel) parts_.channel->post(format_queue_event(key_, event));
     }
-    for (const auto& [id, outcome] : outcomes) deliver(id, outcome);
+    deliver(std::move(outcomes));
     for (const auto& event : events) heard(event);
 }
 

@@ -14,10 +14,10 @@ Task<std::vector<Job>> jobs_of(QueueRows& rows, std::string part) {
     std::vector<Job> jobs;
     const auto found = co_await rows.transaction.list(Store::jobs, rows.key(part));
     for (const auto& row : found) {
-        auto job = parse_job(row.value);
-        if (!job) continue;
-        co_await rows.read_value(*job);
-        jobs.push_back(std::move(*job));
+        for (auto& job : parse_jobs(row.value)) {
+            co_await rows.read_value(job);
+            jobs.push_back(std::move(job));
+        }
     }
     co_return jobs;
 }
@@ -42,6 +42,7 @@ Task<std::int64_t> cancel_key(QueueRows& rows, std::string key) {
     const auto row = co_await rows.transaction.get(Store::jobs, rows.key(index->value));
     const auto job = row ? rows.job_of(*row) : std::nullopt;
     if (!job || job->key != key) co_return 0;
+    rows.take(job->place());
     rows.cancel(*job);
     co_return 1;
 }
@@ -51,10 +52,10 @@ Task<std::int64_t> clear_all(QueueRows& rows) {
     for (const std::string_view part : {"r/", "w/"}) {
         const auto found = co_await rows.transaction.list(Store::jobs, rows.key(part));
         for (const auto& row : found) {
-            const auto job = rows.job_of(row);
-            if (!job) continue;
-            rows.cancel(*job);
-            ++count;
+            const auto jobs = rows.jobs_of(row);
+            if (!jobs.empty()) rows.take(jobs.back().place());
+            for (const auto& job : jobs) rows.cancel(job);
+            count += static_cast<std::int64_t>(jobs.size());
         }
     }
     // Of so many, none is named.
@@ -126,7 +127,7 @@ Task<std::int64_t> Queue::change_once(const Change& apply) {
         co_await rows.read_head();
         result = co_await apply(rows);
         if (rows.touched) {
-            rows.write_head();
+            co_await rows.write_head();
             const auto committed = co_await attempt(transaction->commit());
             if (!committed) {
                 const Error error = committed.error();
@@ -198,9 +199,9 @@ Task<std::vector<JobInfo>> Queue::list(bool all) {
         where[entry.id] = slot.tab;
         if (all) continue;
         const auto row = co_await transaction->get(Store::jobs, rows.key(entry.place));
-        const auto job = row ? parse_job(row->value) : std::nullopt;
-        if (!job || job->id != entry.id) continue;
-        infos.push_back(info_of(*job, JobInfo::State::running));
+        const auto jobs = row ? parse_jobs(row->value) : std::vector<Job>();
+        if (jobs.empty() || jobs.front().id != entry.id) continue;
+        infos.push_back(info_of(jobs.front(), JobInfo::State::running));
         infos.back().tab = slot.tab;
     }
     if (!all) co_return infos;

@@ -1,6 +1,7 @@
 #include "queue_record.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "concat.hpp"
 #include "names.hpp"
@@ -64,6 +65,14 @@ class QueueFields {
         good_ = good_ && field.size() == 1 && allowed.find(field[0]) != std::string_view::npos;
         return good_ ? field[0] : allowed[0];
     }
+    /// Not a field: "length;" and so many bytes.
+    std::optional<std::string_view> counted() {
+        const auto size = number(0, static_cast<std::int64_t>(rest_.size()));
+        if (!good_ || ended_ || static_cast<std::size_t>(size) > rest_.size()) return std::nullopt;
+        const auto bytes = rest_.substr(0, static_cast<std::size_t>(size));
+        rest_.remove_prefix(bytes.size());
+        return bytes;
+    }
     std::vector<std::string> texts() {
         std::vector<std::string> all;
         while (!ended_ && good_ && all.size() < queue_fields_max) all.push_back(text());
@@ -111,11 +120,90 @@ std::optional<std::vector<std::string>> split_tabs(std::string_view text) {
     return tabs;
 }
 
-/// born + "-" + a serial.
-bool is_job_id(std::string_view id) {
+/// "born-serial".
+struct JobId {
+    std::string_view born;
+    std::int64_t serial = 0;
+};
+
+std::optional<JobId> parse_job_id(std::string_view id) {
     const auto dash = id.find('-');
-    return dash != std::string_view::npos && is_identifier(id.substr(0, dash)) &&
-           parse_decimal(id.substr(dash + 1), 1, value_max);
+    if (dash == std::string_view::npos || !is_identifier(id.substr(0, dash))) return std::nullopt;
+    const auto serial = parse_decimal(id.substr(dash + 1), 1, value_max);
+    return serial ? std::optional<JobId>({id.substr(0, dash), *serial}) : std::nullopt;
+}
+
+/// By how much the serials of a batch that begins with these two rise: by 1 or -1; 0 of no batch.
+int batch_step(const Job& first, const Job& second) {
+    const auto alike = [](const Job& job) {
+        return std::tie(job.kind, job.priority, job.optional, job.at_most_once, job.attempts,
+                        job.lost_workers, job.delay_ms, job.enqueued_ms, job.tabs, job.error);
+    };
+    const auto can_be = [](const Job& job) {
+        return job.key.empty() && job.due_ms == 0 && !job.payload.by_value;
+    };
+    const auto one = parse_job_id(first.id);
+    const auto other = parse_job_id(second.id);
+    if (!one || !other || one->born != other->born || first.rank + 1 != second.rank) return 0;
+    if (!can_be(first) || !can_be(second) || alike(first) != alike(second)) return 0;
+    const auto rise = other->serial - one->serial;
+    return rise == 1 || rise == -1 ? static_cast<int>(rise) : 0;
+}
+
+/// All of a job but its payload.
+void add_head(Format& format, const Job& job) {
+    const int flags =
+        (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) | (job.payload.by_value ? 4 : 0);
+    format.raw(job.id).text(job.key).text(job.kind).number(job.priority).number(job.rank);
+    format.number(flags).number(job.attempts).number(job.lost_workers).number(job.due_ms);
+    format.number(job.delay_ms).number(job.enqueued_ms).raw(joined_tabs(job.tabs));
+    format.text(job.error);
+}
+
+std::optional<Job> take_head(QueueFields& fields) {
+    Job job;
+    job.id = fields.next();
+    job.key = fields.text();
+    job.kind = fields.text();
+    job.priority = static_cast<int>(fields.number(-priority_max, priority_max));
+    job.rank = fields.number(-rank_middle + 1, rank_middle - 1);
+    const auto flags = fields.number(0, 7);
+    job.optional = flags % 2 == 1;
+    job.at_most_once = flags / 2 % 2 == 1;
+    job.payload.by_value = flags / 4 == 1;
+    job.attempts = static_cast<int>(fields.number(0, INT32_MAX));
+    job.lost_workers = static_cast<int>(fields.number(0, INT32_MAX));
+    job.due_ms = fields.count();
+    job.delay_ms = fields.count();
+    job.enqueued_ms = fields.count();
+    auto tabs = split_tabs(fields.next());
+    job.error = fields.text();
+    if (!fields.good() || fields.ended() || !tabs || !parse_job_id(job.id)) return std::nullopt;
+    job.tabs = std::move(*tabs);
+    return job;
+}
+
+std::vector<Job> parse_batch(QueueFields fields) {
+    constexpr std::int64_t most = batch_jobs_max;
+    const auto count = fields.number(-most, most);
+    const int step = count < 0 ? -1 : 1;
+    if (!fields.good() || count * step < 2) return {};
+    const auto head = take_head(fields);
+    std::vector<Job> batch;
+    if (!head) return batch;
+    const auto id = *parse_job_id(head->id);
+    for (std::int64_t i = 0; i < count * step; ++i) {
+        Job job = *head;
+        job.rank += i;
+        const auto serial = id.serial + i * step;
+        if (i > 0) job.id = concat({id.born, "-", format_decimal(serial)});
+        const auto payload = fields.counted();
+        if (!payload || serial < 1 || serial > value_max || job.rank >= rank_middle) return {};
+        job.payload.text = *payload;
+        batch.push_back(std::move(job));
+    }
+    if (!fields.rest().empty() || batch_step(batch[0], batch[1]) != step) return {};
+    return batch;
 }
 
 }  // namespace
@@ -175,39 +263,51 @@ std::optional<QueueHead> parse_queue_head(std::string_view text) {
 }
 
 std::string format_job(const Job& job) {
-    const int flags =
-        (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) | (job.payload.by_value ? 4 : 0);
     Format format;
-    format.raw(job.id).text(job.key).text(job.kind).number(job.priority).number(job.rank);
-    format.number(flags).number(job.attempts).number(job.lost_workers).number(job.due_ms);
-    format.number(job.delay_ms).number(job.enqueued_ms).raw(joined_tabs(job.tabs));
-    format.text(job.error).raw(job.payload.by_value ? "" : job.payload.text);
+    add_head(format, job);
+    format.raw(job.payload.by_value ? "" : job.payload.text);
     return format.take();
 }
 
 std::optional<Job> parse_job(std::string_view text) {
     QueueFields fields(text);
-    Job job;
-    job.id = fields.next();
-    job.key = fields.text();
-    job.kind = fields.text();
-    job.priority = static_cast<int>(fields.number(-priority_max, priority_max));
-    job.rank = fields.number(-rank_middle + 1, rank_middle - 1);
-    const auto flags = fields.number(0, 7);
-    job.optional = flags % 2 == 1;
-    job.at_most_once = flags / 2 % 2 == 1;
-    job.payload.by_value = flags / 4 == 1;
-    job.attempts = static_cast<int>(fields.number(0, INT32_MAX));
-    job.lost_workers = static_cast<int>(fields.number(0, INT32_MAX));
-    job.due_ms = fields.count();
-    job.delay_ms = fields.count();
-    job.enqueued_ms = fields.count();
-    auto tabs = split_tabs(fields.next());
-    job.error = fields.text();
-    if (!fields.good() || fields.ended() || !tabs || !is_job_id(job.id)) return std::nullopt;
-    job.tabs = std::move(*tabs);
-    job.payload.text = fields.rest();
+    auto job = take_head(fields);
+    if (job) job->payload.text = fields.rest();
     return job;
+}
+
+std::size_t batch_of(std::span<const Job> jobs) {
+    if (jobs.size() < 2) return jobs.size();
+    const int step = batch_step(jobs[0], jobs[1]);
+    std::size_t bytes = 0;
+    std::size_t count = 1;
+    for (; count < std::min(jobs.size(), batch_jobs_max); ++count) {
+        bytes += jobs[count].payload.text.size();
+        if (step == 0 || batch_step(jobs[count - 1], jobs[count]) != step) break;
+        if (bytes > batch_bytes_max) break;
+    }
+    return count;
+}
+
+std::string format_jobs(std::span<const Job> batch) {
+    if (batch.size() == 1) return format_job(batch.front());
+    Format format;
+    const auto count = static_cast<std::int64_t>(batch.size());
+    format.number(count * batch_step(batch[0], batch[1]));
+    add_head(format, batch.front());
+    auto text = format.raw("").take();
+    for (const auto& job : batch) {
+        text += format_decimal(static_cast<std::int64_t>(job.payload.text.size()));
+        (text += record_separator) += job.payload.text;
+    }
+    return text;
+}
+
+std::vector<Job> parse_jobs(std::string_view text) {
+    auto jobs = parse_batch(QueueFields(text));
+    if (!jobs.empty()) return jobs;
+    if (auto job = parse_job(text)) jobs.push_back(std::move(*job));
+    return jobs;
 }
 
 std::string format_slot_row(const SlotRow& row) {
@@ -224,7 +324,7 @@ std::optional<SlotRow> parse_slot_row(std::string_view text) {
     row.tab = fields.identifier();
     while (fields.good() && !fields.ended() && row.entries.size() < queue_fields_max) {
         SlotRow::Entry entry{std::string(fields.next()), std::string(fields.next())};
-        if (!fields.good() || !is_job_id(entry.id)) return std::nullopt;
+        if (!fields.good() || !parse_job_id(entry.id)) return std::nullopt;
         row.entries.push_back(std::move(entry));
     }
     if (!fields.good() || !fields.ended()) return std::nullopt;

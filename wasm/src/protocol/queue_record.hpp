@@ -2,7 +2,8 @@
 //
 // The rows of the queue q, an escaped name:
 //   q/h                     the head
-//   q/r/<kind>/<place>      a job that may run; place: priority and rank, in the order of running
+//   q/r/<kind>/<place>      a job that may run; place: priority and rank, in the order of running.
+//                           Or a batch, under the place of the last of them
 //   q/w/<due>/<id>          a job that waits for a time
 //   q/k/<key>               where the job of that key is: the rest of its row's key after "q/"
 //   q/s/<slot>              what a slot has claimed
@@ -12,8 +13,10 @@
 //   q/p/<id>, q/o/<tab>/<id>
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,10 +84,24 @@ struct Job {
 };
 std::string format_job(const Job& job);
 std::optional<Job> parse_job(std::string_view text);
+
+/// Most that are in one row: who settles one of them writes the others again.
+constexpr std::size_t batch_jobs_max = 64;
+/// And bytes of their payloads, but of the first.
+constexpr std::size_t batch_bytes_max = 8'192;
+/// How many of these, from the first on, can be one row: one, or as many as were accepted together.
+/// Those have no key, and are alike in all but payload, and serial and rank, which are one apart.
+std::size_t batch_of(std::span<const Job> jobs);
+/// Of a batch "1;n;", the first of them without its payload, and of each "length;payload", in
+/// bytes. -n: the serials fall. Of one job as format_job().
+std::string format_jobs(std::span<const Job> batch);
+/// Empty: it cannot be read.
+std::vector<Job> parse_jobs(std::string_view text);
+
 /// The job as handlers and lists are told of it.
 JobInfo info_of(const Job& job, JobInfo::State state);
 
-/// "1;turn;tab" and place and id of each claimed job.
+/// "1;turn;tab" and, of each row that is claimed, its place and the id of its first job.
 struct SlotRow {
     struct Entry {
         std::string place;

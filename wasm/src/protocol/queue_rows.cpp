@@ -47,9 +47,13 @@ std::string queue_value_key(const std::string& queue, std::string_view rest) {
 
 std::string QueueRows::key(std::string_view rest) const { return concat({queue, "/", rest}); }
 
-std::int64_t QueueRows::now_ms() const {
+std::int64_t QueueRows::now_ms() {
     // From 1: nothing but 0 says that a job does not wait.
-    return static_cast<std::int64_t>(std::clamp(context.world.clock().now_ms(), 1.0, 0x1p51));
+    if (began_ms == 0) {
+        const auto clock_ms = context.world.clock().now_ms();
+        began_ms = static_cast<std::int64_t>(std::clamp(clock_ms, 1.0, 0x1p51));
+    }
+    return began_ms;
 }
 
 // --- The head -----------------------------------------------------------------------------------
@@ -74,22 +78,24 @@ Task<void> QueueRows::make_head(const Row* unreadable) {
 }
 
 Task<QueueHead> QueueRows::counted(QueueHead of) {
+    of.count = of.delayed = 0;
     for (const std::string_view part : {"r/", "w/"}) {
         const auto rows = co_await transaction.list(Store::jobs, key(part));
         for (const auto& row : rows) {
-            const auto job = parse_job(row.value);
-            if (!job) continue;
-            ++of.count;
-            of.delayed += job->due_ms > 0 ? 1 : 0;
-            of.front = std::min(of.front, job->rank);
-            of.back = std::max(of.back, job->rank + 1);
-            if (!of.kind(job->kind)) of.kinds.push_back({job->kind});
+            const auto jobs = parse_jobs(row.value);
+            if (jobs.empty()) continue;
+            of.count += static_cast<std::int64_t>(jobs.size());
+            of.delayed += jobs.front().due_ms > 0 ? 1 : 0;
+            of.front = std::min(of.front, jobs.front().rank);
+            of.back = std::max(of.back, jobs.back().rank + 1);
+            if (!of.kind(jobs.front().kind)) of.kinds.push_back({jobs.front().kind});
         }
     }
     co_return of;
 }
 
-void QueueRows::write_head() {
+Task<void> QueueRows::write_head() {
+    if (spoilt) head = co_await counted(std::move(head));
     ++head.version;
     transaction.put(Store::jobs, key("h"), format_queue_head(head));
     stamp_events();
@@ -113,20 +119,25 @@ void QueueRows::set_aside(const Row& row) {
 
 // --- Jobs ---------------------------------------------------------------------------------------
 
-std::optional<Job> QueueRows::job_of(const Row& row) {
-    auto job = parse_job(row.value);
-    if (job && key(job->place()) == row.key) return job;
+std::vector<Job> QueueRows::jobs_of(const Row& row) {
+    auto jobs = parse_jobs(row.value);
+    if (!jobs.empty() && key(jobs.back().place()) == row.key) return jobs;
     set_aside(row);
-    head.count = std::max<std::int64_t>(head.count - 1, 0);
-    touched = true;
-    return std::nullopt;
+    touched = spoilt = true;
+    return {};
 }
 
-Task<std::optional<Job>> QueueRows::read_job(std::string place, std::string id) {
+std::optional<Job> QueueRows::job_of(const Row& row) {
+    auto jobs = jobs_of(row);
+    if (jobs.size() != 1) return std::nullopt;
+    return std::move(jobs.front());
+}
+
+Task<std::vector<Job>> QueueRows::read_jobs(std::string place, std::string id) {
     const auto row = co_await transaction.get(Store::jobs, key(place));
-    auto job = row ? job_of(*row) : std::nullopt;
-    if (!job || job->id != id) co_return std::nullopt;
-    co_return job;
+    auto jobs = row ? jobs_of(*row) : std::vector<Job>();
+    if (!jobs.empty() && jobs.front().id != id) jobs.clear();
+    co_return jobs;
 }
 
 Task<void> QueueRows::read_value(Job& job) {
@@ -136,33 +147,40 @@ Task<void> QueueRows::read_value(Job& job) {
     if (row && !row->foreign) job.payload.text = std::move(row->value);
 }
 
-void QueueRows::put(const Job& job) {
-    const auto place = job.place();
-    transaction.put(Store::jobs, key(place), format_job(job));
-    if (auto* const kind = head.kind(job.kind); kind && job.due_ms == 0) {
+void QueueRows::put(std::span<const Job> batch) {
+    const auto& last = batch.back();
+    const auto place = last.place();
+    transaction.put(Store::jobs, key(place), format_jobs(batch));
+    if (auto* const kind = head.kind(last.kind); kind && last.due_ms == 0) {
         kind->first = std::min(kind->first, place.substr(place.size() - order_digits));
     } else if (!kind) {
-        admit_kind(job.kind);
+        admit_kind(last.kind);
     }
-    if (!job.key.empty()) {
-        transaction.put(Store::jobs, key(concat({"k/", escaped(job.key)})), place);
+    if (!last.key.empty()) {
+        transaction.put(Store::jobs, key(concat({"k/", escaped(last.key)})), place);
     }
     touched = true;
 }
 
-void QueueRows::remove_row(const Job& job) {
-    if (!removed) transaction.remove(Store::jobs, key(job.place()));
+void QueueRows::put_all(std::span<const Job> jobs) {
+    while (!jobs.empty()) {
+        const auto count = batch_of(jobs);
+        put(jobs.first(count));
+        jobs = jobs.subspan(count);
+    }
+}
+
+void QueueRows::take(std::string_view place) {
+    transaction.remove(Store::jobs, key(place));
     touched = true;
 }
 
 void QueueRows::move(const Job& from, const Job& to) {
-    remove_row(from);
     head.delayed += (to.due_ms > 0 ? 1 : 0) - (from.due_ms > 0 ? 1 : 0);
     put(to);
 }
 
 void QueueRows::forget(const Job& job, bool keep_payload) {
-    remove_row(job);
     if (!job.key.empty()) {
         transaction.remove(Store::jobs, key(concat({"k/", escaped(job.key)})));
     }
@@ -171,6 +189,7 @@ void QueueRows::forget(const Job& job, bool keep_payload) {
     }
     if (job.due_ms > 0) --head.delayed;
     head.count = std::max<std::int64_t>(head.count - 1, 0);
+    touched = true;
 }
 
 /// Whom it concerns in other tabs finds it in the store, whatever becomes of messages.
@@ -241,15 +260,17 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
     }
 }
 
-void QueueRows::give_back(Job job, bool sparing) {
-    sparing = sparing && !job.at_most_once;
-    job.lost_workers += sparing ? 0 : 1;
-    if (job.at_most_once || job.lost_workers >= lost_workers_max) {
-        bury(std::move(job), lost_error());
+void QueueRows::give_back(std::vector<Job> batch, bool sparing) {
+    const auto& last = batch.back();
+    sparing = sparing && !last.at_most_once;
+    for (auto& job : batch) job.lost_workers += sparing ? 0 : 1;
+    if (last.at_most_once || last.lost_workers >= lost_workers_max) {
+        take(last.place());
+        for (auto& job : batch) bury(std::move(job), lost_error());
         return;
     }
-    if (!sparing) put(job);
-    changes.add(QueueEvent::Kind::returned, {job.id});
+    if (!sparing) put(batch);
+    for (const auto& job : batch) changes.add(QueueEvent::Kind::returned, {job.id});
 }
 
 void QueueRows::cancel(const Job& job) {
@@ -272,6 +293,7 @@ Task<std::optional<double>> QueueRows::promote() {
         auto ready = *job;
         ready.due_ms = 0;
         ++head.edits;  // it may come between jobs that are claimed
+        take(job->place());
         move(*job, ready);
     }
     // There may be more: at once, but not in this transaction.
@@ -336,14 +358,26 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
         ++head.delayed;
     }
     ++head.count;
-    put(job);
+    touched = true;
     if (job.payload.by_value) {
         transaction.put(Store::data, queue_value_key(queue, concat({"p/", job.id})),
                         job.payload.text);
     }
-    if (!spec.key.empty()) places[spec.key] = job.place();
     request.receipt = {job.id, false, 0};
     changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+    if (spec.key.empty()) {
+        fresh.push_back(std::move(job));
+    } else {
+        put(job);  // another request may join it
+        places[spec.key] = job.place();
+    }
+}
+
+void QueueRows::put_fresh() {
+    // Of a queue that is lifo the last comes first.
+    std::stable_sort(fresh.begin(), fresh.end(),
+                     [](const Job& a, const Job& b) { return a.rank < b.rank; });
+    put_all(std::exchange(fresh, {}));
 }
 
 std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
@@ -413,6 +447,7 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
         job.due_ms = job.delay_ms > 0 ? now_ms() + job.delay_ms : 0;
         job.optional = job.optional && spec.optional;
         job.at_most_once = job.at_most_once || spec.at_most_once;
+        take(place);
         move(*found, job);
         places[job.key] = job.place();
     }

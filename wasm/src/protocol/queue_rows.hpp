@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,7 +15,7 @@
 namespace tabacus {
 
 /// How many jobs a slot claims at once at most.
-constexpr std::size_t ahead_max = 256;
+constexpr std::size_t ahead_max = 1024;
 
 /// What all queues of a tab share.
 struct QueueContext {
@@ -27,7 +28,7 @@ struct QueueContext {
 struct QueueChanges {
     std::vector<QueueEvent> events;
     /// Of jobs that this tab waits for.
-    std::vector<std::pair<std::string, JobOutcome>> outcomes;
+    JobOutcomes outcomes;
 
     /// One more field of the last event, if it is of that kind; else of another event.
     void add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields);
@@ -56,44 +57,56 @@ struct QueueRows {
     /// By id, once somebody has asked: where it runs, as its slot's first does; empty of one that
     /// is claimed ahead.
     std::optional<std::map<std::string, std::string>> claimed = {};
+    /// Accepted, and not written yet: those that come together share a row.
+    std::vector<Job> fresh = {};
     // NOLINTEND(readability-redundant-member-init)
-    bool touched = false;  // the head, or what it counts
-    bool removed = false;  // the rows of jobs that end are removed already
+    bool touched = false;       // the head, or what it counts
+    bool spoilt = false;        // what the head counts is not known any more
+    std::int64_t began_ms = 0;  // now_ms(), once somebody has asked
 
     [[nodiscard]] std::string key(std::string_view rest) const;
-    [[nodiscard]] std::int64_t now_ms() const;
+    /// The same for the whole transaction.
+    [[nodiscard]] std::int64_t now_ms();
 
     /// Before anything else but reads.
     Task<void> read_head();
     /// After everything else.
-    void write_head();
+    Task<void> write_head();
     /// In its place, where nothing has changed that it tells.
     void stamp_events();
-    /// Nothing of a row that is not there, is another job's, or cannot be read; that is set aside.
-    Task<std::optional<Job>> read_job(std::string place, std::string id);
+    /// Nothing of a row that is not there, begins with another job, or cannot be read; that is set
+    /// aside.
+    Task<std::vector<Job>> read_jobs(std::string place, std::string id);
+    std::vector<Job> jobs_of(const Row& row);
+    /// Of one that is in no batch.
     std::optional<Job> job_of(const Row& row);
     /// The value of a payload that is no text.
     Task<void> read_value(Job& job);
 
+    /// What is accepted is written by put_fresh().
     Task<void> enqueue(std::vector<QueueRequest*> requests);
+    void put_fresh();
     /// Why no further job of this kind is let in, if so.
     std::optional<Error> refusal_of(const std::string& kind);
     /// False: there are too many kinds.
     bool admit_kind(const std::string& kind);
     /// Before so many jobs of other kinds are let in, where there is no room: some may have left.
     Task<void> recount_kinds(std::size_t more);
-    void put(const Job& job);
-    void remove_row(const Job& job);
-    /// From one place to another.
+    /// In one row, which batch_of() allows.
+    void put(std::span<const Job> batch);
+    void put(const Job& job) { put(std::span(&job, 1)); }
+    /// In as few rows as can be.
+    void put_all(std::span<const Job> jobs);
+    /// Takes the row away. What becomes of its jobs is said by one of these for each:
+    void take(std::string_view place);
     void move(const Job& from, const Job& to);
-
-    // How a job ends. Each removes it.
     void done(const Job& job, const JobOutcome& outcome);
     void bury(Job job, std::string_view error);
     /// An attempt failed: again, later, or never.
     void failed(Job job, const JobOutcome& outcome);
-    /// Its worker was lost. `sparing`: that is not counted, where the row can stay as it is.
-    void give_back(Job job, bool sparing);
+    /// A row whose worker was lost: it stays, or is taken away. `sparing`: that is not counted,
+    /// where the row can stay as it is.
+    void give_back(std::vector<Job> batch, bool sparing);
     void cancel(const Job& job);
 
     /// Those whose time has come may run. Returns when the next one's comes.

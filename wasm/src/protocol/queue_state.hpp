@@ -71,9 +71,18 @@ struct Queue::Run {
     }
 };
 
+/// One of a claim's jobs that has ended, and is not settled.
 struct Queue::Finished {
-    Job job;
+    std::size_t at;  // in Claim::jobs
     JobOutcome outcome;
+};
+
+/// A row of jobs that a slot has claimed: nobody else touches it, but who cancels.
+struct Queue::ClaimedRow {
+    std::string place;
+    std::size_t first;  // in Claim::jobs
+    std::size_t count;
+    bool gone;  // somebody has
 };
 
 /// A slot that this tab has, from the grant of its lock to its release.
@@ -81,23 +90,25 @@ struct Queue::Claim {
     explicit Claim(int number) : slot(number) {}
     int slot;
     Held held;
-    bool fresh = true;         // what the former holder has claimed is not given back yet
-    bool strict = false;       // the next job is to begin at most once
-    std::size_t ahead = 1;     // how many to claim
-    std::int64_t edits = 0;    // QueueHead::edits when the claimed jobs were read
-    bool gapless = false;      // they were all that was there, from the first to the last
-    double taken_ms = 0;       // since when it is held
-    bool worked = false;       // a job has been run
-    bool other_kinds = false;  // there are jobs that this tab does not handle
-    bool again = false;        // nothing was claimed, and yet something is there
-    std::uint64_t stirs = 0;   // Queue::stirs_ when it claimed
-    std::vector<SlotRow::Entry> recorded;  // what the slot's row has
-    std::optional<Job> current;            // begun, and not ended
+    bool fresh = true;             // what the former holder has claimed is not given back yet
+    bool strict = false;           // the next job is to begin at most once
+    std::size_t ahead = 1;         // how many to claim
+    std::size_t per_row = 1;       // how many jobs a row had, when it last claimed
+    std::int64_t edits = 0;        // QueueHead::edits when the claimed jobs were read
+    bool gapless = false;          // they were all that was there, from the first to the last
+    double taken_ms = 0;           // since when it is held
+    bool worked = false;           // a job has been run
+    bool other_kinds = false;      // there are jobs that this tab does not handle
+    bool again = false;            // nothing was claimed, and yet something is there
+    std::uint64_t stirs = 0;       // Queue::stirs_ when it claimed
+    std::vector<Job> jobs;         // claimed together, in their order
+    std::vector<ClaimedRow> rows;  // of these, those that the slot has
+    std::vector<SlotRow::Entry> recorded;  // the same, as the slot's row has them
+    std::optional<std::size_t> current;    // of `jobs`: begun, and not ended
     std::vector<Finished> finished;        // and not settled
     std::vector<Finished> unsettled;       // after those, one by one: the disk is full
     std::size_t unfit = 0;                 // of them, the last: not even alone they fit
     bool sparing = false;                  // what is given back is not written anew
-    std::vector<Job> ahead_jobs;           // claimed, and not begun
     std::shared_ptr<std::weak_ptr<Run>> run = std::make_shared<std::weak_ptr<Run>>();
 };
 
@@ -107,8 +118,9 @@ struct Queue::Turn {
     std::string id;  // an identifier: tells in the slot's row whether it has committed
     QueueChanges changes;
     std::vector<Job> claimed;
-    std::vector<SlotRow::Entry> entries;
-    std::vector<int> orphans;  // slots beyond the agreed number that have jobs
+    std::vector<ClaimedRow> rows;         // of these, or of what stays claimed of those before
+    std::vector<SlotRow::Entry> entries;  // the same, as the slot's row has them
+    std::vector<int> orphans;             // slots beyond the agreed number that have jobs
     std::optional<double> next_due_ms;
     std::optional<std::size_t> refused;  // of Claim::finished: what it gives is
     std::int64_t edits = 0;

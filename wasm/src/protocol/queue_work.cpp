@@ -41,8 +41,6 @@ std::size_t written_by(const Job& job, const JobOutcome& outcome) {
     return size;
 }
 
-SlotRow::Entry entry_of(const Job& job) { return {job.place(), job.id}; }
-
 void add_running(QueueChanges& changes, const Job& job) {
     changes.add(QueueEvent::Kind::running,
                 {job.id, job.key, job.kind, format_decimal(job.attempts + 1)});
@@ -183,7 +181,7 @@ Task<void> Queue::serve(Claim& claim) {
             if (!claim.held.held()) co_return;
             co_await fail(error);
         }
-        if (claim.ahead_jobs.empty()) {
+        if (claim.jobs.empty()) {
             if (claim.again) continue;
             if (yields) stir();
             co_return;
@@ -206,11 +204,13 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         if (!taken && !co_await overcome(claim, turn, taken.error(), tried)) continue;
         claim.fresh = false;
         claim.finished.clear();
+        claim.rows = std::move(turn.rows);
         claim.recorded = std::move(turn.entries);
-        claim.ahead_jobs = std::move(turn.claimed);
         claim.strict = claim.again = turn.strict;
         claim.other_kinds = turn.other_kinds;
         if (!claim.current && last) {
+            claim.jobs = std::move(turn.claimed);
+            if (!claim.rows.empty()) claim.per_row = claim.jobs.size() / claim.rows.size();
             claim.edits = turn.edits;
             claim.gapless = turn.gapless;
         }
@@ -242,9 +242,11 @@ bool Queue::narrow(Claim& claim) {
     auto& finished = claim.finished;
     if (finished.empty()) return claim.fresh && !std::exchange(claim.sparing, true);
     if (finished.size() > 1) {
-        std::stable_sort(finished.begin(), finished.end(), [](const auto& a, const auto& b) {
-            return written_by(a.job, a.outcome) < written_by(b.job, b.outcome);
-        });
+        const auto size = [&](const Finished& one) {
+            return written_by(claim.jobs[one.at], one.outcome);
+        };
+        std::stable_sort(finished.begin(), finished.end(),
+                         [&](const auto& a, const auto& b) { return size(a) < size(b); });
         claim.unsettled = std::exchange(finished, {});
         claim.unfit = 0;
     } else if (finished.front().outcome.kind == JobOutcome::Kind::done) {
@@ -319,14 +321,15 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
     const auto refusal = co_await settle(rows, claim, turn);
     if (refusal) co_await fail(*refusal);
-    if (claim.current) hold_current(claim, turn);
-    for (const auto& later : claim.unsettled) turn.entries.push_back(entry_of(later.job));
     turn.paused = rows.head.paused != QueueHead::Paused::no;
     if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
-    note_returned(claim, turn);
     turn.other_kinds = std::any_of(rows.head.kinds.begin(), rows.head.kinds.end(),
                                    [&](const auto& kind) { return !handles(kind.name); });
-    rows.touched ? rows.write_head() : rows.stamp_events();
+    if (rows.touched) {
+        co_await rows.write_head();
+    } else {
+        rows.stamp_events();
+    }
     turn.edits = rows.head.edits;
     turn.version = rows.head.version;
     turn.count = rows.head.count;
@@ -352,9 +355,9 @@ Task<void> Queue::recover(QueueRows& rows, const Claim& claim, const std::vector
     for (auto& [place, asked] : reads) {
         auto& [id, read] = asked;
         const auto found = co_await std::move(read);
-        auto job = found ? rows.job_of(*found) : std::nullopt;
+        auto jobs = found ? rows.jobs_of(*found) : std::vector<Job>();
         rows.touched = true;  // the slot's row shall be written
-        if (job && job->id == id) rows.give_back(std::move(*job), claim.sparing);
+        if (!jobs.empty() && jobs.front().id == id) rows.give_back(std::move(jobs), claim.sparing);
     }
 }
 
@@ -374,7 +377,7 @@ void Queue::sweep(QueueRows& rows, const std::vector<Row>& outcomes) {
 void Queue::remove_finished(QueueRows& rows, const Claim& claim) {
     std::map<std::string, std::pair<std::string, std::string>> ranges;  // by all but the rank
     for (const auto& finished : claim.finished) {
-        const auto place = finished.job.place();
+        const auto place = claim.jobs[finished.at].place();
         auto& [first, last] = ranges[place.substr(0, place.size() - rank_digits)];
         if (first.empty() || place < first) first = place;
         last = std::max(last, place);
@@ -384,11 +387,74 @@ void Queue::remove_finished(QueueRows& rows, const Claim& claim) {
     }
 }
 
+std::vector<Queue::Fate> Queue::fates_of(const Claim& claim) {
+    std::vector fates(claim.jobs.size(), Fate::returned);
+    for (const auto& one : claim.finished) fates[one.at] = Fate::ended;
+    for (const auto& one : claim.unsettled) fates[one.at] = Fate::stays;
+    if (claim.current) fates[*claim.current] = Fate::runs;
+    return fates;
+}
+
+/// What was cancelled meanwhile has gone: nothing of it counts. Others may wait for what is left.
+Task<std::vector<Queue::Fate>> Queue::look_anew(QueueRows& rows, Claim& claim,
+                                                std::vector<Fate> fates) {
+    std::vector<Async<std::optional<Row>>> reads;
+    reads.reserve(claim.rows.size());
+    for (const auto& row : claim.rows) {
+        reads.push_back(rows.transaction.get(Store::jobs, rows.key(row.place)));
+    }
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        auto& row = claim.rows[i];
+        const auto found = co_await std::move(reads[i]);
+        const auto jobs = found ? rows.jobs_of(*found) : std::vector<Job>();
+        row.gone = jobs.size() != row.count || jobs.front().id != claim.jobs[row.first].id;
+        for (auto at = row.first; at < row.first + row.count; ++at) {
+            if (!row.gone) claim.jobs[at] = jobs[at - row.first];
+            const bool ends = fates[at] == Fate::ended || fates[at] == Fate::returned;
+            if (row.gone && ends) fates[at] = Fate::gone;
+        }
+    }
+    co_return fates;
+}
+
+/// Leaves of each claimed row what has not ended, in rows that are claimed still or not any more.
+void Queue::part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& fates, bool removed,
+                 Turn& turn) {
+    for (const auto& row : claim.rows) {
+        const auto end = row.first + row.count;
+        for (auto at = row.first; at < end;) {
+            const auto fate = fates[at];
+            auto next = at + 1;
+            while (next < end && fates[next] == fate) ++next;
+            const auto jobs = std::span(claim.jobs).subspan(at, next - at);
+            if (fate == Fate::ended && next == end && !removed) rows.take(row.place);
+            const bool is_left = fate != Fate::ended && fate != Fate::gone;
+            if (is_left && !row.gone && jobs.size() < row.count) rows.put(jobs);
+            if (fate == Fate::runs || fate == Fate::stays) {
+                // What runs comes first.
+                turn.rows.insert(fate == Fate::runs ? turn.rows.begin() : turn.rows.end(),
+                                 {jobs.back().place(), at, jobs.size(), row.gone});
+            }
+            if (fate == Fate::returned) {
+                for (const auto& job : jobs) turn.changes.add(QueueEvent::Kind::returned, {job.id});
+            }
+            at = next;
+        }
+    }
+    for (const auto& row : turn.rows) {
+        turn.entries.push_back({row.place, claim.jobs[row.first].id});
+    }
+}
+
 /// Returns why what a job gives was refused; nothing may be committed then.
-Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Turn& turn) {
+Task<std::optional<Error>> Queue::settle(QueueRows& rows, Claim& claim, Turn& turn) {
     const bool edited = rows.head.edits != claim.edits;
+    auto fates = fates_of(claim);
+    if (edited) fates = co_await look_anew(rows, claim, std::move(fates));
     const bool ranges = claim.gapless && !edited;
     if (ranges) remove_finished(rows, claim);
+    part(rows, claim, fates, ranges, turn);
+    if (claim.current) hold_current(claim, turn);
     // Those that failed first: what follows the others may take their kinds for gone.
     std::vector<std::size_t> numbers(claim.finished.size());
     std::iota(numbers.begin(), numbers.end(), std::size_t{0});
@@ -396,17 +462,14 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Tu
         return claim.finished[number].outcome.kind != JobOutcome::Kind::done;
     });
     for (const auto number : numbers) {
-        const auto& [claimed, outcome] = claim.finished[number];
-        rows.removed = ranges;
-        auto job = std::optional(claimed);
-        if (edited) job = co_await rows.read_job(claimed.place(), claimed.id);
-        if (!job) continue;  // cancelled meanwhile: nothing of it counts
+        const auto& [at, outcome] = claim.finished[number];
+        const auto& job = claim.jobs[at];
+        if (fates[at] == Fate::gone) continue;
         if (outcome.kind != JobOutcome::Kind::done) {
-            rows.failed(std::move(*job), outcome);
+            rows.failed(job, outcome);
             continue;
         }
-        rows.done(*job, outcome);
-        rows.removed = false;
+        rows.done(job, outcome);
         if (outcome.next.empty()) continue;
         std::vector<QueueRequest> next(outcome.next.size());
         std::vector<QueueRequest*> requests;
@@ -422,24 +485,22 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, const Claim& claim, Tu
             co_return request.refusal;
         }
     }
-    rows.removed = false;
+    rows.put_fresh();
     co_return std::nullopt;
 }
 
-/// Claimed ahead and not begun: others may take them.
-void Queue::note_returned(const Claim& claim, Turn& turn) {
-    std::set<std::string_view> kept;
-    for (const auto& entry : turn.entries) kept.insert(entry.id);
-    for (const auto& finished : claim.finished) kept.insert(finished.job.id);
-    for (const auto& entry : claim.recorded) {
-        if (!kept.contains(entry.id)) turn.changes.add(QueueEvent::Kind::returned, {entry.id});
-    }
+/// The job that runs stays claimed. If it was claimed ahead, others hear that it has begun.
+void Queue::hold_current(const Claim& claim, Turn& turn) {
+    const auto& job = claim.jobs[*claim.current];
+    if (!claim.recorded.empty() && claim.recorded.front().id == job.id) return;
+    add_running(turn.changes, job);
+    end_running(turn.changes, claim.slot);
 }
 
-/// Of the jobs that may run, of the kinds that this tab handles: by priority and rank, at least the
-/// first `limit` of them all. What a spoilt head hides is looked for every now and then.
+/// Rows of jobs that may run, of the kinds that this tab handles: by priority and rank, at least
+/// the first `limit` of them all. What a spoilt head hides is looked for every now and then.
 Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows,
-                                                                 std::uint32_t limit) {
+                                                                 std::size_t limit) {
     const auto now_ms = parts_.world.clock().monotonic_ms();
     const bool all = !searched_ms_ || now_ms - *searched_ms_ >= work_again_ms;
     if (all) searched_ms_ = now_ms;
@@ -449,7 +510,8 @@ Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows
         if (all) kind.first.clear();
         const auto prefix = rows.key(kind_prefix(kind.name));
         const auto from = concat({prefix, kind.first});
-        reads.emplace_back(&kind, rows.transaction.list(Store::jobs, prefix, limit, from));
+        reads.emplace_back(&kind, rows.transaction.list(Store::jobs, prefix,
+                                                        static_cast<std::uint32_t>(limit), from));
     }
     std::vector<std::pair<std::string, Row>> found;
     for (auto& [kind, read] : reads) {
@@ -481,32 +543,42 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
         if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
     }
     turn.gapless = busy.empty();
-    const auto found =
-        co_await first_rows(rows, static_cast<std::uint32_t>(claim.ahead + busy.size()));
+    const auto limit = (claim.ahead + claim.per_row - 1) / claim.per_row + busy.size();
+    const auto found = co_await first_rows(rows, limit);
     for (const auto& [order, row] : found) {
         if (turn.claimed.size() == claim.ahead) break;
-        auto job = rows.job_of(row);
-        if (!job || busy.contains(job->id)) continue;
-        if (alone(*job)) {
-            turn.strict = turn.claimed.empty() && job->at_most_once && !claim.strict &&
-                          options_.durability != Durability::strict;
-            if (!turn.claimed.empty() || turn.strict) break;
-            co_await rows.read_value(*job);
+        auto jobs = rows.jobs_of(row);
+        if (jobs.empty() || busy.contains(jobs.front().id)) continue;
+        const bool single = alone(jobs.front());
+        const auto count = single ? 1 : std::min(jobs.size(), claim.ahead - turn.claimed.size());
+        // No row is parted but for the first.
+        if (!turn.claimed.empty() && (single || count < jobs.size())) break;
+        if (single) {
+            const bool once = jobs.front().at_most_once;
+            turn.strict = once && !claim.strict && options_.durability != Durability::strict;
+            if (turn.strict) break;
+            co_await rows.read_value(jobs.front());
         }
-        turn.entries.push_back(entry_of(*job));
-        add_running(rows.changes, *job);
-        turn.claimed.push_back(std::move(*job));
-        if (alone(turn.claimed.back())) break;
+        claim_first(rows, std::move(jobs), count, turn);
+        if (single) break;
     }
     if (!turn.claimed.empty()) end_running(rows.changes, claim.slot);
 }
 
-/// The job that runs stays claimed. If it was claimed ahead, others hear that it has begun.
-void Queue::hold_current(const Claim& claim, Turn& turn) {
-    turn.entries.push_back(entry_of(*claim.current));
-    if (!claim.recorded.empty() && claim.recorded.front().id == claim.current->id) return;
-    add_running(turn.changes, *claim.current);
-    end_running(turn.changes, claim.slot);
+/// So many of the row's jobs. What is left of it is another row.
+void Queue::claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Turn& turn) {
+    const auto first = std::span(jobs).first(count);
+    if (count < jobs.size()) {
+        rows.put(first);
+        rows.put(std::span(jobs).subspan(count));
+    }
+    const auto place = first.back().place();
+    turn.rows.push_back({place, turn.claimed.size(), count, false});
+    turn.entries.push_back({place, first.front().id});
+    for (auto& job : first) {
+        add_running(rows.changes, job);
+        turn.claimed.push_back(std::move(job));
+    }
 }
 
 // --- Running ------------------------------------------------------------------------------------
@@ -560,7 +632,7 @@ Task<void> Queue::be_late(std::weak_ptr<bool> late) {
 
 /// One after another, as long as they are short. Leaves them in `finished`.
 Task<void> Queue::run_all(Claim& claim) {
-    const auto jobs = std::exchange(claim.ahead_jobs, {});
+    const auto& jobs = claim.jobs;
     const auto began_ms = parts_.world.clock().monotonic_ms();
     const auto late = std::make_shared<bool>(false);
     if (jobs.size() > 1) parts_.scope.spawn(be_late(late));
@@ -570,12 +642,13 @@ Task<void> Queue::run_all(Claim& claim) {
     bool alone = false;  // nothing else of the slot is claimed or unsettled
     bool overtaken = false;
     std::size_t begun = 0;
-    for (const auto& job : jobs) {
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+        const auto& job = jobs[at];
         // Jobs that do not wait for anything leave no turn for timers.
         if (begun > 0 && (!quick() || alone || overtaken || claim.stirs != stirs_)) break;
         if (!working() || !handles(job.kind) || !claim.held.held()) break;
         ++begun;
-        claim.current = job;
+        claim.current = at;
         const auto run = begin(job);
         *claim.run = run;
         while (!run->ended) {
@@ -590,7 +663,7 @@ Task<void> Queue::run_all(Claim& claim) {
         claim.current.reset();
         if (run->lost) break;
         const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
-        claim.finished.push_back({job, std::move(run->outcome)});
+        claim.finished.push_back({at, std::move(run->outcome)});
         if (failed && options_.pause_on_failure) break;  // nothing else begins
         const auto& next = claim.finished.back().outcome.next;
         overtaken =
