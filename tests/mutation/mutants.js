@@ -633,6 +633,14 @@ const QUEUES = [
     },
     {
         ...of('queue_work.cpp'),
+        name: 'trust-the-slot',
+        fault: 'a worker does not look whether its slot was taken over',
+        find: '(!claim.fresh && last_turn != claim.turn)',
+        replace: 'false',
+        test: 'queue: who is robbed of its slot, and has not heard of it, settles nothing',
+    },
+    {
+        ...of('queue_work.cpp'),
         name: 'remove-what-is-between',
         fault: 'jobs that another slot runs leave with those around them',
         find: 'const bool ranges = claim.gapless && !edited;',

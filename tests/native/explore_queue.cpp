@@ -33,6 +33,7 @@ constexpr std::array explored_faults = {
 constexpr Faults sparing_faults = {Fault::kill, Fault::freeze, Fault::throttle, Fault::bfcache,
                                    Fault::close_connection};
 constexpr std::uint32_t sampled_faults = 3;
+constexpr std::uint64_t robbed_seeds = 10'000;
 
 /// What each tab enqueues in its first turn, and how all of them work.
 struct QueuePlan {
@@ -43,6 +44,7 @@ struct QueuePlan {
     // NOLINTEND(readability-redundant-member-init)
     bool at_most_once = false;
     bool alike = false;          // those of a tab share a row
+    int robberies = 0;           // of a slot, by somebody who lets it go
     bool database_lost = false;  // it may be: what it held is gone
     bool quota = false;          // may be exceeded: then jobs are accepted one by one
 };
@@ -74,6 +76,7 @@ class QueueClient {
         scope_.spawn(leave());
     }
     void work() { page_.work(); }
+    void rob() { page_.rob(0); }
     /// What it was told of each of its jobs.
     void tell(std::map<std::string, std::vector<JobOutcome::Kind>>& told) const {
         for (const auto& [id, payload] : names_) {
@@ -135,6 +138,12 @@ class QueuePlay final : public lab::Play {
             auto& client = open(origin);
             members_.back().tab->post([&client, specs = specs_of(i)] { client.live(specs); });
         }
+        if (plan_.robberies == 0) return;
+        auto& thief = open(origin);
+        thief.done = true;
+        for (int i = 0; i < plan_.robberies; ++i) {
+            members_.back().tab->post([&thief] { thief.rob(); });
+        }
     }
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
         const auto& [running, most, begun, order, accepted, outcomes] = books_.judge;
@@ -155,6 +164,8 @@ class QueuePlay final : public lab::Play {
         return all.value();
     }
     std::string after_step() override {
+        // Who is robbed may hear of it after the next one has begun.
+        if (plan_.robberies > 0) return "";
         const auto most = static_cast<int>(books_.judge.most_running);
         return most > plan_.options.concurrency ? "more run than agreed" : "";
     }
@@ -293,7 +304,18 @@ void exhaust_queue(const QueuePlan& plan, Faults faults, lab::Bound bound) {
     CHECK(search.exhausted());
 }
 
-/// Runs by chance, with up to three faults each. What none of them ends in is no live-lock.
+/// A run by chance.
+void sample_once(const QueuePlan& plan, Faults faults, std::uint64_t seed, int& failed) {
+    const auto most = faults.empty() ? 0U : sampled_faults;
+    const auto program = program_of_queue(plan, faults, most);
+    const auto outcome = lab::sample(program, seed, {.faults_max = most, .length = 300});
+    if (outcome.complaint.empty() && !outcome.cut) return;
+    ++failed;
+    UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
+    UNSCOPED_INFO(told_trace(program, outcome));
+}
+
+/// With up to three faults each. What none of them ends in is no live-lock.
 void sample_queue(QueuePlan plan, std::uint64_t first, std::uint64_t count) {
     int failed = 0;
     for (auto seed = first; seed < first + count; ++seed) {
@@ -304,13 +326,7 @@ void sample_queue(QueuePlan plan, std::uint64_t first, std::uint64_t count) {
         auto faults = sparing_faults;
         if (seed % 8 == 7) faults.insert(Fault::lose_database);
         if (seed % 8 > 2) faults.insert(Fault::quota);
-        const auto program = program_of_queue(plan, faults, sampled_faults);
-        const auto outcome =
-            lab::sample(program, seed, {.faults_max = sampled_faults, .length = 300});
-        if (outcome.complaint.empty() && !outcome.cut) continue;
-        ++failed;
-        UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
-        UNSCOPED_INFO(told_trace(program, outcome));
+        sample_once(plan, faults, seed, failed);
     }
     CHECK(failed == 0);
 }
@@ -343,6 +359,15 @@ TEST_CASE("queue: no schedule of two or three tabs loses, doubles or disorders a
     exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 0});
     for (const auto fault : explored_faults)
         exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 0});
+}
+
+TEST_CASE("queue: who is robbed of its slot, and has not heard of it, settles nothing") {
+    exhaust_queue({.jobs = {1, 1}, .robberies = 1}, {}, {.switches = 1});
+    int failed = 0;
+    for (std::uint64_t seed = 0; seed < robbed_seeds; ++seed) {
+        sample_once({.jobs = {2, 1}, .robberies = 1}, {}, seed, failed);
+    }
+    CHECK(failed == 0);
 }
 
 TEST_CASE("queue: the same at most once, with a fault") {

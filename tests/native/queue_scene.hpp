@@ -116,6 +116,12 @@ class QueuePage {
         }(queue_, std::move(then)));
     }
     Queue& queue() { return queue_; }
+    /// Takes the slot from whoever has it, and lets it go.
+    void rob(int slot) {
+        scope_.spawn([](LockTable& locks, std::string name) -> Task<void> {
+            const auto held = co_await locks.acquire(std::move(name), {.steal = true});
+        }(queues_.locks(), "queue/q/" + std::to_string(slot)));
+    }
     void close() { queues_.close(); }
     Scope& scope() { return scope_; }
 

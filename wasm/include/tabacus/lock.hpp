@@ -43,6 +43,9 @@ struct LockOptions {
     std::optional<double> max_hold_ms = std::nullopt;
     std::string label = {};                   // NOLINT(readability-redundant-member-init)
     std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
+    /// Exclusive without a token, and without the transaction that one takes: for who fences what
+    /// it writes by itself. Held::begin() is unavailable.
+    bool unfenced = false;
 
     /// Leaves of the time limit what is left once so much has passed.
     void spend(double spent_ms) {

@@ -3,9 +3,10 @@
 // It promises:
 //  - A job that was accepted is there until it is settled: done, given up as a dead letter, or
 //    cancelled. It is deleted by the transaction that settles it, and never before.
-//  - Settled once: the claim on a job is the newest grant of a lock (lock.hpp), checked in the
-//    transaction that settles, with all that the job enqueues after itself. A worker that lost its
-//    claim settles nothing.
+//  - Settled once: the claim on a job stands in the row of a slot, which only the holder of a lock
+//    (lock.hpp) writes. Each transaction of the holder finds that row as it left it, or does
+//    nothing; in one it settles a job, with all that the job enqueues after itself. A worker that
+//    lost its claim, and does not know, settles nothing.
 //  - At most `concurrency` claims at a time, of tabs that agree on the number and of workers that
 //    have not been told that they lost theirs.
 //  - at_most_once: the claim is on the disk before the job begins, and a job whose worker was lost
@@ -270,6 +271,8 @@ class Queue {
     void stir();
     Task<void> stir_at(double due_ms);
     Task<void> work(int slot);
+    Task<Held> take_slot(int slot);
+    void lose(Run& run, std::string_view reason);
     Task<void> rescue(int slot);
     Task<void> serve(Claim& claim);
     Task<void> settle_and_claim(Claim& claim, bool claiming);
@@ -278,9 +281,11 @@ class Queue {
     static bool narrow(Claim& claim);
     static void settle_next(Claim& claim);
     Task<bool> was_committed(Claim& claim, std::string turn);
-    Task<std::optional<SlotRow>> read_slot(Claim& claim);
+    Task<std::string> read_slot(Claim& claim);
     Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);
-    static Task<void> recover(QueueRows& rows, const Claim& claim, const std::vector<Row>& slots);
+    static std::optional<SlotRow> own_row(const QueueRows& rows, const Claim& claim,
+                                          const std::vector<Row>& slots);
+    static Task<void> recover(QueueRows& rows, const Claim& claim, const SlotRow& former);
     static void sweep(QueueRows& rows, const std::vector<Row>& outcomes);
     static Task<std::optional<Error>> settle(QueueRows& rows, Claim& claim, Turn& turn);
     static void remove_finished(QueueRows& rows, const Claim& claim);

@@ -40,7 +40,7 @@ struct LockClaim {
     std::string label;
     std::int64_t max_hold_ms = 0;
     std::int64_t lease_ms = 0;  // nothing where Web Locks exclude
-    std::int64_t tokens = 1;    // how many to reserve
+    std::int64_t tokens = 1;    // how many to reserve; where Web Locks exclude, perhaps none
 };
 
 /// A possession's tokens: from `next` to `last`.

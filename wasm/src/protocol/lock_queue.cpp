@@ -308,7 +308,7 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vect
     if (!grant->held) co_await fail(not_held(*grant));
     if (!grant->token || !context_.epochs.fenced()) {
         co_await fail(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
-                                                           : "a shared lock has no fence");
+                                                           : "a lock without a token has no fence");
     }
     Writing writing(grant);
     const auto possession = grant->possession;

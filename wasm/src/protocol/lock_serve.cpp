@@ -23,6 +23,8 @@ constexpr std::ptrdiff_t heard_of_tab_max = 1'000;
 constexpr std::size_t heard_max = 10'000;
 constexpr const char* only_tries = "t";
 
+std::int64_t tokens_of(const LockOptions& asked) { return asked.unfenced ? 0 : tokens_in_line; }
+
 }  // namespace
 
 Task<void> patience(World& world, double delay_ms) {
@@ -75,7 +77,7 @@ Task<void> LockQueue::obtain() {
         .if_available = asked.if_available,
         .claim = {.label = asked.label,
                   .max_hold_ms = static_cast<std::int64_t>(asked.max_hold_ms.value_or(0)),
-                  .tokens = context_.world.locks().available() ? tokens_in_line : 1},
+                  .tokens = context_.world.locks().available() ? tokens_of(asked) : 1},
         .ticket = place.ticket};
     if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
     auto outcome =
@@ -328,7 +330,8 @@ Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
     co_await soon();
     if (over()) co_return;
     context_.post(LockMessage::Kind::taken, key_);
-    const bool fenced = possession->mode == LockMode::exclusive && context_.epochs.fenced();
+    const bool fenced = possession->mode == LockMode::exclusive && context_.epochs.fenced() &&
+                        !possession->tokens.grant.empty();
     if (!fenced || possession->tokens.recorded) co_return;
     co_await clock.sleep(keep_ms);
     if (over() || possession->tokens.recorded) co_return;
@@ -341,8 +344,8 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
     if (!admissible(*possession)) possession->gate.reset();  // who asked has gone
     while (!possession->lost) {
         if (const auto waiter = admissible(*possession)) {
-            const bool spent =
-                possession->mode == LockMode::exclusive && possession->tokens.empty();
+            const bool spent = possession->mode == LockMode::exclusive &&
+                               !waiter->options.unfenced && possession->tokens.empty();
             if (!spent) {
                 waiter->grant = grant(waiter->options, possession);
                 settle(waiter, std::nullopt);
@@ -440,6 +443,8 @@ Task<void> LockQueue::give_up(WaiterPtr waiter) {
 }
 
 Task<bool> LockQueue::reserve_tokens(std::shared_ptr<Possession> possession) {
+    // Out of turn: who waits may have tokens already.
+    if (possession->tokens.grant.empty()) co_return false;
     possession->block = std::min(possession->block * block_growth, block_max);
     const auto extended =
         co_await attempt(context_.epochs.extend(key_, possession->tokens, possession->block));
@@ -525,7 +530,8 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
     granted->mode = possession->mode;
     granted->label = options.label;
     granted->since_ms = context_.stamp_ms();
-    if (possession->mode == LockMode::exclusive) granted->token = possession->tokens.next++;
+    const bool fenced = possession->mode == LockMode::exclusive && !options.unfenced;
+    if (fenced) granted->token = possession->tokens.next++;
     possession->active.push_back(granted);
     ++possession->uses;
     if (options.max_hold_ms) {

@@ -64,7 +64,8 @@ Task<std::shared_ptr<Possession>> WebTurnstile::pass_the_gate(Wish wish) {
 
 Task<std::shared_ptr<Possession>> WebTurnstile::take_under_the_gate(Wish wish) {
     const bool exclusive = wish.mode == LockMode::exclusive;
-    if (exclusive && !wish.if_available && context_.epochs.fenced()) {
+    const bool equips = exclusive && wish.claim.tokens > 0;
+    if (equips && !wish.if_available && context_.epochs.fenced()) {
         reservation_ = std::make_shared<Reservation>();
         context_.scope.spawn(reserve(reservation_, wish.claim));
         context_.scope.spawn(stay_awake(reservation_));
@@ -72,7 +73,7 @@ Task<std::shared_ptr<Possession>> WebTurnstile::take_under_the_gate(Wish wish) {
     auto lock = co_await ask(context_.names.lock(key_), wish);
     if (!lock || cancelled_ || (exclusive && gate_lost_)) co_return nullptr;
     auto possession = possession_of(std::move(lock), wish.mode);
-    if (exclusive) co_await equip(possession, std::move(wish));
+    if (equips) co_await equip(possession, std::move(wish));
     co_return possession;
 }
 

@@ -91,6 +91,7 @@ struct Queue::Claim {
     int slot;
     Held held;
     bool fresh = true;             // what the former holder has claimed is not given back yet
+    std::string turn;              // the transaction that wrote the slot's row last
     bool strict = false;           // the next job is to begin at most once
     std::size_t ahead = 1;         // how many to claim
     std::size_t per_row = 1;       // how many jobs a row had, when it last claimed

@@ -126,11 +126,7 @@ Task<void> Queue::work(int slot) {
             continue;
         }
         Claim claim(slot);
-        LockOptions options;
-        options.signal = stopped_;
-        options.label = name_;
-        auto held = co_await attempt(parts_.locks.acquire(
-            concat({"queue/", name_, "/", format_decimal(slot)}), std::move(options)));
+        auto held = co_await attempt(take_slot(slot));
         seen = stirs_;
         bool served = false;
         if (held) {
@@ -145,13 +141,19 @@ Task<void> Queue::work(int slot) {
     if (working()) start();
 }
 
-/// A slot of tabs that had agreed on more: what it has claimed comes back when its holder is gone.
-Task<void> Queue::rescue(int slot) {
+/// What is written under it is fenced by the slot's row (take_turn).
+Task<Held> Queue::take_slot(int slot) {
     LockOptions options;
     options.signal = stopped_;
     options.label = name_;
-    auto held = co_await attempt(parts_.locks.acquire(
-        concat({"queue/", name_, "/", format_decimal(slot)}), std::move(options)));
+    options.unfenced = true;
+    return parts_.locks.acquire(concat({"queue/", name_, "/", format_decimal(slot)}),
+                                std::move(options));
+}
+
+/// A slot of tabs that had agreed on more: what it has claimed comes back when its holder is gone.
+Task<void> Queue::rescue(int slot) {
+    auto held = co_await attempt(take_slot(slot));
     if (held) {
         Claim claim(slot);
         claim.held = std::move(held.value());
@@ -165,11 +167,7 @@ Task<void> Queue::rescue(int slot) {
 Task<void> Queue::serve(Claim& claim) {
     claim.taken_ms = parts_.world.clock().monotonic_ms();
     claim.held.on_lost([this, current = claim.run](std::string_view reason) {
-        const auto run = current->lock();
-        if (!run || run->ended) return;
-        run->ended = run->lost = true;
-        callbacks_.lost(run->number, reason);
-        run->ring();
+        if (const auto run = current->lock()) lose(*run, reason);
     });
     while (claim.held.held()) {
         const auto age_ms = parts_.world.clock().monotonic_ms() - claim.taken_ms;
@@ -178,7 +176,7 @@ Task<void> Queue::serve(Claim& claim) {
         if (!settled) {
             const Error error = settled.error();
             claim.finished.clear();
-            if (!claim.held.held()) co_return;
+            if (!claim.held.held() || error.code() == ErrorCode::fenced) co_return;
             co_await fail(error);
         }
         if (claim.jobs.empty()) {
@@ -191,6 +189,14 @@ Task<void> Queue::serve(Claim& claim) {
     }
     // What was not settled is the next holder's.
     claim.finished.clear();
+}
+
+/// The claim on it.
+void Queue::lose(Run& run, std::string_view reason) {
+    if (run.ended) return;
+    run.ended = run.lost = true;
+    callbacks_.lost(run.number, reason);
+    run.ring();
 }
 
 Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
@@ -277,6 +283,8 @@ Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
     }
     const bool unknown = error.code() == ErrorCode::unknown_commit;
     const bool passing = unknown || error.code() == ErrorCode::store_failed;
+    const auto run = claim.run->lock();
+    if (error.code() == ErrorCode::fenced && run) lose(*run, "fenced");
     if (unknown) doubt(turn.changes);
     if (!passing || tried == queue_attempts_max || !claim.held.held()) co_await fail(error);
     if (!unknown) co_return false;
@@ -290,7 +298,8 @@ Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
 Task<bool> Queue::was_committed(Claim& claim, std::string turn) {
     for (int tried = 1;; ++tried) {
         auto row = co_await attempt(read_slot(claim));
-        if (row) co_return row.value() && row.value()->turn == turn;
+        if (row && row.value() == turn) claim.turn = turn;
+        if (row) co_return row.value() == turn;
         const Error error = row.error();
         if (error.code() != ErrorCode::store_failed || tried == queue_attempts_max) {
             co_await fail(error);
@@ -298,26 +307,37 @@ Task<bool> Queue::was_committed(Claim& claim, std::string turn) {
     }
 }
 
-Task<std::optional<SlotRow>> Queue::read_slot(Claim& claim) {
-    auto fenced = co_await claim.held.begin({Store::jobs}, Durability::relaxed);
-    const auto row = co_await fenced.transaction().get(Store::jobs, slot_key(key_, claim.slot));
-    co_return row ? parse_slot_row(row->value) : std::nullopt;
+/// The transaction that wrote it.
+Task<std::string> Queue::read_slot(Claim& claim) {
+    const std::vector scope{Store::jobs};
+    const auto transaction =
+        co_await parts_.transactions.begin(scope, Access::read, Durability::relaxed);
+    const auto row = co_await transaction->get(Store::jobs, slot_key(key_, claim.slot));
+    const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
+    co_return slot ? slot->turn : std::string();
 }
 
-/// One transaction under the slot's fence.
+/// One transaction, fenced by the slot's row: each finds it as the one before has left it. Who had
+/// the slot before, and does not know that somebody else has it, settles and claims nothing.
 Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     const auto durability = claim.strict ? Durability::strict : options_.durability;
-    auto fenced = co_await claim.held.begin({Store::jobs, Store::aside}, durability);
-    QueueRows rows{fenced.transaction(), parts_.context, key_, options_, turn.changes};
+    const auto transaction = co_await parts_.transactions.begin(
+        {Store::jobs, Store::data, Store::aside}, Access::write, durability);
+    QueueRows rows{*transaction, parts_.context, key_, options_, turn.changes};
     // All at once: answers come faster than one after another.
-    auto slots_read = rows.transaction.list(Store::jobs, rows.key("s/"));
+    auto slots_read = transaction->list(Store::jobs, rows.key("s/"));
     std::optional<Async<std::vector<Row>>> outcomes_read;
     if (claim.fresh && claim.slot == 0) {
-        outcomes_read = rows.transaction.list(Store::jobs, rows.key("o/"), swept_max);
+        outcomes_read = transaction->list(Store::jobs, rows.key("o/"), swept_max);
     }
     co_await rows.read_head();
     const auto slots = co_await std::move(slots_read);
-    if (claim.fresh) co_await recover(rows, claim, slots);
+    const auto own = own_row(rows, claim, slots);
+    const auto last_turn = own ? own->turn : std::string();
+    if (!claim.held.held() || (!claim.fresh && last_turn != claim.turn)) {
+        co_await fail(ErrorCode::fenced, "the slot was taken over since; nothing was kept");
+    }
+    if (claim.fresh && own) co_await recover(rows, claim, *own);
     if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
     const auto refusal = co_await settle(rows, claim, turn);
     if (refusal) co_await fail(*refusal);
@@ -333,22 +353,30 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     turn.edits = rows.head.edits;
     turn.version = rows.head.version;
     turn.count = rows.head.count;
-    if (!rows.touched && turn.entries == claim.recorded && !claim.fresh) co_return;
-    if (claim.fresh && !rows.touched && turn.entries.empty()) co_return;
-    rows.transaction.put(Store::jobs, slot_key(key_, claim.slot),
-                         format_slot_row({turn.id, parts_.context.tab, turn.entries}));
-    co_await fenced.commit();
+    const bool same = claim.fresh ? turn.entries.empty() : turn.entries == claim.recorded;
+    if (same && !rows.touched) {
+        claim.turn = last_turn;
+        co_return;
+    }
+    transaction->put(Store::jobs, slot_key(key_, claim.slot),
+                     format_slot_row({turn.id, parts_.context.tab, turn.entries}));
+    if (!claim.held.held()) co_await fail(ErrorCode::lock_lost, "the slot was lost meanwhile");
+    co_await transaction->commit();
+    claim.turn = turn.id;
+}
+
+std::optional<SlotRow> Queue::own_row(const QueueRows& rows, const Claim& claim,
+                                      const std::vector<Row>& slots) {
+    const auto key = slot_key(rows.queue, claim.slot);
+    const auto row = std::find_if(slots.begin(), slots.end(),
+                                  [&](const Row& other) { return other.key == key; });
+    return row == slots.end() ? std::nullopt : parse_slot_row(row->value);
 }
 
 /// What the former holder had claimed, and did not settle.
-Task<void> Queue::recover(QueueRows& rows, const Claim& claim, const std::vector<Row>& slots) {
-    const auto own = slot_key(rows.queue, claim.slot);
-    const auto row = std::find_if(slots.begin(), slots.end(),
-                                  [&](const Row& other) { return other.key == own; });
-    const auto slot = row == slots.end() ? std::nullopt : parse_slot_row(row->value);
-    if (!slot) co_return;
+Task<void> Queue::recover(QueueRows& rows, const Claim& claim, const SlotRow& former) {
     std::map<std::string_view, std::pair<std::string_view, Async<std::optional<Row>>>> reads;
-    for (const auto& [place, id] : slot->entries) {
+    for (const auto& [place, id] : former.entries) {
         auto read = rows.transaction.get(Store::jobs, rows.key(place));
         reads.try_emplace(place, id, std::move(read));
     }
