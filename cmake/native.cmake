@@ -110,11 +110,14 @@ if(TABACUS_SANITIZE MATCHES "address")
         TABACUS_HAS_FUZZER)
     unset(CMAKE_REQUIRED_LINK_OPTIONS)
     if(TABACUS_HAS_FUZZER)
-        add_executable(fuzz_records tests/native/fuzz/records.cpp wasm/src/protocol/record.cpp)
+        add_executable(fuzz_records tests/native/fuzz/records.cpp)
+        foreach(part record names lock_record queue_record limit_record error)
+            target_sources(fuzz_records PRIVATE wasm/src/protocol/${part}.cpp)
+        endforeach()
         target_include_directories(fuzz_records PRIVATE wasm/include wasm/src)
         target_compile_options(fuzz_records PRIVATE -fsanitize=fuzzer)
         target_link_options(fuzz_records PRIVATE -fsanitize=fuzzer)
-        add_test(NAME fuzz_records COMMAND fuzz_records -runs=200000 -seed=1 -max_len=96
+        add_test(NAME fuzz_records COMMAND fuzz_records -runs=200000 -seed=1 -max_len=256
                  # Found inputs go to the first folder, which is not the repository's.
                  ${PROJECT_BINARY_DIR}/found ${PROJECT_SOURCE_DIR}/tests/native/fuzz/records)
         file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/found)

@@ -42,6 +42,37 @@ async function enqueueStrict(count) {
     return perSecond(count, began_ms);
 }
 
+/**
+ * What that cannot avoid: a transaction each that reads a row, and writes it and another to the disk.
+ *
+ * @param {number} count
+ */
+async function writeStrict(count) {
+    /** @type {IDBDatabase} */
+    const connection = await new Promise((resolve, reject) => {
+        const opening = indexedDB.open('bare');
+        opening.onupgradeneeded = () => opening.result.createObjectStore('rows');
+        opening.onsuccess = () => resolve(opening.result);
+        opening.onerror = () => reject(opening.error);
+    });
+    const began_ms = performance.now();
+    for (let i = 0; i < count; i++) {
+        await new Promise((resolve, reject) => {
+            const transaction = connection.transaction('rows', 'readwrite', { durability: 'strict' });
+            const rows = transaction.objectStore('rows');
+            rows.get('head').onsuccess = () => {
+                rows.put(`${i}`, 'head');
+                rows.put(`${i}`, `row ${i}`);
+                transaction.commit();
+            };
+            transaction.oncomplete = resolve;
+            transaction.onabort = () => reject(transaction.error);
+        });
+    }
+    connection.close();
+    return perSecond(count, began_ms);
+}
+
 /** So many more. @param {string} name @param {number} count */
 async function fill(name, count) {
     const queue = tab.queue(name);
@@ -122,5 +153,5 @@ const ask = async (name) => void (await tab.queue(name).enqueue(name));
 const held = (subject) => taken[subject];
 
 Object.assign(globalThis, {
-    bench: { start, enqueueBatches, enqueueStrict, fill, consume, consumeWorkbox, consumePQueue, hold, ask, held },
+    bench: { start, enqueueBatches, enqueueStrict, writeStrict, fill, consume, consumeWorkbox, consumePQueue, hold, ask, held },
 });

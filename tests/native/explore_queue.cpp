@@ -301,6 +301,7 @@ void exhaust_queue(const QueuePlan& plan, Faults faults, lab::Bound bound) {
     search.explore(UINT64_MAX);
     if (search.failure()) UNSCOPED_INFO(told_trace(program, *search.failure()));
     CAPTURE(faults.bits(), bound.switches, bound.ordered, search.tally().cut);
+    CAPTURE(search.tally().steps);
     CHECK(search.exhausted());
 }
 
@@ -355,10 +356,13 @@ TEST_CASE("queue: a search that goes back and one that repeats tell the same") {
 }
 
 TEST_CASE("queue: no schedule of two or three tabs loses, doubles or disorders a job") {
-    exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 1});
     exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 0});
-    for (const auto fault : explored_faults)
-        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 0});
+    for (const bool alike : {false, true}) {
+        exhaust_queue({.jobs = {2, 1}, .alike = alike}, {}, {.switches = 1});
+        for (const auto fault : explored_faults) {
+            exhaust_queue({.jobs = {2, 1}, .alike = alike}, {fault}, {.switches = 0});
+        }
+    }
 }
 
 TEST_CASE("queue: who is robbed of its slot, and has not heard of it, settles nothing") {
@@ -378,40 +382,65 @@ TEST_CASE("queue: the same at most once, with a fault") {
 
 TEST_CASE("queue: three tabs of three jobs, three faults, by seeds") {
     sample_queue({.jobs = {3, 3, 3}}, 0, 64);
+    sample_queue({.jobs = {3, 3, 3}, .alike = true}, 0, 64);
 }
 
 TEST_CASE("queue: within more switches, and of three tabs", "[.][long]") {
     exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 2});
+    exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.switches = 2, .ordered = true});
     exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1, .ordered = true});
     for (const auto fault : explored_faults) {
         exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1, .ordered = true});
+        exhaust_queue({.jobs = {2, 1}, .alike = true}, {fault}, {.switches = 1, .ordered = true});
         exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 0});
     }
 }
 
 TEST_CASE("queue: 5,000 seeds, three faults each", "[.][long]") {
-    sample_queue({.jobs = {3, 3, 3}}, 1'000, 5'000);
+    sample_queue({.jobs = {3, 3, 3}}, 1'000, 2'500);
+    sample_queue({.jobs = {3, 3, 3}, .alike = true}, 1'000, 2'500);
 }
 
-TEST_CASE("queue: within more switches, with a fault", "[.][deep]") {
-    exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 3, .ordered = true});
-    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1});
+TEST_CASE("queue: within more switches", "[.][deep]") {
+    SECTION("two tabs") { exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 3, .ordered = true}); }
+    SECTION("two tabs, alike") {
+        exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.switches = 3, .ordered = true});
+    }
+    SECTION("three tabs") {
+        exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 3, .ordered = true});
+    }
+    SECTION("three tabs, all switches") { exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1}); }
     for (const auto fault : explored_faults) {
-        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1});
-        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 2, .ordered = true});
-        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 1});
-        exhaust_queue({.jobs = {1, 1}}, {fault}, {.switches = 2});
+        DYNAMIC_SECTION(lab::fault_name(fault)) {
+            SECTION("two tabs") {
+                exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 3, .ordered = true});
+            }
+            SECTION("two tabs, alike") {
+                exhaust_queue({.jobs = {2, 1}, .alike = true}, {fault},
+                              {.switches = 3, .ordered = true});
+            }
+            SECTION("all switches") {
+                exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1});
+                exhaust_queue({.jobs = {1, 1}}, {fault}, {.switches = 2});
+                exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 1});
+            }
+            SECTION("at most once") {
+                exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault},
+                              {.switches = 3, .ordered = true});
+            }
+            SECTION("three tabs") {
+                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 2, .ordered = true});
+            }
+            SECTION("three tabs, all switches") {
+                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 1});
+            }
+        }
     }
 }
 
-TEST_CASE("queue: a fault, and three tabs", "[.][deep]") {
-    for (const auto fault : explored_faults) {
-        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 1});
-    }
-}
-
-TEST_CASE("queue: 20,000 seeds, three faults each", "[.][deep]") {
-    sample_queue({.jobs = {3, 3, 3}}, 1'000, 20'000);
+TEST_CASE("queue: a million seeds, three faults each", "[.][deep]") {
+    sample_queue({.jobs = {3, 3, 3}}, 10'000, 500'000);
+    sample_queue({.jobs = {3, 3, 3}, .alike = true}, 10'000, 500'000);
 }
 
 }  // namespace tabacus::test

@@ -4,6 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "protocol/limit_record.hpp"
+#include "protocol/lock_record.hpp"
+#include "protocol/queue_record.hpp"
 #include "protocol/record.hpp"
 
 namespace {
@@ -19,15 +22,65 @@ void round_trip(std::string_view text, Parse parse, Format format) {
 
 }  // namespace
 
+namespace {
+
+void counters(std::string_view text) {
+    using namespace tabacus;
+    round_trip(text, parse_totals, format_totals);
+    round_trip(text, parse_holder, format_holder);
+    round_trip(text, parse_message, format_message);
+    round_trip(text, parse_value, format_value);
+    if (const auto totals = parse_totals(text)) {
+        check(totals->totals.plus >= 0 && totals->totals.minus >= 0 && totals->epoch >= 0);
+        check(totals->totals.plus <= total_max && totals->epoch <= epoch_max);
+    }
+}
+
+void locks(std::string_view text) {
+    using namespace tabacus;
+    round_trip(text, parse_lock_row, format_lock_row);
+    round_trip(text, parse_rescue_row, format_rescue_row);
+    round_trip(text, parse_call_row, format_call_row);
+    round_trip(text, parse_call_id, format_call_id);
+    round_trip(text, parse_call_number, format_call_number);
+    round_trip(text, parse_lock_message, format_lock_message);
+    if (const auto row = parse_lock_row(text)) check(row->fence <= row->last);
+}
+
+void queues(std::string_view text) {
+    using namespace tabacus;
+    round_trip(text, parse_queue_head, format_queue_head);
+    round_trip(text, parse_slot_row, format_slot_row);
+    round_trip(text, parse_outcome_row, format_outcome_row);
+    round_trip(text, parse_queue_event, [](const QueueMessage& message) {
+        return format_queue_event(message.queue, message.event);
+    });
+    const auto jobs = parse_jobs(text);
+    if (jobs.empty()) return;
+    check(format_jobs(jobs) == text);
+    check(jobs.size() <= batch_jobs_max);
+    for (std::size_t i = 1; i < jobs.size(); ++i) {
+        check(jobs[i - 1].place() < jobs[i].place());
+        check(jobs[i - 1].id != jobs[i].id);
+    }
+}
+
+void limits(std::string_view text) {
+    using namespace tabacus;
+    round_trip(text, parse_sequence, format_sequence);
+    round_trip(text, parse_budget, format_budget);
+    round_trip(text, parse_holding, format_holding);
+    round_trip(text, parse_rate, format_rate);
+    round_trip(text, parse_limit_message, format_limit_message);
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    round_trip(text, tabacus::parse_totals, tabacus::format_totals);
-    round_trip(text, tabacus::parse_holder, tabacus::format_holder);
-    round_trip(text, tabacus::parse_message, tabacus::format_message);
-    round_trip(text, tabacus::parse_value, tabacus::format_value);
-    if (const auto totals = tabacus::parse_totals(text)) {
-        check(totals->totals.plus >= 0 && totals->totals.minus >= 0 && totals->epoch >= 0);
-        check(totals->totals.plus <= tabacus::total_max && totals->epoch <= tabacus::epoch_max);
-    }
+    counters(text);
+    locks(text);
+    queues(text);
+    limits(text);
     return 0;
 }

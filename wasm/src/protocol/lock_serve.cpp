@@ -493,23 +493,24 @@ bool LockQueue::may_linger(const Possession& possession) const {
 /// its turn ends, and may; or it has come of age and nobody waits.
 Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     const auto over = [&] {
-        return possession->lost || context_.asleep || context_.closed || possession->expired ||
-               context_.world.lifecycle().hidden();
+        return possession->lost || context_.asleep || context_.closed || possession->expired;
     };
     if (!rivals_.empty() && !may_linger(*possession)) co_return false;
     if (over() || !context_.world.locks().available()) co_return false;
+    // Of a hidden page, too: it does not wait for anything, and cannot be frozen within a turn.
     if (!rivals_.empty()) {
         for (int i = 0; i < lingering_turns && !front() && may_linger(*possession); ++i) {
             co_await context_.world.clock().end_of_turn();
         }
         co_return !over() && admissible(*possession) != nullptr;
     }
+    const auto hidden = [&] { return context_.world.lifecycle().hidden(); };
     const auto first = front();
-    if (!first || first->options.mode != possession->mode || !must_yield(*possession)) {
+    if (!first || first->options.mode != possession->mode || !must_yield(*possession) || hidden()) {
         co_return false;
     }
     const auto waiting = co_await turnstile_->who_waits(place_in_turn().has_value());
-    if (waiting != Waiting::nobody || !rivals_.empty() || over()) co_return false;
+    if (waiting != Waiting::nobody || !rivals_.empty() || over() || hidden()) co_return false;
     possession->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }

@@ -272,7 +272,8 @@ std::string format_job(const Job& job) {
 std::optional<Job> parse_job(std::string_view text) {
     QueueFields fields(text);
     auto job = take_head(fields);
-    if (job) job->payload.text = fields.rest();
+    if (!job || (job->payload.by_value && !fields.rest().empty())) return std::nullopt;
+    job->payload.text = fields.rest();
     return job;
 }
 
@@ -345,6 +346,7 @@ std::optional<OutcomeRow> parse_outcome_row(std::string_view text) {
     row.kind = static_cast<JobOutcome::Kind>(fields.letter("sfx"));
     row.value.by_value = fields.number(0, 1) == 1;
     if (!fields.good() || fields.ended()) return std::nullopt;
+    if (row.value.by_value && !fields.rest().empty()) return std::nullopt;
     row.value.text = fields.rest();
     return row;
 }
