@@ -41,6 +41,7 @@ struct Exploring {
         lab::Search search(program(), bound);
         search.explore(UINT64_MAX);
         if (search.failure()) UNSCOPED_INFO(search.failure()->complaint);
+        CAPTURE(search.tally().steps);
         CHECK_FALSE(search.failure());
         CHECK(search.exhausted());
     }
@@ -314,17 +315,23 @@ TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
     locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust({.switches = 1});
 }
 
-TEST_CASE("lock: every schedule within bounds that take minutes", "[.][deep]") {
-    locks({}).exhaust({.switches = 2});
-    locks({}).exhaust({.switches = 3, .ordered = true});
-    locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
-    locks({}, {lab::Fault::kill}).exhaust({.switches = 3, .ordered = true});
-    locks({}, {lab::Fault::freeze}).exhaust({.switches = 2, .ordered = true});
-    locks({}, {lab::Fault::bfcache}).exhaust({.switches = 2, .ordered = true});
-    locks({.robbed = true}).exhaust({.switches = 1, .ordered = true});
-    locks({.tabs = 2}).exhaust({.switches = 3});
-    locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});
-    locks({.tabs = 2, .robbed = true}).exhaust({.switches = 3, .ordered = true});
+TEST_CASE("lock: every schedule within bounds that take minutes, or hours", "[.][deep]") {
+    SECTION("all switches") {
+        locks({}).exhaust({.switches = 2});
+        locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
+        locks({.tabs = 2}).exhaust({.switches = 3});
+    }
+    SECTION("two tabs") {
+        locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});
+        locks({.tabs = 2, .robbed = true}).exhaust({.switches = 3, .ordered = true});
+    }
+    SECTION("none") { locks({}).exhaust({.switches = 3, .ordered = true}); }
+    SECTION("thief") { locks({.robbed = true}).exhaust({.switches = 2, .ordered = true}); }
+    for (const auto fault : {lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache}) {
+        DYNAMIC_SECTION(lab::fault_name(fault)) {
+            locks({}, {fault}).exhaust({.switches = 3, .ordered = true});
+        }
+    }
 }
 
 TEST_CASE("lock: a million seeds of three tabs, with a fault each", "[.][deep]") {

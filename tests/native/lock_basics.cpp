@@ -375,6 +375,37 @@ TEST_CASE("lock: a kept grant is used again without the browser, and is gone whe
     CHECK(scene.nothing_left());
 }
 
+TEST_CASE("lock: while others wait a hidden tab, too, goes on within its turn, and no longer") {
+    LockScene scene(1, StorageModel::cached, std::make_unique<PatientChooser>(1));
+    const auto one = scene.open();
+    const auto other = scene.open();
+    scene.origin.hide(*one.tab);
+    const Completer<Unit> go_on;
+    bool held_once = false;
+    bool paused = false;
+    one.page->scope().spawn(
+        [](LockTable& table, Completer<Unit> bell, bool& begun, bool& ended) -> Task<void> {
+            auto held = co_await table.acquire("l", {});
+            begun = true;
+            co_await bell.async();
+            for (int i = 0; i < 40; ++i) {
+                held.release();
+                held = co_await table.acquire("l", {});
+            }
+            ended = true;
+        }(one.page->table(), go_on, held_once, paused));
+    scene.until([&] { return held_once; });
+    const auto asked_ms = other.tab->clock().now_ms();
+    const auto waiter = other.page->hold();
+    scene.until([&] { return !scene.origin.locks().snapshot().pending.empty(); });
+    scene.steps(3);  // the word of it arrives
+    REQUIRE(other.tab->clock().now_ms() == asked_ms);
+    const auto before = scene.origin.locks().requests();
+    go_on.complete({});
+    scene.until([&] { return paused && waiter->granted; });
+    CHECK(scene.origin.locks().requests() - before < 20);
+}
+
 TEST_CASE("lock: re-entry is through the held lock only, with its token") {
     LockScene scene(1);
     const auto one = scene.open();
