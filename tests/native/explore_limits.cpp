@@ -114,7 +114,7 @@ void exhaust_limit(const LimitPlan& plan, Faults faults, lab::Bound bound) {
         UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
     }
     CAPTURE(static_cast<int>(plan.what), faults.bits(), bound.switches, bound.ordered,
-            search.tally().cut);
+            search.tally().cut, search.tally().steps);
     CHECK(search.exhausted());
 }
 
@@ -195,12 +195,27 @@ TEST_CASE("limits: within more switches, with a fault", "[.][deep]") {
 }
 
 TEST_CASE("limits: three tabs, and more switches", "[.][deep]") {
-    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2});
-        for (const auto fault : limit_faults) {
-            exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1});
+    const std::pair<std::string_view, LimitKind> kinds[] = {{"sequence", LimitKind::sequence},
+                                                            {"budget", LimitKind::budget},
+                                                            {"rate", LimitKind::rate}};
+    for (const auto& [name, what] : kinds) {
+        DYNAMIC_SECTION(name) {
+            SECTION("none") {
+                exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2});
+                exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 3, .ordered = true});
+            }
+            for (const auto fault : limit_faults) {
+                DYNAMIC_SECTION(lab::fault_name(fault)) {
+                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1});
+                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 3, .ordered = true});
+                }
+            }
         }
     }
+}
+
+TEST_CASE("limits: a million seeds, three faults each", "[.][deep]") {
+    sample_limits(100'000, 1'000'000);
 }
 
 TEST_CASE("limits: 50,000 seeds, three faults each", "[.][long]") { sample_limits(1'000, 50'000); }
