@@ -429,7 +429,7 @@ const LIMITS = [
         fault: 'the gate stays shut behind who could not take the lock',
         find: 'auto gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
         replace: 'std::unique_ptr<HeldLock> gate;\n    if (taken) gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
-        test: 'queue: no schedule of two or three tabs loses, doubles or disorders a job',
+        test: 'lock: who cannot be given a token is told why, and keeps nobody from the lock',
     },
 ];
 
@@ -619,8 +619,8 @@ const QUEUES = [
         ...of('queue_rows.cpp'),
         name: 'begin-once-more',
         fault: 'a job to run at most once is given back when its worker is lost',
-        find: 'if (job.at_most_once || job.lost_workers',
-        replace: 'if (job.lost_workers',
+        find: 'if (last.at_most_once || last.lost_workers',
+        replace: 'if (last.lost_workers',
         test: 'queue: at most once, no job begins twice, whoever dies',
     },
     {
@@ -661,7 +661,7 @@ const QUEUES = [
         fault: 'a job that was cancelled while it ran is settled all the same',
         find: 'const bool edited = rows.head.edits != claim.edits;',
         replace: 'const bool edited = false;',
-        test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
+        test: 'queue: of a job that was cancelled while it ran nothing counts, whoever has not heard',
     },
 ];
 

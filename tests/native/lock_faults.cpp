@@ -362,6 +362,25 @@ TEST_CASE("lock: a commit under a database that vanished is refused, and none is
     }
 }
 
+TEST_CASE("lock: who cannot be given a token is told why, and keeps nobody from the lock") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const auto one = scene.open();
+        const auto two = scene.open();
+        scene.origin.database().set_quota(0);
+        const auto refused = one.page->count({});
+        scene.until([&] { return refused->ended; });
+        CHECK(refused->error == ErrorCode::quota_exceeded);
+        scene.origin.database().set_quota({});
+        const auto next = two.page->count({});
+        scene.until([&] { return next->ended; });
+        CHECK(next->granted);
+        CHECK(scene.origin.locks().steals() == 0);
+        CHECK(scene.judge.complaints == Complaints{});
+    }
+}
+
 TEST_CASE("lock: a release or want that is never heard delays others by a bounded while") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

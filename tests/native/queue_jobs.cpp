@@ -239,6 +239,28 @@ TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, e
     CHECK(firsts.said.size() > 10);
 }
 
+TEST_CASE("queue: of a job that was cancelled while it ran nothing counts, whoever has not heard") {
+    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {}, std::make_unique<PatientChooser>(seed));
+        const auto deaf = scene.open();
+        auto& other = *scene.open().page;
+        scene.origin.deafen(*deaf.tab);
+        other.enqueue({.payload = {"slow", false}, .key = "slow"});
+        scene.until([&] { return scene.judge.accepted.contains("slow"); });
+        deaf.page->work();
+        scene.until([&] { return !scene.judge.running.empty(); });
+        std::set<std::string> cancelled;
+        other.cancel("slow", cancelled);
+        scene.until([&] { return cancelled.contains("slow"); });
+        CHECK(!scene.judge.running.empty());
+        other.enqueue(name(1));
+        scene.until([&] { return scene.judge.outcomes.contains(name(1)); });
+        CHECK(scene.effects() == std::map<std::string, int>{{name(1), 1}});
+        CHECK(scene.judge.outcomes == std::map<std::string, int>{{name(1), 1}});
+    }
+}
+
 TEST_CASE("queue: what is claimed together leaves together, and nothing that runs between it") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);

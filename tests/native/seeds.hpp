@@ -17,9 +17,9 @@ inline constexpr bool sanitized = false;
 #endif
 
 /// Schedules of a safety property.
-inline constexpr std::uint64_t seeds = sanitized ? 100 : 300;
+inline constexpr std::uint64_t seeds = sanitized ? 40 : 300;
 /// Where each run is long.
-inline constexpr std::uint64_t few_seeds = sanitized ? 30 : 100;
+inline constexpr std::uint64_t few_seeds = sanitized ? 12 : 100;
 
 /// Repetitions of what threads do at once.
 constexpr int repeated(int count) { return sanitized ? count / 10 : count; }
