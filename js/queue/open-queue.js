@@ -75,7 +75,7 @@ const types = {
 };
 
 /** How many fields of an event are of one job. @type {Record<string, number>} */
-const fieldsOf = { q: 3, r: 4, p: 3, d: 1, f: 3, b: 1, x: 3 };
+const fieldsOf = { q: 3, r: 4, p: 3, d: 3, f: 5, b: 3, x: 3 };
 
 /** @typedef {{ value: unknown } | { failure: unknown }} Outcome */
 
@@ -298,15 +298,15 @@ export class OpenQueue {
     }
 
     /**
-     * Begins no job any more.
+     * Begins no job any more, and leaves those that run.
      *
-     * @returns {Promise<unknown>} when what was asked of the queue before is done
+     * @returns {Promise<unknown>} when what was asked of the queue before is done, what had ended is settled, and
+     *   all else is given back
      * @internal
      */
     _end() {
         this.#ended = true;
-        this.#invoke('stop', []);
-        return Promise.allSettled(this.#writes);
+        return Promise.allSettled([...this.#writes, this.#make((id) => this.#invoke('leave', [], id))]);
     }
 
     /** @internal */
@@ -544,6 +544,7 @@ export class OpenQueue {
     /** @param {string[]} texts letter, tab, size, fields … and one that is empty */
     #happened([letter = '', tab = '', size, ...rest]) {
         const type = types[letter] ?? 'changed';
+        if (this.size === 0 && type === 'queued') this.#claimed.clear(); // news of them was lost
         this.size = Number(size);
         if (type === 'paused') this.#paused = true;
         if (type === 'resumed') this.#paused = false;
@@ -558,10 +559,10 @@ export class OpenQueue {
         for (let at = 0; at + step <= fields.length; at += step) {
             const about = fields.slice(at, at + step);
             if (type === 'running') this.#keep(tab, about, claim);
+            else if (type === 'returned' && this.#isAhead(about[0])) this.#claimed.delete(String(about[0]));
             else this.#tell({ type, tab, ...this.#about(type, about) });
         }
         if (type === 'running') this.#run(fields[0]);
-        if (this.size === 0) this.#claimed.clear();
     }
 
     /**
@@ -599,6 +600,11 @@ export class OpenQueue {
         this.#tell({ type: 'running', id, key, kind, tab, attempt });
     }
 
+    /** It was claimed, and has not been told to run: nobody knows of it. @param {string} [id] */
+    #isAhead(id = '') {
+        return this.#claimed.get(id)?.told === undefined && this.#claimed.has(id);
+    }
+
     /**
      * Of one job.
      *
@@ -606,7 +612,7 @@ export class OpenQueue {
      * @param {string[]} fields
      * @returns {Partial<QueueState>}
      */
-    #about(type, [id = '', second = '', third = '']) {
+    #about(type, [id = '', second = '', third = '', error = '', fate = '']) {
         if (type === 'progress' || type === 'done' || type === 'failed') this.#run(id);
         switch (type) {
             case 'queued':
@@ -618,15 +624,13 @@ export class OpenQueue {
                 return { id, key: job?.key, kind: job?.kind, ...told_ };
             }
             default: {
-                const { job } = this.#claimed.get(id) ?? {};
                 this.#claimed.delete(id);
                 for (const number of this.#given.get(id) ?? []) this.#host.values.take(number);
                 this.#given.delete(id);
                 if (type === 'done') ++this.#done;
                 if (type === 'failed') ++this.#failed;
-                if (type === 'cancelled') return { id, key: second || undefined, kind: third };
-                const failure = type === 'failed' ? { error: errorFrom(second), final: third !== 'again' } : {};
-                return { id, key: job?.key, kind: job?.kind, ...failure };
+                const failure = type === 'failed' ? { error: errorFrom(error), final: fate !== 'again' } : {};
+                return { id, key: second || undefined, kind: third, ...failure };
             }
         }
     }

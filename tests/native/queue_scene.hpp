@@ -115,6 +115,13 @@ class QueuePage {
             call();
         }(queue_, std::move(then)));
     }
+    /// Calls `then` when it has left.
+    void leave(std::function<void()> then) {
+        scope_.spawn([](Queue& queue, std::function<void()> call) -> Task<void> {
+            co_await queue.leave();
+            call();
+        }(queue_, std::move(then)));
+    }
     Queue& queue() { return queue_; }
     /// Takes the slot from whoever has it, and lets it go.
     void rob(int slot) {
@@ -127,6 +134,7 @@ class QueuePage {
 
     std::vector<Notice> notices;
     std::vector<QueueEvent> events;
+    JobInfo newest;                            // of those that have begun here
     std::map<std::string, std::string> names;  // payloads by ids
     std::function<void(const std::string& id, const JobOutcome& outcome)> on_settled;
     std::function<void(const JobInfo& job, JobOutcome& outcome)> on_done;  // it may add to it
@@ -146,6 +154,7 @@ class QueuePage {
         asked->ended = true;
     }
     void begin(int run, const JobInfo& job) {
+        newest = job;
         note();
         judge_.begin(this, run, job);
         if (work_.blocking) return end_job(run, job);

@@ -109,9 +109,9 @@ struct QueueEvent {
         queued = 'q',     // id, key, kind of each
         running = 'r',    // id, key, kind, attempt of each that a slot has claimed; and the slot
         progress = 'p',   // id, fraction, note
-        done = 'd',       // ids
-        failed = 'f',     // id, error, "dead" or "again" or "dropped" of each
-        returned = 'b',   // ids: their worker was lost
+        done = 'd',       // id, key, kind of each
+        failed = 'f',     // id, key, kind, error, "dead" or "again" or "dropped" of each
+        returned = 'b',   // id, key, kind of each: not claimed any more
         cancelled = 'x',  // id, key, kind of each; none: all
         paused = 'z',     // "user" or "failure"
         resumed = 'c',
@@ -194,6 +194,9 @@ class Queue {
     void handle_all();
     /// The runs under way go on to their end.
     void stop();
+    /// The runs under way are lost. Returns when what had ended is settled, and all else is given
+    /// back.
+    Task<void> leave();
     void finish(int run, JobOutcome outcome);
     /// Tells all tabs.
     void progress(int run, double fraction, std::string_view note);
@@ -231,6 +234,7 @@ class Queue {
   private:
     struct Request;
     struct Run;
+    struct Worker;
     struct Finished;
     struct ClaimedRow;
     struct Claim;
@@ -271,8 +275,11 @@ class Queue {
     void stir();
     Task<void> stir_at(double due_ms);
     Task<void> work(int slot);
+    void free_worker(int slot);
     Task<Held> take_slot(int slot);
     void lose(Run& run, std::string_view reason);
+    Task<void> leave_word(int slot, std::string turns);
+    Task<std::string> read_word(int slot);
     Task<void> rescue(int slot);
     Task<void> serve(Claim& claim);
     Task<void> settle_and_claim(Claim& claim, bool claiming);
@@ -282,12 +289,14 @@ class Queue {
     static void settle_next(Claim& claim);
     Task<bool> was_committed(Claim& claim, std::string turn);
     Task<std::string> read_slot(Claim& claim);
-    Task<void> take_turn(Claim& claim, bool claiming, Turn& turn);
+    Task<void> take_turn(Claim& claim, bool claiming, std::string word, Turn& turn);
     static std::optional<SlotRow> own_row(const QueueRows& rows, const Claim& claim,
                                           const std::vector<Row>& slots);
-    static Task<void> recover(QueueRows& rows, const Claim& claim, const SlotRow& former);
+    static Task<void> recover(QueueRows& rows, const SlotRow& former, bool sparing);
     static void sweep(QueueRows& rows, const std::vector<Row>& outcomes);
     static Task<std::optional<Error>> settle(QueueRows& rows, Claim& claim, Turn& turn);
+    static Task<std::optional<Error>> end_job(QueueRows& rows, const Job& job,
+                                              const JobOutcome& outcome);
     static void remove_finished(QueueRows& rows, const Claim& claim);
     enum class Fate : std::uint8_t { returned, ended, runs, stays, gone };
     static Task<std::vector<Fate>> look_anew(QueueRows& rows, Claim& claim,
@@ -328,6 +337,7 @@ class Queue {
     std::vector<std::string> kinds_;
     AbortSignal stopped_;
     std::vector<int> slots_;              // that have a worker here
+    std::vector<Completer<Unit>> left_;   // who waits until there is none
     std::vector<Completer<Unit>> bells_;  // of workers that have found nothing to do
     std::uint64_t stirs_ = 1;             // how often there may have been something
     std::optional<double> stir_at_ms_;

@@ -23,6 +23,7 @@ class QueuesCore {
     /// No texts: all kinds.
     void handle(int queue, const Texts& kinds);
     void stop(int queue) { at(queue).stop(); }
+    void leave(int queue, PromiseId promise) { settle(scope_, at(queue).leave(), promise); }
     /// What a job enqueues is said before it, one by one.
     void next(JobSpec spec) { next_.push_back(std::move(spec)); }
     void finish(int queue, int run, bool succeeded, QueueValue value);

@@ -55,6 +55,10 @@ class Names {
     [[nodiscard]] std::string permit(std::string_view key, int number) const {
         return root_ + "permit/" + std::string(key) + "/" + std::to_string(number);
     }
+    /// localStorage: the turns of a worker that has left its slot in good order (queue_work.cpp).
+    [[nodiscard]] std::string queue_word(std::string_view key, std::string_view slot) const {
+        return concat({root_, "left/", key, "/", slot});
+    }
     [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
     [[nodiscard]] std::string limits_channel() const { return root_ + "limits"; }

@@ -38,7 +38,7 @@ Task<std::int64_t> set_paused(QueueRows& rows, QueueHead::Paused how,
 Task<std::int64_t> cancel_key(QueueRows& rows, std::string key) {
     const auto index =
         co_await rows.transaction.get(Store::jobs, rows.key(concat({"k/", escaped(key)})));
-    if (!index) co_return 0;
+    if (!index || !is_job_place(index->value)) co_return 0;
     const auto row = co_await rows.transaction.get(Store::jobs, rows.key(index->value));
     const auto job = row ? rows.job_of(*row) : std::nullopt;
     if (!job || job->key != key) co_return 0;

@@ -318,6 +318,10 @@ std::string format_slot_row(const SlotRow& row) {
     return format.take();
 }
 
+bool is_job_place(std::string_view place) {
+    return place.starts_with("r/") || place.starts_with("w/");
+}
+
 std::optional<SlotRow> parse_slot_row(std::string_view text) {
     QueueFields fields(text);
     SlotRow row;
@@ -325,7 +329,9 @@ std::optional<SlotRow> parse_slot_row(std::string_view text) {
     row.tab = fields.identifier();
     while (fields.good() && !fields.ended() && row.entries.size() < queue_fields_max) {
         SlotRow::Entry entry{std::string(fields.next()), std::string(fields.next())};
-        if (!fields.good() || !parse_job_id(entry.id)) return std::nullopt;
+        if (!fields.good() || !is_job_place(entry.place) || !parse_job_id(entry.id)) {
+            return std::nullopt;
+        }
         row.entries.push_back(std::move(entry));
     }
     if (!fields.good() || !fields.ended()) return std::nullopt;

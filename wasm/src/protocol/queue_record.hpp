@@ -101,6 +101,9 @@ std::vector<Job> parse_jobs(std::string_view text);
 /// The job as handlers and lists are told of it.
 JobInfo info_of(const Job& job, JobInfo::State state);
 
+/// Whether what a row says is the place of jobs: anything else that it names is not theirs.
+bool is_job_place(std::string_view place);
+
 /// "1;turn;tab" and, of each row that is claimed, its place and the id of its first job.
 struct SlotRow {
     struct Entry {

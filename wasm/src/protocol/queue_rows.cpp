@@ -30,11 +30,23 @@ Error too_many_kinds() { return {ErrorCode::unavailable, "the queue has too many
 }  // namespace
 
 void QueueChanges::add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields) {
+    auto& all = fields_of(kind);
+    for (const auto field : fields) all.emplace_back(field);
+}
+
+void QueueChanges::add_all(const std::vector<QueueEvent>& more) {
+    for (const auto& event : more) {
+        auto& all = fields_of(event.kind);
+        all.insert(all.end(), event.fields.begin(), event.fields.end());
+    }
+}
+
+std::vector<std::string>& QueueChanges::fields_of(QueueEvent::Kind kind) {
     if (events.empty() || events.back().kind != kind ||
         events.back().fields.size() >= event_fields_max) {
         events.push_back({kind, "", 0, 0, {}});
     }
-    for (const auto field : fields) events.back().fields.emplace_back(field);
+    return events.back().fields;
 }
 
 std::string queue_value_key(std::string_view row_key) {
@@ -211,7 +223,7 @@ void QueueRows::tell(const Job& job, const JobOutcome& outcome) {
 void QueueRows::done(const Job& job, const JobOutcome& outcome) {
     forget(job, false);
     tell(job, outcome);
-    changes.add(QueueEvent::Kind::done, {job.id});
+    changes.add(QueueEvent::Kind::done, {job.id, job.key, job.kind});
 }
 
 void QueueRows::bury(Job job, std::string_view error) {
@@ -219,7 +231,7 @@ void QueueRows::bury(Job job, std::string_view error) {
     job.due_ms = now_ms();
     job.error = error;
     tell(job, {JobOutcome::Kind::failed, {job.error, false}, {}});
-    changes.add(QueueEvent::Kind::failed, {job.id, error, "dead"});
+    changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dead"});
     job.tabs.clear();
     transaction.put(Store::jobs, key(concat({"d/", job.id})), format_job(job));
 }
@@ -229,7 +241,7 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
     if (job.optional) {
         forget(job, false);
         tell(job, outcome);
-        changes.add(QueueEvent::Kind::failed, {job.id, error, "dropped"});
+        changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dropped"});
         return;
     }
     const auto before = job;
@@ -252,8 +264,10 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
                 static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
             job.due_ms = now_ms() + job.delay_ms;
         }
+        // In its place it may be between others that its slot had claimed, and has not settled.
+        if (job.due_ms == 0) ++head.edits;
         move(before, job);
-        changes.add(QueueEvent::Kind::failed, {job.id, error, "again"});
+        changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "again"});
     }
     if (head.paused == QueueHead::Paused::by_failure) {
         changes.add(QueueEvent::Kind::paused, {"failure"});
@@ -270,7 +284,9 @@ void QueueRows::give_back(std::vector<Job> batch, bool sparing) {
         return;
     }
     if (!sparing) put(batch);
-    for (const auto& job : batch) changes.add(QueueEvent::Kind::returned, {job.id});
+    for (const auto& job : batch) {
+        changes.add(QueueEvent::Kind::returned, {job.id, job.key, job.kind});
+    }
 }
 
 void QueueRows::cancel(const Job& job) {
@@ -323,7 +339,7 @@ Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
     }
     for (auto& [name, read] : reads) {
         auto row = co_await std::move(read);
-        if (row) places[name] = std::move(row->value);
+        if (row && is_job_place(row->value)) places[name] = std::move(row->value);
     }
     const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
         return !head.kind(request->spec.kind);
@@ -398,12 +414,14 @@ bool QueueRows::admit_kind(const std::string& kind) {
 
 Task<void> QueueRows::recount_kinds(std::size_t more) {
     if (more == 0 || head.kinds.size() + more <= kinds_max) co_return;
+    put_fresh();
     auto there = co_await counted({});
     head.kinds = std::move(there.kinds);
 }
 
-/// One that runs stays as it is; one that waits moves to the front and takes what is newer. If it
-/// is claimed ahead, and its worker begins it before it has heard, nothing of that run counts.
+/// One that runs stays as it is; one that waits moves to the front and takes what is newer. Of what
+/// is claimed together nobody else knows what runs, or has ended: if this one does, nothing of that
+/// run counts.
 Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
                            std::map<std::string, std::string>& places) {
     const auto row = co_await transaction.get(Store::jobs, key(place));
@@ -417,8 +435,8 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
         const auto slots = co_await read_slots();
         for (const auto& slot : slots) {
             for (const auto& entry : slot.entries) {
-                const bool first = &entry == slot.entries.data();
-                claimed->emplace(entry.id, first ? entry.place : std::string());
+                const bool runs = slot.entries.size() == 1;
+                claimed->emplace(entry.id, runs ? entry.place : std::string());
             }
         }
     }

@@ -32,6 +32,11 @@ struct QueueChanges {
 
     /// One more field of the last event, if it is of that kind; else of another event.
     void add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields);
+    void add_all(const std::vector<QueueEvent>& more);
+
+  private:
+    /// Of an event of that kind, the last one.
+    std::vector<std::string>& fields_of(QueueEvent::Kind kind);
 };
 
 /// A job to enqueue, and what came of it.
@@ -54,8 +59,8 @@ struct QueueRows {
     QueueChanges& changes;
     // NOLINTBEGIN(readability-redundant-member-init)
     QueueHead head = {};
-    /// By id, once somebody has asked: where it runs, as its slot's first does; empty of one that
-    /// is claimed ahead.
+    /// By id, once somebody has asked: where it runs, as what is claimed alone does; empty of one
+    /// that is claimed with others.
     std::optional<std::map<std::string, std::string>> claimed = {};
     /// Accepted, and not written yet: those that come together share a row.
     std::vector<Job> fresh = {};

@@ -17,6 +17,11 @@ namespace tabacus {
 /// A transaction that aborted for a passing reason (a dropped connection) is tried again.
 constexpr int queue_attempts_max = 4;
 
+/// How much of jobs is claimed at once, about.
+constexpr std::size_t ahead_bytes = 2'000'000;
+/// Of the jobs that a lost worker had claimed so many at most are claimed together, once: one of
+/// them may be what ended it.
+constexpr std::size_t suspects_max = 32;
 /// Jobs claimed ahead are begun within so long of their claim, or given back.
 constexpr double ahead_ms = 10;
 /// A tab that does not handle all kinds lets other tabs have its slot after so long.
@@ -71,6 +76,14 @@ struct Queue::Run {
     }
 };
 
+/// What is known of a worker at any moment: what it runs, the transaction that wrote its slot's row
+/// last, and the one that is under way, or was.
+struct Queue::Worker {
+    std::weak_ptr<Run> run;
+    std::string turn;
+    std::string next_turn;
+};
+
 /// One of a claim's jobs that has ended, and is not settled.
 struct Queue::Finished {
     std::size_t at;  // in Claim::jobs
@@ -91,10 +104,10 @@ struct Queue::Claim {
     int slot;
     Held held;
     bool fresh = true;             // what the former holder has claimed is not given back yet
-    std::string turn;              // the transaction that wrote the slot's row last
     bool strict = false;           // the next job is to begin at most once
     std::size_t ahead = 1;         // how many to claim
     std::size_t per_row = 1;       // how many jobs a row had, when it last claimed
+    std::size_t row_bytes = 1;     // and how large it was, about
     std::int64_t edits = 0;        // QueueHead::edits when the claimed jobs were read
     bool gapless = false;          // they were all that was there, from the first to the last
     double taken_ms = 0;           // since when it is held
@@ -110,7 +123,12 @@ struct Queue::Claim {
     std::vector<Finished> unsettled;       // after those, one by one: the disk is full
     std::size_t unfit = 0;                 // of them, the last: not even alone they fit
     bool sparing = false;                  // what is given back is not written anew
-    std::shared_ptr<std::weak_ptr<Run>> run = std::make_shared<std::weak_ptr<Run>>();
+    std::shared_ptr<Worker> worker = std::make_shared<Worker>();
+
+    /// Of what it has just claimed.
+    void learn();
+    /// How many rows to look at for the next.
+    [[nodiscard]] std::size_t rows_ahead() const;
 };
 
 /// What a transaction over a slot has done.
@@ -121,6 +139,7 @@ struct Queue::Turn {
     std::vector<Job> claimed;
     std::vector<ClaimedRow> rows;         // of these, or of what stays claimed of those before
     std::vector<SlotRow::Entry> entries;  // the same, as the slot's row has them
+    std::vector<std::size_t> returned;    // of the jobs before: not claimed any more
     std::vector<int> orphans;             // slots beyond the agreed number that have jobs
     std::optional<double> next_due_ms;
     std::optional<std::size_t> refused;  // of Claim::finished: what it gives is

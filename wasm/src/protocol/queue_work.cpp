@@ -1,5 +1,6 @@
 // Workers: one for each slot, which takes the slot's lock while there is something to do.
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -50,18 +51,41 @@ void end_running(QueueChanges& changes, int slot) {
     changes.events.back().fields.push_back(format_decimal(slot));
 }
 
-/// Whether what follows a job comes, or may come, before `ahead`. One that has a key may be there
-/// already, and then moves to the front.
-bool overtakes(const JobSpec& next, const Job& ahead, bool lifo) {
-    if (!next.key.empty()) return true;
-    if (next.delay_ms > 0) return false;
-    return lifo ? next.priority >= ahead.priority : next.priority > ahead.priority;
+/// What follows the jobs of a claim that have ended.
+struct Followers {
+    bool keyed = false;
+    std::optional<int> priority;  // the highest of those without a key, or a time to wait for
+
+    void add(const std::vector<JobSpec>& next) {
+        for (const auto& spec : next) {
+            keyed = keyed || !spec.key.empty();
+            if (spec.delay_ms == 0) priority = std::max(spec.priority, priority.value_or(INT_MIN));
+        }
+    }
+    /// Whether one comes, or may come, before `ahead`. One that has a key may be there already, and
+    /// then moves to the front.
+    [[nodiscard]] bool overtake(const Job& ahead, bool lifo) const {
+        if (keyed) return true;
+        return priority && (lifo ? *priority >= ahead.priority : *priority > ahead.priority);
+    }
+};
+
+/// What is claimed alone: what may well have ended its workers; what must not be begun twice; and
+/// values, which somebody must take.
+bool alone(const Job& job) {
+    return job.lost_workers > 1 || job.at_most_once || job.payload.by_value;
 }
 
-/// What is claimed alone: what may have ended its worker; what must not be begun twice; and values,
-/// which somebody must take.
-bool alone(const Job& job) {
-    return job.lost_workers > 0 || job.at_most_once || job.payload.by_value;
+/// Whether what a worker has left (Queue::leave_word) speaks of this turn.
+bool names_turn(std::string_view word, std::string_view turn) {
+    const auto end = word.find(';');
+    return !turn.empty() && end != std::string_view::npos &&
+           (word.substr(0, end) == turn || word.substr(end + 1) == turn);
+}
+
+/// Why a worker loses its slot that has not failed: nothing that it ran is to blame.
+bool in_good_order(std::string_view reason) {
+    return reason == "frozen" || reason == "page-hidden" || reason == "closed";
 }
 
 }  // namespace
@@ -108,6 +132,16 @@ void Queue::stir() {
     for (const auto& bell : std::exchange(bells_, {})) bell.complete({});
 }
 
+Task<void> Queue::leave() {
+    stop();
+    for (const auto& run : std::vector(runs_)) lose(*run, "closed");
+    while (!slots_.empty()) {
+        const Completer<Unit> bell;
+        left_.push_back(bell);
+        co_await bell.async();
+    }
+}
+
 Task<void> Queue::stir_at(double due_ms) {
     if (stir_at_ms_ && *stir_at_ms_ <= due_ms) co_return;
     stir_at_ms_ = due_ms;
@@ -137,16 +171,22 @@ Task<void> Queue::work(int slot) {
         co_await parts_.world.clock().sleep(after_failure_ms);
         seen = 0;
     }
-    std::erase(slots_, slot);
+    free_worker(slot);
     if (working()) start();
 }
 
-/// What is written under it is fenced by the slot's row (take_turn).
+void Queue::free_worker(int slot) {
+    std::erase(slots_, slot);
+    for (const auto& bell : std::exchange(left_, {})) bell.complete({});
+}
+
+/// What is written under it is fenced by the slot's row (take_turn). A lease has a token in any
+/// case: one that ran out before its holder's first turn is told by nothing else.
 Task<Held> Queue::take_slot(int slot) {
     LockOptions options;
     options.signal = stopped_;
     options.label = name_;
-    options.unfenced = true;
+    options.unfenced = parts_.locks.exclusion() == Exclusion::web_locks;
     return parts_.locks.acquire(concat({"queue/", name_, "/", format_decimal(slot)}),
                                 std::move(options));
 }
@@ -159,15 +199,17 @@ Task<void> Queue::rescue(int slot) {
         claim.held = std::move(held.value());
         (void)co_await attempt(settle_and_claim(claim, false));
     }
-    std::erase(slots_, slot);
+    free_worker(slot);
 }
 
 // --- A slot, from its grant to its release ------------------------------------------------------
 
 Task<void> Queue::serve(Claim& claim) {
     claim.taken_ms = parts_.world.clock().monotonic_ms();
-    claim.held.on_lost([this, current = claim.run](std::string_view reason) {
-        if (const auto run = current->lock()) lose(*run, reason);
+    claim.held.on_lost([this, slot = claim.slot, worker = claim.worker](std::string_view reason) {
+        if (const auto run = worker->run.lock()) lose(*run, reason);
+        if (!in_good_order(reason)) return;
+        parts_.scope.spawn(leave_word(slot, concat({worker->turn, ";", worker->next_turn})));
     });
     while (claim.held.held()) {
         const auto age_ms = parts_.world.clock().monotonic_ms() - claim.taken_ms;
@@ -199,14 +241,33 @@ void Queue::lose(Run& run, std::string_view reason) {
     run.ring();
 }
 
+/// For who has the slot next. The page may not get to its row any more.
+Task<void> Queue::leave_word(int slot, std::string turns) {
+    const auto name = parts_.names.queue_word(key_, format_decimal(slot));
+    (void)co_await attempt(parts_.world.storage().set(name, turns));
+}
+
+/// It is not needed again.
+Task<std::string> Queue::read_word(int slot) {
+    auto& storage = parts_.world.storage();
+    if (!storage.available()) co_return std::string();
+    const auto name = parts_.names.queue_word(key_, format_decimal(slot));
+    auto word = co_await attempt(storage.get(name));
+    if (!word || !word.value()) co_return std::string();
+    (void)co_await attempt(storage.remove(name));
+    co_return *std::move(word.value());
+}
+
 Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
     std::move(claim.unsettled.begin(), claim.unsettled.end(), std::back_inserter(claim.finished));
     claim.unsettled.clear();
     claim.unfit = 0;
+    std::string word;
+    if (claim.fresh) word = co_await read_word(claim.slot);
     for (int tried = 1;; ++tried) {
         Turn turn(identifier_of(parts_.world.random().bits()));
         const bool last = claim.unsettled.empty();
-        auto taken = co_await attempt(take_turn(claim, claiming && last, turn));
+        auto taken = co_await attempt(take_turn(claim, claiming && last, word, turn));
         if (!taken && !co_await overcome(claim, turn, taken.error(), tried)) continue;
         claim.fresh = false;
         claim.finished.clear();
@@ -216,7 +277,7 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         claim.other_kinds = turn.other_kinds;
         if (!claim.current && last) {
             claim.jobs = std::move(turn.claimed);
-            if (!claim.rows.empty()) claim.per_row = claim.jobs.size() / claim.rows.size();
+            claim.learn();
             claim.edits = turn.edits;
             claim.gapless = turn.gapless;
         }
@@ -283,22 +344,19 @@ Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
     }
     const bool unknown = error.code() == ErrorCode::unknown_commit;
     const bool passing = unknown || error.code() == ErrorCode::store_failed;
-    const auto run = claim.run->lock();
+    const auto run = claim.worker->run.lock();
     if (error.code() == ErrorCode::fenced && run) lose(*run, "fenced");
     if (unknown) doubt(turn.changes);
     if (!passing || tried == queue_attempts_max || !claim.held.held()) co_await fail(error);
     if (!unknown) co_return false;
-    const bool committed = co_await was_committed(claim, turn.id);
-    if (!committed) {
-        for (const auto& [id, outcome] : turn.changes.outcomes) expected_->doubts.erase(id);
-    }
-    co_return committed;
+    // The doubts stay: somebody else may have had a turn since.
+    co_return co_await was_committed(claim, turn.id);
 }
 
 Task<bool> Queue::was_committed(Claim& claim, std::string turn) {
     for (int tried = 1;; ++tried) {
         auto row = co_await attempt(read_slot(claim));
-        if (row && row.value() == turn) claim.turn = turn;
+        if (row && row.value() == turn) claim.worker->turn = turn;
         if (row) co_return row.value() == turn;
         const Error error = row.error();
         if (error.code() != ErrorCode::store_failed || tried == queue_attempts_max) {
@@ -319,25 +377,37 @@ Task<std::string> Queue::read_slot(Claim& claim) {
 
 /// One transaction, fenced by the slot's row: each finds it as the one before has left it. Who had
 /// the slot before, and does not know that somebody else has it, settles and claims nothing.
-Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
+Task<void> Queue::take_turn(Claim& claim, bool claiming, std::string word, Turn& turn) {
+    auto& worker = *claim.worker;
+    worker.next_turn = turn.id;
     const auto durability = claim.strict ? Durability::strict : options_.durability;
-    const auto transaction = co_await parts_.transactions.begin(
-        {Store::jobs, Store::data, Store::aside}, Access::write, durability);
-    QueueRows rows{*transaction, parts_.context, key_, options_, turn.changes};
+    std::optional<FencedTransaction> fenced;
+    std::unique_ptr<Transaction> unfenced;
+    if (claim.held.token()) {
+        fenced.emplace(co_await claim.held.begin({Store::jobs, Store::aside}, durability));
+    } else {
+        unfenced = co_await parts_.transactions.begin({Store::jobs, Store::data, Store::aside},
+                                                      Access::write, durability);
+    }
+    auto& transaction = fenced ? fenced->transaction() : *unfenced;
+    QueueRows rows{transaction, parts_.context, key_, options_, turn.changes};
     // All at once: answers come faster than one after another.
-    auto slots_read = transaction->list(Store::jobs, rows.key("s/"));
+    auto slots_read = transaction.list(Store::jobs, rows.key("s/"));
     std::optional<Async<std::vector<Row>>> outcomes_read;
     if (claim.fresh && claim.slot == 0) {
-        outcomes_read = transaction->list(Store::jobs, rows.key("o/"), swept_max);
+        outcomes_read = transaction.list(Store::jobs, rows.key("o/"), swept_max);
     }
     co_await rows.read_head();
     const auto slots = co_await std::move(slots_read);
     const auto own = own_row(rows, claim, slots);
     const auto last_turn = own ? own->turn : std::string();
-    if (!claim.held.held() || (!claim.fresh && last_turn != claim.turn)) {
+    if (!claim.held.held() || (!claim.fresh && last_turn != worker.turn)) {
         co_await fail(ErrorCode::fenced, "the slot was taken over since; nothing was kept");
     }
-    if (claim.fresh && own) co_await recover(rows, claim, *own);
+    if (claim.fresh && own) {
+        const bool left = own->tab == parts_.context.tab || names_turn(word, own->turn);
+        co_await recover(rows, *own, claim.sparing || left);
+    }
     if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
     const auto refusal = co_await settle(rows, claim, turn);
     if (refusal) co_await fail(*refusal);
@@ -355,14 +425,18 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, Turn& turn) {
     turn.count = rows.head.count;
     const bool same = claim.fresh ? turn.entries.empty() : turn.entries == claim.recorded;
     if (same && !rows.touched) {
-        claim.turn = last_turn;
+        worker.turn = last_turn;
         co_return;
     }
-    transaction->put(Store::jobs, slot_key(key_, claim.slot),
-                     format_slot_row({turn.id, parts_.context.tab, turn.entries}));
+    transaction.put(Store::jobs, slot_key(key_, claim.slot),
+                    format_slot_row({turn.id, parts_.context.tab, turn.entries}));
     if (!claim.held.held()) co_await fail(ErrorCode::lock_lost, "the slot was lost meanwhile");
-    co_await transaction->commit();
-    claim.turn = turn.id;
+    if (fenced) {
+        co_await fenced->commit();
+    } else {
+        co_await unfenced->commit();
+    }
+    worker.turn = turn.id;
 }
 
 std::optional<SlotRow> Queue::own_row(const QueueRows& rows, const Claim& claim,
@@ -374,7 +448,7 @@ std::optional<SlotRow> Queue::own_row(const QueueRows& rows, const Claim& claim,
 }
 
 /// What the former holder had claimed, and did not settle.
-Task<void> Queue::recover(QueueRows& rows, const Claim& claim, const SlotRow& former) {
+Task<void> Queue::recover(QueueRows& rows, const SlotRow& former, bool sparing) {
     std::map<std::string_view, std::pair<std::string_view, Async<std::optional<Row>>>> reads;
     for (const auto& [place, id] : former.entries) {
         auto read = rows.transaction.get(Store::jobs, rows.key(place));
@@ -385,7 +459,7 @@ Task<void> Queue::recover(QueueRows& rows, const Claim& claim, const SlotRow& fo
         const auto found = co_await std::move(read);
         auto jobs = found ? rows.jobs_of(*found) : std::vector<Job>();
         rows.touched = true;  // the slot's row shall be written
-        if (!jobs.empty() && jobs.front().id == id) rows.give_back(std::move(jobs), claim.sparing);
+        if (!jobs.empty() && jobs.front().id == id) rows.give_back(std::move(jobs), sparing);
     }
 }
 
@@ -463,10 +537,9 @@ void Queue::part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& f
                 turn.rows.insert(fate == Fate::runs ? turn.rows.begin() : turn.rows.end(),
                                  {jobs.back().place(), at, jobs.size(), row.gone});
             }
-            if (fate == Fate::returned) {
-                for (const auto& job : jobs) turn.changes.add(QueueEvent::Kind::returned, {job.id});
+            for (; at < next; ++at) {
+                if (fate == Fate::returned) turn.returned.push_back(at);
             }
-            at = next;
         }
     }
     for (const auto& row : turn.rows) {
@@ -482,38 +555,52 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, Claim& claim, Turn& tu
     const bool ranges = claim.gapless && !edited;
     if (ranges) remove_finished(rows, claim);
     part(rows, claim, fates, ranges, turn);
-    if (claim.current) hold_current(claim, turn);
     // Those that failed first: what follows the others may take their kinds for gone.
     std::vector<std::size_t> numbers(claim.finished.size());
     std::iota(numbers.begin(), numbers.end(), std::size_t{0});
     std::stable_partition(numbers.begin(), numbers.end(), [&](std::size_t number) {
         return claim.finished[number].outcome.kind != JobOutcome::Kind::done;
     });
+    std::vector<std::vector<QueueEvent>> events(numbers.size());
     for (const auto number : numbers) {
-        const auto& [at, outcome] = claim.finished[number];
-        const auto& job = claim.jobs[at];
+        const auto at = claim.finished[number].at;
         if (fates[at] == Fate::gone) continue;
-        if (outcome.kind != JobOutcome::Kind::done) {
-            rows.failed(job, outcome);
-            continue;
-        }
-        rows.done(job, outcome);
-        if (outcome.next.empty()) continue;
-        std::vector<QueueRequest> next(outcome.next.size());
-        std::vector<QueueRequest*> requests;
-        for (std::size_t i = 0; i < next.size(); ++i) {
-            next[i].spec = outcome.next[i];
-            next[i].awaited = false;
-            requests.push_back(&next[i]);
-        }
-        co_await rows.enqueue(std::move(requests));
-        for (const auto& request : next) {
-            if (!request.refusal) continue;
-            turn.refused = number;
-            co_return request.refusal;
-        }
+        const auto refusal = co_await end_job(rows, claim.jobs[at], claim.finished[number].outcome);
+        if (refusal) turn.refused = number;
+        if (refusal) co_return refusal;
+        events[number] = std::exchange(turn.changes.events, {});
     }
     rows.put_fresh();
+    // They are told in the order in which they ended, and then what has not.
+    for (const auto& of_one : events) turn.changes.add_all(of_one);
+    for (const auto at : turn.returned) {
+        const auto& job = claim.jobs[at];
+        turn.changes.add(QueueEvent::Kind::returned, {job.id, job.key, job.kind});
+    }
+    if (claim.current) hold_current(claim, turn);
+    co_return std::nullopt;
+}
+
+/// Returns why what it gives was refused.
+Task<std::optional<Error>> Queue::end_job(QueueRows& rows, const Job& job,
+                                          const JobOutcome& outcome) {
+    if (outcome.kind != JobOutcome::Kind::done) {
+        rows.failed(job, outcome);
+        co_return std::nullopt;
+    }
+    rows.done(job, outcome);
+    if (outcome.next.empty()) co_return std::nullopt;
+    std::vector<QueueRequest> next(outcome.next.size());
+    std::vector<QueueRequest*> requests;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        next[i].spec = outcome.next[i];
+        next[i].awaited = false;
+        requests.push_back(&next[i]);
+    }
+    co_await rows.enqueue(std::move(requests));
+    for (const auto& request : next) {
+        if (request.refusal) co_return request.refusal;
+    }
     co_return std::nullopt;
 }
 
@@ -525,8 +612,21 @@ void Queue::hold_current(const Claim& claim, Turn& turn) {
     end_running(turn.changes, claim.slot);
 }
 
-/// Rows of jobs that may run, of the kinds that this tab handles: by priority and rank, at least
-/// the first `limit` of them all. What a spoilt head hides is looked for every now and then.
+void Queue::Claim::learn() {
+    if (rows.empty()) return;
+    std::size_t bytes = 0;
+    for (const auto& job : jobs) bytes += job.payload.text.size();
+    per_row = jobs.size() / rows.size();
+    row_bytes = std::max<std::size_t>(bytes / rows.size(), 1);
+}
+
+std::size_t Queue::Claim::rows_ahead() const {
+    const auto many = (ahead + per_row - 1) / per_row;
+    return std::clamp<std::size_t>(ahead_bytes / row_bytes, 1, many);
+}
+
+/// Rows of jobs that may run, of the kinds that this tab handles: by priority and rank the first of
+/// them all, and `limit` at least. What a spoilt head hides is looked for every now and then.
 Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows,
                                                                  std::size_t limit) {
     const auto now_ms = parts_.world.clock().monotonic_ms();
@@ -542,6 +642,7 @@ Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows
                                                         static_cast<std::uint32_t>(limit), from));
     }
     std::vector<std::pair<std::string, Row>> found;
+    std::optional<std::string> horizon;  // behind it there may be more of a kind
     for (auto& [kind, read] : reads) {
         const auto length = rows.key(kind_prefix(kind->name)).size();
         auto listed = co_await std::move(read);
@@ -550,7 +651,11 @@ Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows
             if (&row == listed.data() && is_order(order)) kind->first = order;
             found.emplace_back(std::move(order), std::move(row));
         }
+        if (listed.size() == limit && (!horizon || found.back().first < *horizon)) {
+            horizon = found.back().first;
+        }
     }
+    if (horizon) std::erase_if(found, [&](const auto& row) { return row.first > *horizon; });
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     co_return found;
@@ -571,14 +676,15 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
         if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
     }
     turn.gapless = busy.empty();
-    const auto limit = (claim.ahead + claim.per_row - 1) / claim.per_row + busy.size();
-    const auto found = co_await first_rows(rows, limit);
+    const auto found = co_await first_rows(rows, claim.rows_ahead() + busy.size());
+    auto most = claim.ahead;
     for (const auto& [order, row] : found) {
-        if (turn.claimed.size() == claim.ahead) break;
         auto jobs = rows.jobs_of(row);
         if (jobs.empty() || busy.contains(jobs.front().id)) continue;
+        if (jobs.front().lost_workers > 0) most = std::min(most, suspects_max);
+        if (turn.claimed.size() >= most) break;
         const bool single = alone(jobs.front());
-        const auto count = single ? 1 : std::min(jobs.size(), claim.ahead - turn.claimed.size());
+        const auto count = single ? 1 : std::min(jobs.size(), most - turn.claimed.size());
         // No row is parted but for the first.
         if (!turn.claimed.empty() && (single || count < jobs.size())) break;
         if (single) {
@@ -668,17 +774,20 @@ Task<void> Queue::run_all(Claim& claim) {
         return !*late && parts_.world.clock().monotonic_ms() - began_ms < ahead_ms;
     };
     bool alone = false;  // nothing else of the slot is claimed or unsettled
+    Followers followers;
     bool overtaken = false;
+    bool stirred = false;
     std::size_t begun = 0;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
         const auto& job = jobs[at];
         // Jobs that do not wait for anything leave no turn for timers.
-        if (begun > 0 && (!quick() || alone || overtaken || claim.stirs != stirs_)) break;
+        stirred = begun > 0 && claim.stirs != stirs_;
+        if (begun > 0 && (!quick() || alone || overtaken || stirred)) break;
         if (!working() || !handles(job.kind) || !claim.held.held()) break;
         ++begun;
         claim.current = at;
         const auto run = begin(job);
-        *claim.run = run;
+        claim.worker->run = run;
         while (!run->ended) {
             const auto bell = run->bell;
             co_await bell.async();
@@ -693,14 +802,11 @@ Task<void> Queue::run_all(Claim& claim) {
         const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
         claim.finished.push_back({at, std::move(run->outcome)});
         if (failed && options_.pause_on_failure) break;  // nothing else begins
-        const auto& next = claim.finished.back().outcome.next;
-        overtaken =
-            begun < jobs.size() &&
-            std::any_of(
-                next.begin(), next.end(),
-                [&](const auto& spec) { return overtakes(spec, jobs[begun], options_.lifo); });
+        followers.add(claim.finished.back().outcome.next);
+        overtaken = begun < jobs.size() && followers.overtake(jobs[begun], options_.lifo);
     }
     claim.ahead = overtaken ? begun
+                  : stirred ? std::min(claim.ahead, begun * 2)
                   : quick() ? std::min(claim.ahead * ahead_growth, ahead_max)
                             : std::max(begun, std::size_t{2}) - 1;
 }

@@ -80,6 +80,10 @@ EMSCRIPTEN_KEEPALIVE void queue_handle(QueuesCore* core, int queue) {
 
 EMSCRIPTEN_KEEPALIVE void queue_stop(QueuesCore* core, int queue) { core->stop(queue); }
 
+EMSCRIPTEN_KEEPALIVE void queue_leave(QueuesCore* core, int queue, PromiseId promise) {
+    core->leave(queue, promise);
+}
+
 // As queue_enqueue: a job that the next queue_finish enqueues.
 EMSCRIPTEN_KEEPALIVE void queue_next(QueuesCore* core, int, unsigned bits, int priority,
                                      double delay_ms) {

@@ -1,0 +1,196 @@
+// Claims of a queue: what is taken together, in which order, and what others are told of it.
+#include <catch2/catch_test_macros.hpp>
+
+#include "queue_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+constexpr std::uint64_t claim_seeds = 6;
+
+/// Time passes only when nothing else can happen.
+QueueScene patient(std::uint64_t seed, QueueOptions options = {}) {
+    return QueueScene(seed, options, {.longest_ms = 0, .effects = 0},
+                      std::make_unique<PatientChooser>(seed));
+}
+
+void wait_ms(QueueScene& scene, double time_ms) {
+    const auto until_ms = scene.origin.clock().now_ms() + time_ms;
+    scene.until([&] { return scene.origin.clock().now_ms() >= until_ms; });
+}
+
+/// Accepted when this returns.
+void enqueue_all(QueueScene& scene, QueuePage& page, std::vector<JobSpec> specs) {
+    const auto before = scene.judge.accepted.size();
+    const auto more = specs.size();
+    for (auto& spec : specs) page.enqueue(std::move(spec));
+    scene.until([&] { return scene.judge.accepted.size() == before + more; });
+}
+
+/// How many fields of one kind of event a page was told.
+std::size_t fields_told(const QueuePage& page, QueueEvent::Kind kind) {
+    std::size_t count = 0;
+    for (const auto& event : page.events) count += event.kind == kind ? event.fields.size() : 0;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("queue: a claim of several kinds passes over none, however many rows each has") {
+    for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
+        CAPTURE(seed);
+        auto scene = patient(seed);
+        auto& page = *scene.open().page;
+        page.queue().handle({"a", "b"});
+        const auto paused = page.pause(true);
+        scene.until([&] { return *paused; });
+        std::vector<std::string> expected;
+        const auto add = [&](const char* kind, int priority, bool keyed, int count) {
+            std::vector<JobSpec> specs;
+            for (int i = 0; i < count; ++i) {
+                const auto text = std::to_string(expected.size());
+                expected.push_back(text);
+                specs.push_back({.payload = {text, false},
+                                 .key = keyed ? text : "",
+                                 .kind = kind,
+                                 .priority = priority});
+            }
+            enqueue_all(scene, page, std::move(specs));
+        };
+        add("b", 9, false, 400);  // in rows of many: the next claims ask for few rows
+        add("a", 5, true, 60);    // each in its own
+        add("b", 0, false, 400);
+        page.pause(false);
+        scene.until([&] { return scene.judge.order.size() == expected.size(); });
+        CHECK(scene.judge.order == expected);
+    }
+}
+
+TEST_CASE("queue: what follows a job comes before those of its claim that are behind its place") {
+    auto scene = patient(0);
+    auto& page = *scene.open().page;
+    const auto spec = [](const char* text, int priority) {
+        return JobSpec{.payload = {text, false}, .priority = priority};
+    };
+    enqueue_all(scene, page,
+                {spec("first", 9), spec("a", 1), spec("b", 1), spec("c", 0), spec("d", 0)});
+    page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
+        if (job.payload.text == "a") outcome.next.push_back(spec("next", 1));
+    };
+    page.work();
+    scene.until([&] { return scene.judge.order.size() == 6; });
+    CHECK(scene.judge.order == std::vector<std::string>{"first", "a", "b", "next", "c", "d"});
+}
+
+TEST_CASE("queue: while jobs come one by one, little is claimed to be given back") {
+    auto scene =
+        QueueScene(1, {}, {.longest_ms = 1, .effects = 0}, std::make_unique<PatientChooser>(1));
+    auto& worker = *scene.open().page;
+    auto& other = *scene.open().page;
+    std::vector<JobSpec> specs;
+    for (int i = 0; i < 2'000; ++i) specs.push_back({.payload = {std::to_string(i), false}});
+    enqueue_all(scene, worker, std::move(specs));
+    worker.work();
+    std::size_t asked = 0;
+    while (scene.judge.order.size() < 1'000 && scene.origin.step()) {
+        if (scene.judge.order.size() < 2 * asked) continue;
+        other.enqueue("more " + std::to_string(asked++));
+    }
+    CHECK(fields_told(worker, QueueEvent::Kind::returned) < 3 * 20'000);
+}
+
+TEST_CASE("queue: of large jobs no more are claimed at once than fit") {
+    auto scene = patient(2);
+    auto& page = *scene.open().page;
+    std::vector<JobSpec> specs;
+    for (int i = 0; i < 60; ++i) {
+        specs.push_back({.payload = {std::string(200'000, 'x') + std::to_string(i), false}});
+    }
+    enqueue_all(scene, page, std::move(specs));
+    page.work();
+    scene.until([&] { return scene.judge.order.size() == 60; });
+    for (const auto& event : page.events) {
+        if (event.kind == QueueEvent::Kind::running) CHECK(event.fields.size() <= 4 * 16);
+    }
+}
+
+TEST_CASE("queue: jobs are told to have ended in the order in which they did, failed or not") {
+    for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
+        CAPTURE(seed);
+        auto scene = patient(seed);
+        auto& page = *scene.open().page;
+        std::vector<JobSpec> specs;
+        for (int i = 0; i < 40; ++i) {
+            specs.push_back({.payload = {std::to_string(i), false}, .kind = "k", .optional = true});
+        }
+        enqueue_all(scene, page, std::move(specs));
+        page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
+            if (std::stoi(job.payload.text) % 3 == 1) outcome.kind = JobOutcome::Kind::failed;
+        };
+        page.queue().handle({"k"});
+        scene.until([&] { return scene.all_settled() && page.queue().count() == 0; });
+        std::vector<std::string> ended;
+        for (const auto& event : page.events) {
+            const bool failed = event.kind == QueueEvent::Kind::failed;
+            if (!failed && event.kind != QueueEvent::Kind::done) continue;
+            const std::size_t step = failed ? 5 : 3;
+            REQUIRE(event.fields.size() % step == 0);
+            for (std::size_t at = 0; at < event.fields.size(); at += step) {
+                ended.push_back(page.names[event.fields[at]]);
+                CHECK(event.fields[at + 2] == "k");
+            }
+        }
+        CHECK(ended == scene.judge.order);
+    }
+}
+
+TEST_CASE("queue: of jobs claimed together the first takes what is newer, too") {
+    for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
+        CAPTURE(seed);
+        QueueScene scene(seed, {}, {.longest_ms = 0.5, .slow_one_in = 2, .effects = 0},
+                         std::make_unique<PatientChooser>(seed));
+        auto& page = *scene.open().page;
+        std::vector<JobSpec> specs;
+        for (int i = 0; i < 30; ++i) {
+            const auto text = std::to_string(i);
+            specs.push_back({.payload = {text, false}, .key = text});
+        }
+        enqueue_all(scene, page, std::move(specs));
+        // While the next one runs, what the one before has saved is changed.
+        page.on_done = [&](const JobInfo& job, JobOutcome&) {
+            if (job.payload.text.starts_with("newer") || job.payload.text == "0") return;
+            const auto before = std::to_string(std::stoi(job.payload.text) - 1);
+            page.enqueue(JobSpec{.payload = {"newer " + before, false}, .key = before});
+        };
+        page.work();
+        scene.until([&] { return scene.judge.begun.size() == 59 && scene.all_settled(); });
+        for (int i = 0; i < 29; ++i)
+            CHECK(scene.judge.begun.contains("newer " + std::to_string(i)));
+    }
+}
+
+TEST_CASE("queue: what follows a job is found, however many kinds there are") {
+    auto scene = patient(0);
+    auto& page = *scene.open().page;
+    std::vector<JobSpec> specs;
+    for (std::size_t i = 0; i < kinds_max - 2; ++i) {
+        const auto text = "other" + std::to_string(i);
+        specs.push_back({.payload = {text, false}, .kind = text});
+    }
+    specs.push_back({.payload = {"late", false}, .delay_ms = 3'000'000});
+    for (const char* text : {"first", "a", "b"}) specs.push_back({.payload = {text, false}});
+    enqueue_all(scene, page, std::move(specs));
+    page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
+        const auto& text = job.payload.text;
+        if (text != "a" && text != "b") return;
+        outcome.next.push_back({.payload = {"after " + text, false}, .kind = "new " + text});
+    };
+    page.queue().handle({"", "new a", "new b"});
+    wait_ms(scene, 60'000);
+    // There is room for one kind more, and so the other one waits.
+    CHECK(scene.judge.begun.contains("after a"));
+    CHECK(scene.judge.begun.contains("after b"));
+    CHECK(scene.stored("r/new").empty());
+}
+
+}  // namespace tabacus::test
