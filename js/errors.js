@@ -130,6 +130,15 @@ export class TabacusRangeError extends RangeError {
     }
 }
 
+/** @param {unknown} value */
+function isArray(value) {
+    try {
+        return Array.isArray(value);
+    } catch {
+        return false; // a proxy that was revoked
+    }
+}
+
 /** Longer strings are cut in messages: a message is for reading. The whole value is in `.value`. */
 const shownChars = 40;
 
@@ -152,7 +161,7 @@ export function show(value) {
             return digits.length > shownChars ? `${digits.slice(0, shownChars)}… (a bigint)` : digits;
         }
         case 'object':
-            return 'an object';
+            return isArray(value) ? 'an array' : 'an object';
         case 'function':
             return 'a function';
         default:

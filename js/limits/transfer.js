@@ -47,7 +47,8 @@ export const stateFrom = (words) => ({
  * @returns {string[]} node and record in turn
  */
 export function wordsOf(state) {
-    const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state ?? {});
+    if (typeof state !== 'object' || state === null) throw invalid('state', state, 'what state() has given');
+    const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state);
     if (version !== 1) throw invalid('state.version', version, '1');
     if (!Array.isArray(rows) || rows.length > rowsMax) throw invalid('state.rows', rows, `an array of at most ${rowsMax} rows`);
     // A copy has no holes, which flatMap() would pass over.

@@ -112,14 +112,22 @@ export class Leader {
     }
 
     /**
-     * Calls `listener` with what current() says, at once and whenever that may have changed.
+     * Calls `listener` with what current() says, at once and whenever that has changed.
      *
      * @param {(leader: { tab: string, label: string, since: number } | null) => void} listener
      * @returns {() => void} ends it
      */
     subscribe(listener) {
         checkFunction('listener', listener);
-        return this.#lock.subscribe((requests) => listener(leaderOf(requests)));
+        /** @type {string | undefined} */
+        let last;
+        return this.#lock.subscribe((requests) => {
+            const leader = leaderOf(requests);
+            const text = JSON.stringify(leader);
+            if (text === last) return; // others wait, or do not any more
+            last = text;
+            listener(leader);
+        });
     }
 }
 

@@ -48,7 +48,7 @@ const isDom = (thrown) => Object.prototype.toString.call(thrown) === '[object DO
 export function described(thrown) {
     try {
         const { name = 'Error', message = String(thrown), code } = Object(thrown);
-        const texts = { name: String(name), message: String(message) };
+        const texts = { name: String(name) || 'Error', message: String(message) };
         if (isDom(thrown)) return { ...texts, dom: true };
         return typeof code === 'string' || Number.isFinite(code) ? { ...texts, code } : texts;
     } catch {

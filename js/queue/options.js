@@ -1,7 +1,7 @@
 /** What the users of a queue pass, checked before anything is done. */
 
 import { invalid } from '../errors.js';
-import { checkInteger, checkName, checkOptions } from '../shared/check.js';
+import { checkName, checkOptions } from '../shared/check.js';
 
 /**
  * An agreement of all tabs that use the queue.
@@ -39,6 +39,9 @@ const numbers = {
     limit: [1, Infinity, Infinity],
 };
 
+/** What the core counts with. */
+const integerMax = 2 ** 31 - 1;
+
 /** @param {unknown} kind */
 export function checkKind(kind) {
     if (kind !== '' && checkName(kind, 'kind').includes('\0')) throw invalid('kind', kind, 'a string without U+0000');
@@ -52,7 +55,7 @@ export function checkKind(kind) {
 export function checkKinds(given) {
     const { kinds } = checkOptions(given, ['kinds']);
     if (kinds === undefined) return undefined;
-    if (!Array.isArray(kinds) || kinds.length === 0) throw invalid('kinds', kinds, 'an array of kinds');
+    if (!Array.isArray(kinds) || kinds.length === 0) throw invalid('kinds', kinds, 'an array of one or more kinds');
     return kinds.map(checkKind);
 }
 
@@ -73,7 +76,9 @@ export function checkQueueOptions(given) {
     const counts = Object.entries(numbers).map(([name, [least = 0, most = 0, otherwise]]) => {
         const { [name]: value = otherwise } = options;
         if (value === Infinity && most === Infinity) return 0;
-        return checkInteger(name, value, least, Math.min(most, 2 ** 31 - 1));
+        const last = Math.min(most, integerMax);
+        if (Number.isInteger(value) && Number(value) >= least && Number(value) <= last) return Number(value);
+        throw invalid(name, value, `an integer from ${least} to ${last}${most > last ? ', or Infinity' : ''}`);
     });
     return [bits, ...counts];
 }

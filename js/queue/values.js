@@ -4,7 +4,7 @@
  */
 
 import { storable } from '../host/storable.js';
-import { TabacusError } from '../errors.js';
+import { show, TabacusError } from '../errors.js';
 import { described, ownError } from '../lock/outcome.js';
 
 /** What is nested deeper may be a cycle. */
@@ -17,9 +17,10 @@ const depthMax = 32;
  *
  * @param {unknown} value
  * @param {number} depth
+ * @param {Set<unknown>} [seen] what is there twice is one thing, in a clone too
  * @returns {boolean}
  */
-function survives(value, depth) {
+function survives(value, depth, seen = new Set()) {
     switch (typeof value) {
         case 'string':
         case 'boolean':
@@ -28,12 +29,13 @@ function survives(value, depth) {
             return Number.isFinite(value) && !Object.is(value, -0);
         case 'object': {
             if (value === null) return true;
-            if (depth === 0) return false;
+            if (depth === 0 || seen.has(value)) return false;
+            seen.add(value);
             const isArray = Array.isArray(value);
             if (Object.getPrototypeOf(value) !== (isArray ? Array.prototype : Object.prototype)) return false;
             const own = Object.values(value);
             if (isArray && own.length !== value.length) return false;
-            return !('toJSON' in value) && own.every((one) => survives(one, depth - 1));
+            return !('toJSON' in value) && own.every((one) => survives(one, depth - 1, seen));
         }
         default:
             return false;
@@ -54,7 +56,7 @@ export function packed(argument, value, values) {
         return { text: values.keep(storable(value)), byValue: true };
     } catch (cause) {
         const allowed = 'a value that can be cloned for storage (structuredClone, IndexedDB)';
-        throw new TabacusError('not-cloneable', `${argument} must be ${allowed}`, { argument, value, allowed, cause });
+        throw new TabacusError('not-cloneable', `${argument} must be ${allowed}, not ${show(value)}`, { argument, value, allowed, cause });
     }
 }
 

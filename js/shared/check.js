@@ -36,10 +36,11 @@ export function checkOptions(options, known, argument = 'options', whose = '') {
     if (typeof options !== 'object' || options === null || Array.isArray(options)) throw invalid(argument, options, 'an object');
     for (const key of Object.keys(options)) {
         if (!(/** @type {readonly string[]} */ (known).includes(key))) {
-            throw new TabacusError('invalid-argument', `there is no option ${show(key)}${whose && ` ${whose}`}`, {
+            const allowed = known.length > 0 ? `one of ${known.join(', ')}` : 'none';
+            throw new TabacusError('invalid-argument', `there is no option ${show(key)}${whose && ` ${whose}`}: ${allowed}`, {
                 argument: `${argument}.${key}`,
                 value: /** @type {Record<string, unknown>} */ (options)[key],
-                allowed: `one of ${known.join(', ')}`,
+                allowed,
             });
         }
     }

@@ -134,6 +134,9 @@ export class Tab extends EventTarget {
     /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
     #queuesByName = new Map();
 
+    /** Of semaphores, by name. @type {Map<string, number>} */
+    #permitsByName = new Map();
+
     /** One for each name: its first calls wait for their module together, in their order. @type {Map<string, Leader>} */
     #leaders = new Map();
 
@@ -253,10 +256,15 @@ export class Tab extends EventTarget {
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {number} permits an agreement of all who use it, from 1 to 64: a request waits for all of them
      * @returns {Semaphore}
-     * @throws {TabacusError} `invalid-argument`
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with others
      */
     semaphore(name, permits) {
-        return new Semaphore(checkName(name), checkInteger('permits', permits, 1, 64), () => this.#loadLocks());
+        checkName(name);
+        checkInteger('permits', permits, 1, 64);
+        const known = this.#permitsByName.get(name) ?? permits;
+        if (known !== permits) throw new TabacusError('kind-mismatch', `this tab has the semaphore ${name} with ${known} permits`);
+        this.#permitsByName.set(name, permits);
+        return new Semaphore(name, permits, () => this.#loadLocks());
     }
 
     /**
@@ -374,7 +382,7 @@ export class Tab extends EventTarget {
      */
     async lockAll(names, use, options) {
         if (!Array.isArray(names) || names.length === 0 || new Set(names).size < names.length) {
-            throw invalid('names', names, 'an array of different names');
+            throw invalid('names', names, 'an array of one or more different names');
         }
         for (const name of names) checkName(name, 'names');
         checkFunction('use', use);

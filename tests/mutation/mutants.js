@@ -635,7 +635,7 @@ const QUEUES = [
         ...of('queue_work.cpp'),
         name: 'trust-the-slot',
         fault: 'a worker does not look whether its slot was taken over',
-        find: '(!claim.fresh && last_turn != claim.turn)',
+        find: '(!claim.fresh && last_turn != worker.turn)',
         replace: 'false',
         test: 'queue: who is robbed of its slot, and has not heard of it, settles nothing',
     },

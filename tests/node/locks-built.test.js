@@ -197,6 +197,23 @@ test('semaphore: at most as many as there are permits, over tabs, first come, fi
     third.release();
     assert.throws(() => a.semaphore('s', 0), TabacusError);
     assert.throws(() => a.semaphore('s', 65), TabacusError);
+    assert.throws(() => a.semaphore('s', 3), { code: 'kind-mismatch' });
     await assert.rejects(a.semaphore('s', 2).acquire(/** @type {any} */ ({ steal: true })), TabacusError);
+    await close();
+});
+
+test('leader: who watches is told of each change once, whoever waits meanwhile', async () => {
+    const { tabs: [a, b, c], close } = await tabs(3);
+    /** @type {(string | undefined)[]} */
+    const told = [];
+    c.leader('l').subscribe((leader) => told.push(leader?.label));
+    await until(() => told.length === 1);
+    const first = await a.leader('l').lead({ label: 'first' });
+    await until(() => told.length === 2);
+    const others = [b.leader('l').run(() => {}, { label: 'second' }), c.leader('l').run(() => {}, { label: 'third' })];
+    first.handOver();
+    await Promise.all(others);
+    await until(() => told.at(-1) === undefined && told.length > 2);
+    assert.ok(told.every((label, index) => index === 0 || label !== told[index - 1]), String(told));
     await close();
 });

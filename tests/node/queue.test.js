@@ -4,30 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { LockOrigin } from './fake-locks.js';
-import { details, FakeOrigin, until } from './fake-origin.js';
+import { details, until } from './fake-origin.js';
+import { build, failsWith, tabs } from './queue-tabs.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
-
-const build = 'single';
-
-/** @param {string} code */
-const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
-
-/**
- * @param {number} count
- * @param {object} [without]
- */
-async function tabs(count, without = {}) {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const windows = Array.from({ length: count }, (_, index) =>
-        origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
-    );
-    const opened = await Promise.all(windows.map((window) => open({ build, window })));
-    // As many as were asked for.
-    const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
-    return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
-}
 
 test('a job enqueued in one tab runs once, in another, and its result returns', async () => {
     const { tabs: [a, b], close } = await tabs(2);

@@ -25,7 +25,10 @@ std::string lost_error() {
 
 std::string decimal(std::int64_t number) { return format_decimal(number); }
 
-Error too_many_kinds() { return {ErrorCode::unavailable, "the queue has too many kinds of jobs"}; }
+Error too_many_kinds(std::string_view kind) {
+    return {ErrorCode::unavailable, concat({"the queue has ", format_decimal(kinds_max),
+                                            " kinds of jobs, and no room for another: ", kind})};
+}
 
 }  // namespace
 
@@ -401,7 +404,7 @@ std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
         return Error(ErrorCode::queue_full,
                      "the queue is full: its limit is " + decimal(options.limit));
     }
-    if (!admit_kind(kind)) return too_many_kinds();
+    if (!admit_kind(kind)) return too_many_kinds(kind);
     return std::nullopt;
 }
 
@@ -448,7 +451,7 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
     } else {
         const auto& spec = request.spec;
         if (!admit_kind(spec.kind)) {
-            request.refusal = too_many_kinds();
+            request.refusal = too_many_kinds(spec.kind);
             co_return true;
         }
         const auto value = queue_value_key(queue, concat({"p/", job.id}));
