@@ -624,7 +624,7 @@ const QUEUES = [
         test: 'queue: at most once, no job begins twice, whoever dies',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'claim-what-is-claimed',
         fault: 'a slot takes jobs that another slot runs',
         find: 'for (const auto& entry : slot->entries) busy.insert(entry.id);',
@@ -632,15 +632,15 @@ const QUEUES = [
         test: 'queue: killed tabs lose no job, and none is settled twice',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'trust-the-slot',
         fault: 'a worker does not look whether its slot was taken over',
-        find: '(!claim.fresh && last_turn != worker.turn)',
+        find: '(!claim.fresh && last_turn != claim.worker->turn)',
         replace: 'false',
         test: 'queue: who is robbed of its slot, and has not heard of it, settles nothing',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'remove-what-is-between',
         fault: 'jobs that another slot runs leave with those around them',
         find: 'const bool ranges = claim.gapless && !edited;',
@@ -656,7 +656,7 @@ const QUEUES = [
         test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'settle-the-cancelled',
         fault: 'a job that was cancelled while it ran is settled all the same',
         find: 'const bool edited = rows.head.edits != claim.edits;',
@@ -664,7 +664,7 @@ const QUEUES = [
         test: 'queue: of a job that was cancelled while it ran nothing counts, whoever has not heard',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'pass-over-a-kind',
         fault: 'a claim takes jobs of one kind that are behind those of another of which it has not read all',
         find: 'if (horizon) std::erase_if',
@@ -672,7 +672,7 @@ const QUEUES = [
         test: 'queue: a claim of several kinds passes over none, however many rows each has',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_run.cpp'),
         name: 'forget-who-follows',
         fault: 'what follows a job is compared with the next one only',
         find: 'followers.add(claim.finished.back().outcome.next);',
@@ -680,7 +680,7 @@ const QUEUES = [
         test: 'queue: what follows a job comes before those of its claim that are behind its place',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_run.cpp'),
         name: 'claim-in-vain',
         fault: 'who is disturbed again and again claims as much as ever',
         find: ': stirred ? std::min(claim.ahead, begun * 2)',
@@ -688,7 +688,7 @@ const QUEUES = [
         test: 'queue: while jobs come one by one, little is claimed to be given back',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'claim-any-size',
         fault: 'a claim is bounded by the number of its jobs alone',
         find: 'return std::clamp<std::size_t>(ahead_bytes / row_bytes, 1, many);',
@@ -696,11 +696,11 @@ const QUEUES = [
         test: 'queue: of large jobs no more are claimed at once than fit',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'tell-failures-first',
         fault: 'those that failed are told before those that were done',
-        find: '    for (const auto& of_one : events) turn.changes.add_all(of_one);',
-        replace: '    for (const auto number : numbers) turn.changes.add_all(events[number]);',
+        find: '    for (auto& of_one : events) turn.changes.add_all(std::move(of_one));',
+        replace: '    for (const auto number : numbers) turn.changes.add_all(std::move(events[number]));',
         test: 'queue: jobs are told to have ended in the order in which they did, failed or not',
     },
     {
@@ -728,7 +728,7 @@ const QUEUES = [
         test: 'queue: who leaves in good order is not lost, however often it does',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('queue_turn.cpp'),
         name: 'suspect-each-alone',
         fault: 'what a lost worker had claimed is claimed one by one',
         find: 'return job.lost_workers > 1 ||',

@@ -289,7 +289,11 @@ class Queue {
     static void settle_next(Claim& claim);
     Task<bool> was_committed(Claim& claim, std::string turn);
     Task<std::string> read_slot(Claim& claim);
+
+    // A turn (queue_turn.cpp).
     Task<void> take_turn(Claim& claim, bool claiming, std::string word, Turn& turn);
+    Task<bool> act(Transaction& transaction, Claim& claim, bool claiming, std::string word,
+                   Turn& turn);
     static std::optional<SlotRow> own_row(const QueueRows& rows, const Claim& claim,
                                           const std::vector<Row>& slots);
     static Task<void> recover(QueueRows& rows, const SlotRow& former, bool sparing);
@@ -309,6 +313,8 @@ class Queue {
                       Turn& turn);
     static void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Turn& turn);
     static void hold_current(const Claim& claim, Turn& turn);
+
+    // Running (queue_run.cpp).
     Task<void> run_all(Claim& claim);
     Task<void> be_late(std::weak_ptr<bool> late);
     std::shared_ptr<Run> begin(const Job& job);

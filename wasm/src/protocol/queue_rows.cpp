@@ -25,9 +25,9 @@ std::string lost_error() {
 
 std::string decimal(std::int64_t number) { return format_decimal(number); }
 
-Error too_many_kinds(std::string_view kind) {
+Error too_many_kinds() {
     return {ErrorCode::unavailable, concat({"the queue has ", format_decimal(kinds_max),
-                                            " kinds of jobs, and no room for another: ", kind})};
+                                            " kinds of jobs, and no room for another"})};
 }
 
 }  // namespace
@@ -37,10 +37,10 @@ void QueueChanges::add(QueueEvent::Kind kind, std::initializer_list<std::string_
     for (const auto field : fields) all.emplace_back(field);
 }
 
-void QueueChanges::add_all(const std::vector<QueueEvent>& more) {
-    for (const auto& event : more) {
+void QueueChanges::add_all(std::vector<QueueEvent> more) {
+    for (auto& event : more) {
         auto& all = fields_of(event.kind);
-        all.insert(all.end(), event.fields.begin(), event.fields.end());
+        std::move(event.fields.begin(), event.fields.end(), std::back_inserter(all));
     }
 }
 
@@ -404,7 +404,7 @@ std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
         return Error(ErrorCode::queue_full,
                      "the queue is full: its limit is " + decimal(options.limit));
     }
-    if (!admit_kind(kind)) return too_many_kinds(kind);
+    if (!admit_kind(kind)) return too_many_kinds();
     return std::nullopt;
 }
 
@@ -451,7 +451,7 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
     } else {
         const auto& spec = request.spec;
         if (!admit_kind(spec.kind)) {
-            request.refusal = too_many_kinds(spec.kind);
+            request.refusal = too_many_kinds();
             co_return true;
         }
         const auto value = queue_value_key(queue, concat({"p/", job.id}));

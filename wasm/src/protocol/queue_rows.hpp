@@ -32,7 +32,7 @@ struct QueueChanges {
 
     /// One more field of the last event, if it is of that kind; else of another event.
     void add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields);
-    void add_all(const std::vector<QueueEvent>& more);
+    void add_all(std::vector<QueueEvent> more);
 
   private:
     /// Of an event of that kind, the last one.

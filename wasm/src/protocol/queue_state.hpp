@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "concat.hpp"
 #include "lock_transactions.hpp"
 #include "names.hpp"
 #include "queue_rows.hpp"
+#include "record.hpp"
 #include "tabacus/queue.hpp"
 
 namespace tabacus {
@@ -32,6 +34,11 @@ constexpr double work_again_ms = 5'000;
 constexpr double ask_again_ms = 1'000;
 /// A worker whose store failed tries again after so long.
 constexpr double after_failure_ms = 1'000;
+
+/// The row of what a slot has claimed.
+inline std::string slot_key(const std::string& queue, int slot) {
+    return concat({queue, "/s/", format_decimal(slot)});
+}
 
 struct Queues::Parts {
     Parts(World& of, std::string_view name_space, const NoticeHandler& on_notice)
