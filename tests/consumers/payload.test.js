@@ -12,7 +12,7 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
  * Ceilings, in KiB of brotli, just above what the cores weigh: in another folder the same sources give wasm that packs
  * to up to 200 bytes more. The targets are 30 and 40; the README (Measured) says what holds them back.
  */
-const CEILINGS_KB = { single: 42, threads: 65.25 };
+const CEILINGS_KB = { single: 42.25, threads: 65.5 };
 
 /** What a page loads besides, with the first lock: the module and its glue. */
 const LOCKS_CEILING_KB = 82.25;
