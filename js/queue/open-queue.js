@@ -42,7 +42,7 @@ import { fieldsPerJob, jobFrom } from './views.js';
  * @property {string | undefined} key
  * @property {string} kind
  * @property {number} attempt from 1
- * @property {number} lostWorkers how many tabs were lost that had claimed it
+ * @property {number} lostWorkers how many tabs were lost that had claimed it, but for those that left in good order
  * @property {AbortSignal} signal aborts when the claim on the job is lost: its tab is frozen or hidden for good,
  *   or the job was cancelled. Nothing of what the handler gives is kept then
  * @property {(fraction: number, note?: string) => void} progress tells all tabs
@@ -559,7 +559,7 @@ export class OpenQueue {
         for (let at = 0; at + step <= fields.length; at += step) {
             const about = fields.slice(at, at + step);
             if (type === 'running') this.#keep(tab, about, claim);
-            else if (type === 'returned' && this.#isAhead(about[0])) this.#claimed.delete(String(about[0]));
+            else if (type === 'returned' && this.#isAhead(about[0])) this.#forget(String(about[0]));
             else this.#tell({ type, tab, ...this.#about(type, about) });
         }
         if (type === 'running') this.#run(fields[0]);
@@ -602,7 +602,15 @@ export class OpenQueue {
 
     /** It was claimed, and has not been told to run: nobody knows of it. @param {string} [id] */
     #isAhead(id = '') {
-        return this.#claimed.get(id)?.told === undefined && this.#claimed.has(id);
+        const entry = this.#claimed.get(id);
+        return entry !== undefined && !entry.told;
+    }
+
+    /** It is not claimed any more; what it has given was settled, or counts for nothing. @param {string} id */
+    #forget(id) {
+        this.#claimed.delete(id);
+        for (const number of this.#given.get(id) ?? []) this.#host.values.take(number);
+        this.#given.delete(id);
     }
 
     /**
@@ -624,9 +632,7 @@ export class OpenQueue {
                 return { id, key: job?.key, kind: job?.kind, ...told_ };
             }
             default: {
-                this.#claimed.delete(id);
-                for (const number of this.#given.get(id) ?? []) this.#host.values.take(number);
-                this.#given.delete(id);
+                this.#forget(id);
                 if (type === 'done') ++this.#done;
                 if (type === 'failed') ++this.#failed;
                 const failure = type === 'failed' ? { error: errorFrom(error), final: fate !== 'again' } : {};

@@ -1,7 +1,7 @@
 /** What the users of a queue pass, checked before anything is done. */
 
 import { invalid } from '../errors.js';
-import { checkName, checkOptions } from '../shared/check.js';
+import { checkInteger, checkName, checkOptions } from '../shared/check.js';
 
 /**
  * An agreement of all tabs that use the queue.
@@ -75,10 +75,9 @@ export function checkQueueOptions(given) {
     });
     const counts = Object.entries(numbers).map(([name, [least = 0, most = 0, otherwise]]) => {
         const { [name]: value = otherwise } = options;
-        if (value === Infinity && most === Infinity) return 0;
-        const last = Math.min(most, integerMax);
-        if (Number.isInteger(value) && Number(value) >= least && Number(value) <= last) return Number(value);
-        throw invalid(name, value, `an integer from ${least} to ${last}${most > last ? ', or Infinity' : ''}`);
+        const endless = most === Infinity;
+        if (endless && value === Infinity) return 0;
+        return checkInteger(name, value, least, Math.min(most, integerMax), endless ? ', or Infinity' : '');
     });
     return [bits, ...counts];
 }

@@ -13,7 +13,7 @@ import { errorFrom } from './values.js';
  * @property {'at-least-once' | 'at-most-once'} delivery
  * @property {'queued' | 'delayed' | 'running' | 'dead'} state
  * @property {number} attempt the attempt that runs or comes next, from 1; of a dead letter, how many there were
- * @property {number} lostWorkers how many tabs were lost that had claimed it
+ * @property {number} lostWorkers how many tabs were lost that had claimed it, but for those that left in good order
  * @property {number} enqueued milliseconds since the Unix epoch
  * @property {number | undefined} due of a delayed job: when it may run; of a dead letter: since when it is one
  * @property {unknown} error of the last attempt that failed

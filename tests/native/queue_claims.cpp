@@ -14,11 +14,6 @@ QueueScene patient(std::uint64_t seed, QueueOptions options = {}) {
                       std::make_unique<PatientChooser>(seed));
 }
 
-void wait_ms(QueueScene& scene, double time_ms) {
-    const auto until_ms = scene.origin.clock().now_ms() + time_ms;
-    scene.until([&] { return scene.origin.clock().now_ms() >= until_ms; });
-}
-
 /// Accepted when this returns.
 void enqueue_all(QueueScene& scene, QueuePage& page, std::vector<JobSpec> specs) {
     const auto before = scene.judge.accepted.size();
@@ -189,7 +184,7 @@ TEST_CASE("queue: what follows a job is found, however many kinds there are") {
         outcome.next.push_back({.payload = {"after " + text, false}, .kind = "new " + text});
     };
     page.queue().handle({"", "new a", "new b"});
-    wait_ms(scene, 60'000);
+    scene.pass(60'000);
     // There is room for one kind more, and so the other one waits.
     CHECK(scene.judge.begun.contains("after a"));
     CHECK(scene.judge.begun.contains("after b"));

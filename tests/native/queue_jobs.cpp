@@ -114,14 +114,6 @@ struct Firsts {
     }
 };
 
-std::size_t bytes_kept(QueueScene& scene) {
-    std::size_t bytes = 0;
-    for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
-        bytes += key.size() + value.text.size();
-    }
-    return bytes;
-}
-
 }  // namespace
 
 TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told") {
@@ -422,7 +414,7 @@ TEST_CASE("queue: on a full disk what does not fit fails, and what was done besi
             outcome.next.push_back(
                 {.payload = {std::string(100'000, 'x'), false}, .kind = std::string(effect_kind)});
         };
-        scene.origin.database().set_quota(bytes_kept(scene) + 5'000);
+        scene.origin.database().set_quota(scene.bytes_kept() + 5'000);
         page.work();
         scene.until([&] { return scene.all_settled() && scene.judge.outcomes.size() == 8; });
         CHECK(scene.dead() == std::map<std::string, int>{{"job2", 1}});
@@ -441,7 +433,7 @@ TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes
             outcome.kind = JobOutcome::Kind::failed;
             outcome.value.text = std::string(100'000, 'x');
         };
-        scene.origin.database().set_quota(bytes_kept(scene) + 5'000);
+        scene.origin.database().set_quota(scene.bytes_kept() + 5'000);
         page.work();
         scene.until([&] { return scene.judge.begun["job3"] == 3; });
         CHECK(scene.judge.outcomes.size() == 4);  // what was claimed with it

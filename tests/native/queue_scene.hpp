@@ -234,6 +234,19 @@ class QueueScene {
     void until(Done done) {
         origin.run_until([&] { return done(); }, 30'000);
     }
+    /// As long by the origin's clock.
+    void pass(double time_ms) {
+        const auto until_ms = origin.clock().now_ms() + time_ms;
+        until([&] { return origin.clock().now_ms() >= until_ms; });
+    }
+    /// What the rows of queues take of the quota.
+    [[nodiscard]] std::size_t bytes_kept() {
+        std::size_t bytes = 0;
+        for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
+            bytes += key.size() + value.text.size();
+        }
+        return bytes;
+    }
     /// Jobs in the store, by payload; of one kind, or dead.
     [[nodiscard]] std::map<std::string, int> stored(std::string_view part) {
         std::map<std::string, int> found;

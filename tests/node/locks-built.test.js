@@ -211,6 +211,9 @@ test('leader: who watches is told of each change once, whoever waits meanwhile',
     const first = await a.leader('l').lead({ label: 'first' });
     await until(() => told.length === 2);
     const others = [b.leader('l').run(() => {}, { label: 'second' }), c.leader('l').run(() => {}, { label: 'third' })];
+    let asked = 0;
+    c.lock('leader/l').subscribe((requests) => (asked = requests.length));
+    await until(() => asked === 3);
     first.handOver();
     await Promise.all(others);
     await until(() => told.at(-1) === undefined && told.length > 2);

@@ -278,7 +278,7 @@ class Queue {
     void free_worker(int slot);
     Task<Held> take_slot(int slot);
     void lose(Run& run, std::string_view reason);
-    Task<void> leave_word(int slot, std::string turns);
+    Task<void> leave_word(int slot, std::string word);
     Task<std::string> read_word(int slot);
     Task<void> rescue(int slot);
     Task<void> serve(Claim& claim);

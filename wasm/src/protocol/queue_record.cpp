@@ -338,6 +338,16 @@ std::optional<SlotRow> parse_slot_row(std::string_view text) {
     return row;
 }
 
+std::string format_word(std::string_view turn, std::string_view next_turn) {
+    return concat({turn, ";", next_turn});
+}
+
+bool word_names(std::string_view word, std::string_view turn) {
+    const auto end = word.find(';');
+    return !turn.empty() && end != std::string_view::npos &&
+           (word.substr(0, end) == turn || word.substr(end + 1) == turn);
+}
+
 std::string format_outcome_row(const OutcomeRow& row) {
     Format format;
     format.number(row.settled_ms).letter(static_cast<char>(row.kind));

@@ -119,6 +119,12 @@ struct SlotRow {
 std::string format_slot_row(const SlotRow& row);
 std::optional<SlotRow> parse_slot_row(std::string_view text);
 
+/// "turn;next turn": the word, in localStorage, of a worker that leaves its slot in good order. One
+/// of them wrote the slot's row: the second was under way.
+std::string format_word(std::string_view turn, std::string_view next_turn);
+/// Whether a word, anybody's, is of who wrote the row in that turn.
+bool word_names(std::string_view word, std::string_view turn);
+
 /// "1;settled;kind;by value;" and the text, as it is.
 struct OutcomeRow {
     std::int64_t settled_ms = 0;

@@ -148,13 +148,6 @@ std::optional<Job> QueueRows::job_of(const Row& row) {
     return std::move(jobs.front());
 }
 
-Task<std::vector<Job>> QueueRows::read_jobs(std::string place, std::string id) {
-    const auto row = co_await transaction.get(Store::jobs, key(place));
-    auto jobs = row ? jobs_of(*row) : std::vector<Job>();
-    if (!jobs.empty() && jobs.front().id != id) jobs.clear();
-    co_return jobs;
-}
-
 Task<void> QueueRows::read_value(Job& job) {
     if (!job.payload.by_value) co_return;
     auto row =
@@ -417,7 +410,7 @@ bool QueueRows::admit_kind(const std::string& kind) {
 
 Task<void> QueueRows::recount_kinds(std::size_t more) {
     if (more == 0 || head.kinds.size() + more <= kinds_max) co_return;
-    put_fresh();
+    put_fresh();  // or their kinds would not be counted
     auto there = co_await counted({});
     head.kinds = std::move(there.kinds);
 }

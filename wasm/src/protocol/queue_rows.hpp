@@ -32,6 +32,7 @@ struct QueueChanges {
 
     /// One more field of the last event, if it is of that kind; else of another event.
     void add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields);
+    /// The same of all that these have.
     void add_all(std::vector<QueueEvent> more);
 
   private:
@@ -79,9 +80,7 @@ struct QueueRows {
     Task<void> write_head();
     /// In its place, where nothing has changed that it tells.
     void stamp_events();
-    /// Nothing of a row that is not there, begins with another job, or cannot be read; that is set
-    /// aside.
-    Task<std::vector<Job>> read_jobs(std::string place, std::string id);
+    /// Nothing of a row that cannot be read; that is set aside.
     std::vector<Job> jobs_of(const Row& row);
     /// Of one that is in no batch.
     std::optional<Job> job_of(const Row& row);

@@ -19,11 +19,6 @@ namespace tabacus {
 /// A transaction that aborted for a passing reason (a dropped connection) is tried again.
 constexpr int queue_attempts_max = 4;
 
-/// How much of jobs is claimed at once, about.
-constexpr std::size_t ahead_bytes = 2'000'000;
-/// Of the jobs that a lost worker had claimed so many at most are claimed together, once: one of
-/// them may be what ended it.
-constexpr std::size_t suspects_max = 32;
 /// Jobs claimed ahead are begun within so long of their claim, or given back.
 constexpr double ahead_ms = 10;
 /// A tab that does not handle all kinds lets other tabs have its slot after so long.

@@ -16,6 +16,11 @@ namespace {
 /// How long an outcome is kept for a tab that does not fetch it, and how many a sweep looks at.
 constexpr std::int64_t outcome_kept_ms = 3'600'000;
 constexpr std::uint32_t swept_max = 64;
+/// How much of jobs is claimed at once, about.
+constexpr std::size_t ahead_bytes = 2'000'000;
+/// Of the jobs that a lost worker had claimed so many at most are claimed together, once: one of
+/// them may be what ended it.
+constexpr std::size_t suspects_max = 32;
 
 void add_running(QueueChanges& changes, const Job& job) {
     changes.add(QueueEvent::Kind::running,
@@ -30,13 +35,6 @@ void end_running(QueueChanges& changes, int slot) {
 /// values, which somebody must take.
 bool alone(const Job& job) {
     return job.lost_workers > 1 || job.at_most_once || job.payload.by_value;
-}
-
-/// Whether what a worker has left (Queue::leave_word) speaks of this turn.
-bool names_turn(std::string_view word, std::string_view turn) {
-    const auto end = word.find(';');
-    return !turn.empty() && end != std::string_view::npos &&
-           (word.substr(0, end) == turn || word.substr(end + 1) == turn);
 }
 
 }  // namespace
@@ -80,7 +78,7 @@ Task<bool> Queue::act(Transaction& transaction, Claim& claim, bool claiming, std
         co_await fail(ErrorCode::fenced, "the slot was taken over since; nothing was kept");
     }
     if (claim.fresh && own) {
-        const bool left = own->tab == parts_.context.tab || names_turn(word, own->turn);
+        const bool left = own->tab == parts_.context.tab || word_names(word, own->turn);
         co_await recover(rows, *own, claim.sparing || left);
     }
     if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
@@ -235,8 +233,10 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, Claim& claim, Turn& tu
         const auto at = claim.finished[number].at;
         if (fates[at] == Fate::gone) continue;
         const auto refusal = co_await end_job(rows, claim.jobs[at], claim.finished[number].outcome);
-        if (refusal) turn.refused = number;
-        if (refusal) co_return refusal;
+        if (refusal) {
+            turn.refused = number;
+            co_return refusal;
+        }
         events[number] = std::exchange(turn.changes.events, {});
     }
     rows.put_fresh();

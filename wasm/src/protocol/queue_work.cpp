@@ -153,7 +153,7 @@ Task<void> Queue::serve(Claim& claim) {
     claim.held.on_lost([this, slot = claim.slot, worker = claim.worker](std::string_view reason) {
         if (const auto run = worker->run.lock()) lose(*run, reason);
         if (!in_good_order(reason)) return;
-        parts_.scope.spawn(leave_word(slot, concat({worker->turn, ";", worker->next_turn})));
+        parts_.scope.spawn(leave_word(slot, format_word(worker->turn, worker->next_turn)));
     });
     while (claim.held.held()) {
         const auto age_ms = parts_.world.clock().monotonic_ms() - claim.taken_ms;
@@ -186,9 +186,9 @@ void Queue::lose(Run& run, std::string_view reason) {
 }
 
 /// For who has the slot next. The page may not get to its row any more.
-Task<void> Queue::leave_word(int slot, std::string turns) {
+Task<void> Queue::leave_word(int slot, std::string word) {
     const auto name = parts_.names.queue_word(key_, format_decimal(slot));
-    (void)co_await attempt(parts_.world.storage().set(name, turns));
+    (void)co_await attempt(parts_.world.storage().set(name, word));
 }
 
 /// It is not needed again.
