@@ -3,6 +3,8 @@ import { attempt } from './failure.js';
 /** The wall clock is slewed and set; the other is not. */
 const agreement_ms = 5;
 
+const done = Promise.resolve();
+
 /** Time, timers and randomness. */
 export class ClockHost {
     #platform;
@@ -45,11 +47,18 @@ export class ClockHost {
         this.after(delay_ms, () => this.#report('settled', operation));
     }
 
-    /** @param {number} operation */
-    endOfTurn(operation) {
-        const settle = () => this.#report('settled', operation);
-        if (this.#platform.queueMicrotask) this.#platform.queueMicrotask(settle);
-        else void Promise.resolve().then(settle);
+    /**
+     * @param {number} operation
+     * @param {number} count 1 or more
+     */
+    afterMicrotasks(operation, count) {
+        let left = count;
+        // Each a microtask: a reaction is one, and cheaper than queueMicrotask().
+        const run = () => {
+            if (--left > 0) void done.then(run);
+            else this.#report('settled', operation);
+        };
+        void done.then(run);
     }
 
     /**

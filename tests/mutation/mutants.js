@@ -444,7 +444,7 @@ const LOCKS = [
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {
-        ...of('lock_serve.cpp'),
+        ...of('lock_places.cpp'),
         name: 'answer-nobody-who-tries',
         fault: 'a holder does not answer who would not wait, which then waits for its own timers',
         find: 'context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});',
@@ -452,7 +452,7 @@ const LOCKS = [
         test: 'lock: who would not wait is answered by the holder, and need not wait for its timers',
     },
     {
-        ...of('lock_serve.cpp'),
+        ...of('lock_places.cpp'),
         name: 'stand-with-who-tries',
         fault: 'who asks behind one that would not wait stands in line after that one only',
         find: 'if (taking_) return true;',
@@ -468,7 +468,7 @@ const LOCKS = [
         test: 'lock: a reader waits for nobody who is behind its own tab’s place',
     },
     {
-        ...of('lock_serve.cpp'),
+        ...of('lock_places.cpp'),
         name: 'forget-who-is-behind',
         fault: 'who stands behind the own place in line is taken for gone',
         find: 'waiting == Waiting::behind && rival.wants >= place->number',
@@ -476,7 +476,7 @@ const LOCKS = [
         test: 'lock: a reader waits for nobody who is behind its own tab’s place',
     },
     {
-        ...of('lock_serve.cpp'),
+        ...of('lock_places.cpp'),
         name: 'hide-what-was-stolen',
         fault: 'who would not wait is not told that a thief has the lock',
         find: '(in_use || stolen) && detail',

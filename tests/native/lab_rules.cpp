@@ -528,6 +528,27 @@ TEST_CASE("origin: a transaction left with nothing to do is a defect, told at on
     CHECK_THROWS_AS(origin.run(), std::logic_error);
 }
 
+TEST_CASE("origin: so many microtasks pass, each behind those that were queued before it") {
+    Origin origin({1, StorageModel::cached});
+    auto& tab = origin.open_tab();
+    struct Runner {
+        Runner(LabTab& tab, std::string& order) {
+            for (const int count : {3, 1, 2}) scope.spawn(run(tab, count, order));
+        }
+        static Task<void> run(LabTab& tab, int count, std::string& order) {
+            co_await tab.clock().after_microtasks(count);
+            order += std::to_string(count);
+            co_await tab.clock().end_of_turn();
+            order += 'e';
+        }
+        Scope scope;
+    };
+    std::string order;
+    tab.post([&] { tab.run<Runner>(tab, order); });
+    REQUIRE(origin.step());
+    CHECK(order == "1e23ee");
+}
+
 TEST_CASE("origin: a hidden tab's timers run once a minute") {
     Origin origin({1, StorageModel::cached});
     auto& tab = origin.open_tab();

@@ -221,8 +221,10 @@ class Clock {
     [[nodiscard]] virtual double monotonic_ms() const = 0;
     /// At least `delay_ms`; a hidden tab's timers may run once a minute.
     virtual Async<Unit> sleep(double delay_ms) = 0;
-    /// When the running script has ended: a microtask.
-    virtual Async<Unit> end_of_turn() = 0;
+    /// When so many microtasks have run, each queued by the one before it. `count`: 1 or more.
+    virtual Async<Unit> after_microtasks(int count) = 0;
+    /// When the running script has ended.
+    Async<Unit> end_of_turn() { return after_microtasks(1); }
 };
 
 class Random {

@@ -39,7 +39,7 @@ enum class Call : int {
     channel_close,
     clock_now,
     clock_sleep,
-    clock_end_of_turn,
+    clock_after_microtasks,
     clock_random32,
     lifecycle_state,
     promise_resolve,

@@ -15,8 +15,9 @@ class BrowserClock final : public Clock {
     Async<Unit> sleep(double delay_ms) override {
         return operations_.ask<Unit>(Call::clock_sleep, {.number = delay_ms}, read_unit);
     }
-    Async<Unit> end_of_turn() override {
-        return operations_.ask<Unit>(Call::clock_end_of_turn, {}, read_unit);
+    Async<Unit> after_microtasks(int count) override {
+        return operations_.ask<Unit>(Call::clock_after_microtasks,
+                                     {.number = static_cast<double>(count)}, read_unit);
     }
 
   private:

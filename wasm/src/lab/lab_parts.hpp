@@ -232,7 +232,7 @@ class LabTab::LabClock final : public Clock {
     }
     [[nodiscard]] double monotonic_ms() const override { return tab_.origin_.clock_.now_ms(); }
     Async<Unit> sleep(double delay_ms) override;
-    Async<Unit> end_of_turn() override;
+    Async<Unit> after_microtasks(int count) override;
 
   private:
     LabTab& tab_;

@@ -47,9 +47,13 @@ bool LabTab::mid_turn() const { return origin_.scheduler_.has({Source::Kind::ins
 /// add.
 void LabTab::run_microtasks() {
     while (!microtasks_.empty() && !mid_turn()) {
-        const auto microtask = std::move(microtasks_.front());
+        auto microtask = std::move(microtasks_.front());
         microtasks_.erase(microtasks_.begin());
-        microtask.complete({});
+        if (--microtask.left > 0) {
+            microtasks_.push_back(std::move(microtask));
+        } else {
+            microtask.done.complete({});
+        }
     }
 }
 
@@ -82,11 +86,11 @@ Async<Unit> LabTab::LabClock::sleep(double delay_ms) {
     return completer.async();
 }
 
-Async<Unit> LabTab::LabClock::end_of_turn() {
+Async<Unit> LabTab::LabClock::after_microtasks(int count) {
     if (!tab_.alive_) return never<Unit>();
     // Called from outside the schedule (by a test): that call was a turn, which ends here.
     if (!tab_.in_turn_ && !tab_.mid_turn()) tab_.in_tab(Source::Kind::inside, [] {}, 0);
-    return tab_.microtasks_.emplace_back().async();
+    return tab_.microtasks_.emplace_back(Microtask{.left = count}).done.async();
 }
 
 // --- localStorage -------------------------------------------------------------------------------

@@ -88,6 +88,11 @@ class LabTab final : public World {
     class LabRandom;
     class LabLifecycle;
 
+    struct Microtask {
+        int left = 1;
+        Completer<Unit> done = {};
+    };
+
     void in_tab(Source::Kind kind, Action event, std::uint64_t word, std::uint64_t peer = 0);
     /// It has been told something: what it does from here on depends on that.
     void told(std::uint64_t what) { history_ = lab::digest(history_, what); }
@@ -109,7 +114,7 @@ class LabTab final : public World {
     std::uint32_t last_transaction_ = 0;
     std::uint32_t last_request_ = 0;
     std::uint64_t history_ = 0;  // all that it has been told, in order
-    std::vector<Completer<Unit>> microtasks_;
+    std::vector<Microtask> microtasks_;
     std::unique_ptr<LabStorage> storage_;
     std::unique_ptr<LabDatabase> database_;
     std::unique_ptr<LabLocks> locks_;

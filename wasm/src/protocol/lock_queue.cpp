@@ -108,8 +108,9 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     } else {
         waiter->alone = stands_alone(*waiter);
         join(waiter);
-        if (waiter->alone || behind_a_rival(*waiter)) context_.scope.spawn(line_up(waiter));
+        const bool lines_up = waiter->alone || behind_a_rival(*waiter);
         wake_driver();
+        if (lines_up && !waiter->ended) context_.scope.spawn(line_up(waiter));
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
         if (!waiter->ended) tell_of_waiter();

@@ -267,6 +267,33 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void wake_driver();
     Task<void> drive();
     Task<void> obtain();
+    Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
+    Task<void> end_answers(std::shared_ptr<bool> over);
+    Task<void> give_up(WaiterPtr waiter);
+    void refuse_unavailable();
+    Task<void> look_again();
+    Task<void> serve(std::shared_ptr<Possession> possession);
+    Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);
+    [[nodiscard]] WaiterPtr admissible(const Possession& possession);
+    [[nodiscard]] bool must_yield(const Possession& possession) const;
+    [[nodiscard]] bool may_linger(const Possession& possession) const;
+    Task<bool> linger(std::shared_ptr<Possession> possession);
+    Task<void> end_pause(std::shared_ptr<bool> patient);
+    Task<void> soon();
+    Task<void> make_known(std::shared_ptr<Possession> possession);
+    [[nodiscard]] bool must_let_go(const Possession& possession);
+    [[nodiscard]] bool kept_from_sharing(const Possession& possession);
+    std::shared_ptr<Grant> grant(const LockOptions& options,
+                                 const std::shared_ptr<Possession>& possession);
+    void possess(const std::shared_ptr<Possession>& possession);
+    void let_go(const std::shared_ptr<Possession>& possession);
+    Task<void> keep(std::shared_ptr<Possession> possession);
+    Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);
+    void end_hold(const std::shared_ptr<Grant>& granted);
+    void ring();
+    Task<void> rung();
+
+    // First come, first served over tabs (lock_places.cpp).
     [[nodiscard]] bool behind_a_rival(const Waiter& waiter) const;
     [[nodiscard]] bool stands_alone(const Waiter& waiter) const;
     [[nodiscard]] bool came_between(std::uint64_t number, const Waiter& waiter) const;
@@ -283,31 +310,10 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void heard_want(const LockMessage& message);
     void note_rival(const LockMessage& message, bool tries);
     [[nodiscard]] bool came_late(const Waiter& waiter) const;
-    Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
-    Task<void> end_answers(std::shared_ptr<bool> over);
-    Task<void> give_up(WaiterPtr waiter);
-    void refuse_unavailable();
-    Task<void> look_again();
-    Task<void> serve(std::shared_ptr<Possession> possession);
-    Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);
-    [[nodiscard]] WaiterPtr admissible(const Possession& possession);
-    [[nodiscard]] bool must_yield(const Possession& possession) const;
-    [[nodiscard]] bool may_linger(const Possession& possession) const;
-    Task<bool> linger(std::shared_ptr<Possession> possession);
+
+    // What tabs tell each other (lock_messages.cpp).
     Task<void> tell_released();
-    Task<void> soon();
-    Task<void> make_known(std::shared_ptr<Possession> possession);
-    [[nodiscard]] bool must_let_go(const Possession& possession);
-    [[nodiscard]] bool kept_from_sharing(const Possession& possession);
-    std::shared_ptr<Grant> grant(const LockOptions& options,
-                                 const std::shared_ptr<Possession>& possession);
-    void possess(const std::shared_ptr<Possession>& possession);
-    void let_go(const std::shared_ptr<Possession>& possession);
-    Task<void> keep(std::shared_ptr<Possession> possession);
-    Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);
-    void end_hold(const std::shared_ptr<Grant>& granted);
-    void ring();
-    Task<void> rung();
+    void tell_taken();
     void changed();
     void tell_of_waiter();
 
@@ -371,9 +377,10 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     bool taking_ = false;
     LockMode taking_mode_ = LockMode::exclusive;
     std::vector<Rival> rivals_;
-    double contended_ms_ = 0;  // when the first of them was heard of
-    int hasty_ = 0;            // own requests that wait for nobody
-    bool looking_ = false;     // look_again() runs
+    double contended_ms_ = 0;      // when the first of them was heard of
+    std::shared_ptr<bool> pause_;  // of linger(), until its caller has had time to ask again
+    int hasty_ = 0;                // own requests that wait for nobody
+    bool looking_ = false;         // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;
     std::uint64_t wants_ = 0;   // places in line that were taken

@@ -14,14 +14,9 @@ constexpr std::int64_t block_max = 4096;
 constexpr int lingering_turns = 24;
 /// More than are between the end of a lock's promise and its release.
 constexpr int releasing_turns = 4;
-/// Of who waits, so that it need not ask for more while others wait: as many as a lingering tab
-/// uses up. A turn takes longer than as many microseconds (LockEpochs).
+/// Of who waits. Who has used them up while others wait lets the lock go. A turn takes longer than
+/// as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
-/// Words of one other tab, and of all, that are remembered: those that came between the same two
-/// requests of this tab count as one. Of more the newest are forgotten.
-constexpr std::ptrdiff_t heard_of_tab_max = 1'000;
-constexpr std::size_t heard_max = 10'000;
-constexpr const char* only_tries = "t";
 
 std::int64_t tokens_of(const LockOptions& asked) { return asked.unfenced ? 0 : tokens_in_line; }
 
@@ -100,187 +95,6 @@ Task<void> LockQueue::obtain() {
     }
 }
 
-/// @param number  To be answered with, if it is to be answered.
-void LockQueue::want(const Waiter& waiter, std::optional<std::uint64_t> number) {
-    std::vector<std::string> detail{format_since(waiter.since_ms)};
-    if (number) detail.push_back(std::to_string(*number));
-    if (number && waiter.options.if_available) detail.emplace_back(only_tries);
-    context_.post(LockMessage::Kind::want, key_, std::move(detail));
-}
-
-// --- Places in line -----------------------------------------------------------------------------
-
-/// Whether somebody of another tab came after all of this tab's places, and before this request. A
-/// place that was given back is none.
-bool LockQueue::behind_a_rival(const Waiter& waiter) const {
-    const auto last = places_.empty() ? wanted_ : places_.back().number;
-    return !waiter.options.if_available &&
-           std::any_of(rivals_.begin(), rivals_.end(),
-                       [last](const Rival& rival) { return rival.wants >= last; });
-}
-
-/// Whether somebody of another tab came after a place of this tab, and before this request.
-bool LockQueue::came_between(std::uint64_t number, const Waiter& waiter) const {
-    return std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
-        return rival.wants >= number && rival.heard < waiter.id;
-    });
-}
-
-/// Whether a request that comes asks for another mode than whoever of this tab is before it: who
-/// has the lock or stands in line, does so in one mode, and other tabs would not see the other. Or
-/// there is only who does not wait: what is asked of the browser for it keeps no place.
-bool LockQueue::stands_alone(const Waiter& waiter) const {
-    if (waiter.options.if_available) return false;
-    const auto before = std::find_if(
-        waiting_.rbegin(), waiting_.rend(),
-        [](const WaiterPtr& other) { return !other->ended && !other->options.if_available; });
-    const auto mode = waiter.options.mode;
-    if (before != waiting_.rend()) return (*before)->options.mode != mode;
-    if (taking_) return true;
-    return possession_ && !possession_->active.empty() && possession_->mode != mode;
-}
-
-/// A request that another tab's came before, or that must stand alone, stands in line for itself,
-/// unless the tab is let linger for it or takes the lock for it anyway.
-/// Who asks from then on came later, and is to know it.
-Task<void> LockQueue::line_up(WaiterPtr waiter) {
-    const auto self = weak_from_this();
-    co_await soon();
-    if (self.expired() || waiter->ended || context_.asleep) co_return;
-    if (taking_ && front() == waiter) co_return;  // what is asked of the browser is for it
-    if (!waiter->alone && !behind_a_rival(*waiter)) co_return;
-    if (place_of(*waiter) != places_.end()) co_return;  // it has inherited one
-    auto ticket = turnstile_->line_up(waiter->options.mode, [self] {
-        if (const auto alive = self.lock()) alive->ring();
-    });
-    if (!ticket) co_return;
-    places_.push_back(
-        {++wants_, waiter->options.mode, waiter->id, waiter->since_ms, std::move(ticket)});
-    want(*waiter);
-}
-
-/// The requests of this tab that stand in line for themselves, and do not: a frozen tab has given
-/// its places back, and so has one whose turn came in another mode. And the first of those that
-/// wait, if who is before them does not.
-void LockQueue::line_up_behind(const Waiter& first) {
-    bool behind_a_try = first.options.if_available;
-    for (const auto& waiter : waiting_) {
-        if (waiter->ended || waiter->options.if_available) continue;
-        if (std::exchange(behind_a_try, false)) waiter->alone = true;
-        const bool in_line = !waiter->alone || place_of(*waiter) != places_.end();
-        if (waiter.get() != &first && !in_line) {
-            context_.scope.spawn(line_up(waiter));
-        }
-    }
-}
-
-/// Who waited before the tab did in this place has had its turn, or has gone.
-void LockQueue::was_served_before(std::uint64_t number) {
-    std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants < number; });
-}
-
-/// The last place that is next in line, and shuts the gate for this tab's own sake.
-std::optional<LockQueue::Place> LockQueue::place_in_turn() const {
-    const auto found = std::find_if(places_.rbegin(), places_.rend(),
-                                    [](const Place& one) { return one.ticket->next(); });
-    return found == places_.rend() ? std::nullopt : std::optional(*found);
-}
-
-std::deque<LockQueue::Place>::iterator LockQueue::place_of(const Waiter& waiter) {
-    return std::find_if(places_.begin(), places_.end(),
-                        [&](const Place& one) { return one.owner == waiter.id; });
-}
-
-/// The place of a request that ended is the next one's, if nobody else came between them. Who ended
-/// before it had one leaves it to the next one to take.
-void LockQueue::leave_line(const Waiter& waiter) {
-    const auto place = place_of(waiter);
-    const auto heir = std::find_if(waiting_.begin(), waiting_.end(), [&](const WaiterPtr& other) {
-        return other->id > waiter.id && !other->ended && !other->options.if_available;
-    });
-    const bool has_heir = heir != waiting_.end() && place_of(**heir) == places_.end();
-    if (place == places_.end()) {
-        if (waiter.alone && !waiter.grant && has_heir && !std::exchange((*heir)->alone, true)) {
-            context_.scope.spawn(line_up(*heir));
-        }
-        return;
-    }
-    const auto after = std::next(place);
-    const bool inherits = has_heir && (*heir)->options.mode == place->mode &&
-                          !came_between(place->number, **heir) &&
-                          (after == places_.end() || (*heir)->id < after->owner);
-    if (inherits) {
-        place->owner = (*heir)->id;
-        (*heir)->alone |= waiter.alone;
-    } else {
-        place->ticket->give_back();
-        places_.erase(place);
-    }
-}
-
-void LockQueue::leave_line() {
-    for (const auto& place : std::exchange(places_, {})) place.ticket->give_back();
-}
-
-/// The oldest of the places in line, whomever it was taken for: nobody stands behind his own tab.
-/// Who does not wait needs none, and leaves them to those that do.
-LockQueue::Place LockQueue::next_place(const Waiter& first) {
-    while (!places_.empty() && !first.options.if_available) {
-        auto place = std::move(places_.front());
-        places_.pop_front();
-        if (place.mode == first.options.mode) return place;
-        place.ticket->give_back();
-    }
-    return {++wants_, first.options.mode, first.id, first.since_ms, nullptr};
-}
-
-/// Who would not wait, and hears that the lock is in use, has gone.
-void LockQueue::heard_want(const LockMessage& message) {
-    const auto& detail = message.detail;
-    const bool in_use = possession_ && !possession_->active.empty();
-    const bool stolen = std::any_of(stolen_.begin(), stolen_.end(),
-                                    [](const auto& robbery) { return !robbery->active.empty(); });
-    if ((in_use || stolen) && detail.size() > 1) {
-        context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});
-    }
-    const bool tries = detail.size() > 2 && detail[2] == only_tries;
-    if (in_use ? !tries : possession_ || taking_) note_rival(message, tries);
-}
-
-void LockQueue::note_rival(const LockMessage& message, bool tries) {
-    const auto& detail = message.detail;
-    const auto now_ms = context_.world.clock().now_ms();
-    const auto told_ms = detail.empty() ? std::nullopt : parse_since(detail[0]);
-    Rival rival{.tab = message.tab,
-                .since_ms = told_ms.value_or(now_ms),
-                .heard_ms = now_ms,
-                .heard = newest_,
-                .wants = wants_,
-                .tries = tries};
-    if (rivals_.empty()) contended_ms_ = now_ms;
-    // Another one of that tab at the same point orders nothing more.
-    std::erase_if(rivals_, [&](const Rival& other) {
-        if (other.tab != rival.tab || other.wants != rival.wants || other.heard != rival.heard)
-            return false;
-        rival.since_ms = std::min(rival.since_ms, other.since_ms);
-        rival.tries |= other.tries;
-        return true;
-    });
-    const auto of_tab = std::count_if(rivals_.begin(), rivals_.end(),
-                                      [&](const Rival& other) { return other.tab == rival.tab; });
-    if (of_tab < heard_of_tab_max && rivals_.size() < heard_max) {
-        rivals_.push_back(std::move(rival));
-    }
-}
-
-/// Whether another tab's request came before. Of what was asked after that was heard it did
-/// whatever the clocks say, so that nobody is overtaken for ever.
-bool LockQueue::came_late(const Waiter& waiter) const {
-    return std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
-        return waiter.id > rival.heard || waiter.since_ms > rival.since_ms;
-    });
-}
-
 /// A lock that another tab merely keeps is available: that tab lets it go when it hears of us. Its
 /// word that it did may overtake the deed, which travels by another road: so this asks again at
 /// every word of a release, and once more when no answer can come any more.
@@ -329,7 +143,7 @@ Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
     possession->gate.reset();
     co_await soon();
     if (over()) co_return;
-    context_.post(LockMessage::Kind::taken, key_);
+    tell_taken();
     const bool fenced = possession->mode == LockMode::exclusive && context_.epochs.fenced() &&
                         !possession->tokens.grant.empty();
     if (!fenced || possession->tokens.recorded) co_return;
@@ -354,9 +168,9 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 } else if (!rivals_.empty() && waiter->options.max_hold_ms) {
                     // Else nobody sees that something moves, and this tab would pass for a hung
                     // one.
-                    context_.post(LockMessage::Kind::taken, key_);
+                    tell_taken();
                 }
-            } else if (!co_await reserve_tokens(possession)) {
+            } else if (!rivals_.empty() || !co_await reserve_tokens(possession)) {
                 break;
             }
             continue;
@@ -388,32 +202,6 @@ bool LockQueue::kept_from_sharing(const Possession& possession) {
     const auto first = front();
     return first && !possession.lost && possession.mode == LockMode::shared &&
            first->options.mode == LockMode::shared;
-}
-
-/// Forgets who waited and has gone: all that are not behind this tab's place, if nobody of another
-/// tab waits before it, but who has only just been heard of: the word of a request may overtake it.
-/// Who is behind came after, whatever the clocks say. True if that may let somebody in.
-Task<bool> LockQueue::forget_rivals() {
-    const auto asked_ms = context_.world.clock().now_ms();
-    const auto place = place_in_turn();
-    const auto waiting = co_await turnstile_->who_waits(place.has_value());
-    if (waiting == Waiting::before) co_return false;
-    const auto now_ms = context_.world.clock().now_ms();
-    const auto is_behind = [&](const Rival& rival) {
-        return waiting == Waiting::behind && rival.wants >= place->number;
-    };
-    bool moved = rivals_.empty();
-    for (auto& rival : rivals_) {
-        if (!is_behind(rival) || rival.since_ms >= place->since_ms) continue;
-        rival.since_ms = place->since_ms;
-        moved = true;
-    }
-    const auto gone = std::erase_if(rivals_, [&](const Rival& rival) {
-        const bool set_back = rival.heard_ms > now_ms;
-        return !is_behind(rival) && (set_back || asked_ms - rival.heard_ms >= slice_ms);
-    });
-    const bool may_let_in = moved || gone > 0;
-    co_return may_let_in;
 }
 
 /// Who gives up or dies in the queue says nothing.
@@ -499,9 +287,10 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (over() || !context_.world.locks().available()) co_return false;
     // Of a hidden page, too: it does not wait for anything, and cannot be frozen within a turn.
     if (!rivals_.empty()) {
-        for (int i = 0; i < lingering_turns && !front() && may_linger(*possession); ++i) {
-            co_await context_.world.clock().end_of_turn();
-        }
+        const auto patient = pause_ = std::make_shared<bool>(true);
+        context_.scope.spawn(end_pause(patient));
+        while (*patient && !front() && !over() && may_linger(*possession)) co_await rung();
+        pause_.reset();
         co_return !over() && admissible(*possession) != nullptr;
     }
     const auto hidden = [&] { return context_.world.lifecycle().hidden(); };
@@ -513,6 +302,14 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (waiting != Waiting::nobody || !rivals_.empty() || over() || hidden()) co_return false;
     possession->taken_ms = context_.world.clock().now_ms();
     co_return true;
+}
+
+/// Rings when a caller who asks again would have, if anybody waits for that still.
+Task<void> LockQueue::end_pause(std::shared_ptr<bool> patient) {
+    const auto self = weak_from_this();
+    co_await context_.world.clock().after_microtasks(lingering_turns);
+    *patient = false;
+    if (!self.expired() && pause_ == patient) ring();
 }
 
 /// Of a possession without a holder.
@@ -579,37 +376,8 @@ void LockQueue::let_go(const std::shared_ptr<Possession>& possession) {
     announce();
 }
 
-void LockQueue::announce() {
-    context_.scope.spawn(tell_released());
-    changed();
-}
-
-void LockQueue::toll(const std::string& about) {
-    context_.post(LockMessage::Kind::bell, key_, {about});
-    hearers_.emit(about);
-}
-
-/// After the deed, which is done by a microtask. Who waits hears of it by the grant, which a
-/// message at the same time would hold up: by a tenth in Chromium on two cores.
-Task<void> LockQueue::tell_released() {
-    const bool hands_over = context_.world.locks().available() && !rivals_.empty() &&
-                            std::none_of(rivals_.begin(), rivals_.end(),
-                                         [](const Rival& rival) { return rival.tries; });
-    const auto self = weak_from_this();
-    co_await soon();
-    if (self.expired()) co_return;
-    if (hands_over) {
-        context_.post_at_leisure(LockMessage::Kind::handed, key_);
-    } else {
-        context_.post(LockMessage::Kind::released, key_);
-    }
-}
-
 /// When what this turn began is under way.
-Task<void> LockQueue::soon() {
-    auto& clock = context_.world.clock();
-    for (int i = 0; i < releasing_turns; ++i) co_await clock.end_of_turn();
-}
+Task<void> LockQueue::soon() { co_await context_.world.clock().after_microtasks(releasing_turns); }
 
 /// Rings when nothing was granted for keep_ms.
 Task<void> LockQueue::keep(std::shared_ptr<Possession> possession) {
@@ -641,62 +409,6 @@ Task<void> LockQueue::rung() {
         co_await bell.async();
     }
     rung_ = false;
-}
-
-void LockQueue::changed() {
-    watchers_.call();
-    hearers_.emit({});
-}
-
-/// Who watches is told of a request that has to wait: of one that need not, when it is granted.
-void LockQueue::tell_of_waiter() {
-    if (held_seen_ || (possession_ && !possession_->active.empty())) watchers_.call();
-}
-
-void LockQueue::on_message(const LockMessage& message) {
-    switch (message.kind) {
-        case LockMessage::Kind::want:
-            heard_want(message);
-            ring();
-            tell_of_waiter();
-            break;
-        case LockMessage::Kind::busy:
-            // Of an earlier want it says nothing any more.
-            if (!taking_ ||
-                message.detail != std::vector{context_.epochs.tab(), std::to_string(wanted_)})
-                break;
-            busy_heard_ = true;
-            answer_bell_.complete({});
-            break;
-        case LockMessage::Kind::released:
-            held_seen_ = false;
-            [[fallthrough]];
-        case LockMessage::Kind::handed:
-            answer_bell_.complete({});
-            turnstile_->nudge();
-            changed();
-            break;
-        case LockMessage::Kind::taken:
-            ++moves_;
-            held_seen_ = true;
-            changed();
-            break;
-        case LockMessage::Kind::ask:
-        case LockMessage::Kind::tell:
-            answer(message);
-            break;
-        case LockMessage::Kind::probe:
-            on_probe(message);
-            break;
-        case LockMessage::Kind::victim:
-            on_victim(message);
-            break;
-        case LockMessage::Kind::bell:
-            hearers_.emit(message.detail.empty() ? std::string() : message.detail[0]);
-            break;
-        case LockMessage::Kind::hear:
-            break;
-    }
 }
 
 }  // namespace tabacus
