@@ -69,13 +69,13 @@ export class LocksHost {
             if (!this.#requests.has(id)) return undefined;
             if (!lock || this.#disposed) {
                 this.#requests.delete(id);
-                this.#report('settled', id);
+                this.#report('settled', id, ['unavailable']);
                 return undefined;
             }
             granted = true;
             return new Promise((resolve) => {
                 this.#requests.set(id, { release: () => resolve(undefined), abort: () => {} });
-                this.#report('settled', id, ['']); // a text is a lock, whatever it says
+                this.#report('settled', id);
             });
         };
         /** @param {unknown} error */

@@ -258,11 +258,11 @@ test('what can wait is posted before the next message, or in its time; at once i
 test('locks are granted, refused, withdrawn and lost', async () => {
     const { host, reports, settling } = await hostIn(new FakeOrigin());
     const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: false, steal: false };
-    const granted = { event: 'settled', texts: [''] };
+    const granted = { event: 'settled', texts: [] };
     let first = 0;
     assert.deepEqual(await settling((id) => host.locks.request((first = id), 'l', plain)), granted);
     const busy = await settling((id) => host.locks.request(id, 'l', { ...plain, ifAvailable: true }));
-    assert.deepEqual(busy, { event: 'settled', texts: [] });
+    assert.deepEqual(busy, { event: 'settled', texts: ['unavailable'] });
     const withdrawn = await settling((id) => {
         host.locks.request(id, 'l', plain);
         host.locks.abort(id);
@@ -280,7 +280,7 @@ test('what is granted after all was let go is let go', async () => {
     host.locks.request(1, 'late', plain);
     host.dispose();
     const { host: other, settling } = await hostIn(origin);
-    assert.deepEqual(await settling((id) => other.locks.request(id, 'late', plain)), { event: 'settled', texts: [''] });
+    assert.deepEqual(await settling((id) => other.locks.request(id, 'late', plain)), { event: 'settled', texts: [] });
     other.dispose();
 });
 

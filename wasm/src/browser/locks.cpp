@@ -42,9 +42,10 @@ LockSnapshot read_snapshot(Texts& answer) {
 
 Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
     const int id = operations_.last() + 1;
-    // No text in the answer: an available lock was asked for in vain.
+    // A text in the answer: an available lock was asked for in vain. A grant has none, as others
+    // have waited for it.
     const auto wrap = [id, held = held_](const Texts& answer) -> std::unique_ptr<HeldLock> {
-        if (answer.empty()) return nullptr;
+        if (!answer.empty()) return nullptr;
         return std::make_unique<Held>(id, held);
     };
     const int bits = (request.mode == LockMode::exclusive ? 1 : 0) |

@@ -90,7 +90,7 @@ Async<Unit> LabTab::LabClock::after_microtasks(int count) {
     if (!tab_.alive_) return never<Unit>();
     // Called from outside the schedule (by a test): that call was a turn, which ends here.
     if (!tab_.in_turn_ && !tab_.mid_turn()) tab_.in_tab(Source::Kind::inside, [] {}, 0);
-    return tab_.microtasks_.emplace_back(Microtask{.left = count}).done.async();
+    return tab_.microtasks_.emplace_back(Microtask{count, Completer<Unit>()}).done.async();
 }
 
 // --- localStorage -------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ class LabTab final : public World {
 
     struct Microtask {
         int left = 1;
-        Completer<Unit> done = {};
+        Completer<Unit> done;
     };
 
     void in_tab(Source::Kind kind, Action event, std::uint64_t word, std::uint64_t peer = 0);

@@ -79,8 +79,9 @@ struct LockContext {
         if (channel) channel->post_at_leisure(format_lock_message({kind, key, epochs.tab(), {}}));
     }
     void note_gone(const std::vector<std::string>& ids);
-    /// Since the Unix epoch. Rises, so that there is an order where the clock's step is coarse.
-    double stamp_ms();
+    /// The time, since the Unix epoch; later than the last, so that there is an order where the
+    /// clock's step is coarse.
+    double stamp_ms(double now_ms);
 };
 
 /// What a tab has of the browser's lock.

@@ -327,7 +327,9 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
     granted->id = ++context_.last_id;
     granted->mode = possession->mode;
     granted->label = options.label;
-    granted->since_ms = context_.stamp_ms();
+    const bool first = possession->uses == 0;  // in the turn in which it was taken
+    granted->since_ms =
+        context_.stamp_ms(first ? possession->taken_ms : context_.world.clock().now_ms());
     const bool fenced = possession->mode == LockMode::exclusive && !options.unfenced;
     if (fenced) granted->token = possession->tokens.next++;
     possession->active.push_back(granted);
