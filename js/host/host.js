@@ -28,7 +28,6 @@ import { Values } from './values.js';
  * @property {EventTarget & { readonly visibilityState: string, readonly wasDiscarded?: boolean }} [document]
  * @property {{ now(): number }} [Date]
  * @property {{ now(): number, timeOrigin?: number }} [performance]
- * @property {(callback: () => void) => void} [queueMicrotask]
  * @property {(callback: () => void, delay: number) => any} [setTimeout]
  * @property {(timer: any) => void} [clearTimeout]
  * @property {(type: string, listener: (event: any) => void, capture?: boolean) => void} [addEventListener]

@@ -485,6 +485,14 @@ const LOCKS = [
     },
     {
         ...of('lock_serve.cpp'),
+        name: 'linger-without-an-end',
+        fault: 'a tab that need not let go at once goes on waiting for its caller to ask again',
+        find: 'if (!self.expired() && pause_ == patient) ring();',
+        replace: '',
+        test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
+    },
+    {
+        ...of('lock_serve.cpp'),
         name: 'linger-before-who-is-behind',
         fault: 'a tab goes on for ever before who stands behind its place in line and could not say so',
         find: 'waiting != Waiting::nobody || !rivals_.empty()',

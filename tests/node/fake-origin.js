@@ -133,7 +133,6 @@ class FakeWindow extends EventTarget {
     Date = Date;
     setTimeout = setTimeout;
     clearTimeout = clearTimeout;
-    queueMicrotask = queueMicrotask;
 
     /** @type {unknown[]} What would have been `error` events of the window. */
     errors = [];
