@@ -485,10 +485,18 @@ const LOCKS = [
     },
     {
         ...of('lock_serve.cpp'),
+        name: 'let-go-when-spent',
+        fault: 'a tab whose tokens are spent lets who came later have the lock',
+        find: 'came_late(*waiter) || !co_await',
+        replace: '!rivals_.empty() || !co_await',
+        test: 'lease: what a tab asked for before another tab did comes before it',
+    },
+    {
+        ...of('lock_serve.cpp'),
         name: 'linger-without-an-end',
         fault: 'a tab that need not let go at once goes on waiting for its caller to ask again',
-        find: 'if (!self.expired() && pause_ == patient) ring();',
-        replace: '',
+        find: '*patient = passed < lingering_turns;\n        ring();',
+        replace: '*patient = passed < lingering_turns;',
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {

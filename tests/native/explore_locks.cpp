@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "equal_states.hpp"
@@ -320,6 +321,7 @@ TEST_CASE("lock: every schedule within bounds that take minutes, or hours", "[.]
         locks({}).exhaust({.switches = 2});
         locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
         locks({.tabs = 2}).exhaust({.switches = 3});
+        locks({.tabs = 2, .robbed = true}).exhaust({.switches = 1});
     }
     SECTION("two tabs") {
         locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});

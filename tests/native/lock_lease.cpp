@@ -1,5 +1,6 @@
 // Locks without Web Locks, on the lease: what is shared, what is hidden, who only tries, who is
 // back, and a line that was lost.
+#include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 
@@ -55,6 +56,24 @@ struct LeaseScene : LockScene {
 };
 
 }  // namespace
+
+TEST_CASE("lease: what a tab asked for before another tab did comes before it") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        std::vector<LockPage::RequestPtr> requests{scene.granted(0)};
+        for (int i = 0; i < 3; ++i) requests.push_back(scene.hold(0));
+        scene.pass(50);
+        requests.push_back(scene.hold(1));
+        scene.pass(50);
+        for (const auto& request : requests) {
+            scene.wait_for(request);
+            request->let_go.complete({});
+        }
+        scene.origin.run();
+        CHECK(std::is_sorted(scene.judge.order.begin(), scene.judge.order.end()));
+    }
+}
 
 TEST_CASE("lease: who only tries is refused by the dead for a lease, and no longer") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {

@@ -34,6 +34,20 @@ TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits fo
     }
 }
 
+TEST_CASE("lock: a reader waits for all that another tab asked for before, however much that is") {
+    LockOrderScene queue;
+    const auto first = queue.ask(0);
+    for (int i = 0; i < 600; ++i) queue.members[0].page->count({}, 0);
+    queue.settle();
+    const auto reader = queue.ask(1, to_read);
+    first->let_go.complete({});
+    queue.until([&] { return reader->granted; });
+    CHECK(queue.judge.order.size() == 602);
+    reader->let_go.complete({});
+    queue.origin.run();
+    CHECK(queue.judge.complaints == Complaints{});
+}
+
 TEST_CASE("lock: a reader behind its own tab's writer comes before who asked later") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);

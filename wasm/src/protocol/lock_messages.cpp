@@ -31,15 +31,6 @@ Task<void> LockQueue::tell_released() {
     }
 }
 
-/// Who waits need not hear at once how the line moves, and would be held up by it.
-void LockQueue::tell_taken() {
-    if (rivals_.empty()) {
-        context_.post(LockMessage::Kind::taken, key_);
-    } else {
-        context_.post_at_leisure(LockMessage::Kind::taken, key_);
-    }
-}
-
 void LockQueue::changed() {
     watchers_.call();
     hearers_.emit({});

@@ -314,7 +314,6 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
 
     // What tabs tell each other (lock_messages.cpp).
     Task<void> tell_released();
-    void tell_taken();
     void changed();
     void tell_of_waiter();
 

@@ -10,12 +10,14 @@ namespace {
 /// the largest a block takes longer to use up than its microseconds (LockEpochs).
 constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
-/// As many microtasks as are between the end of one run() and the next, and as many again.
+/// As many microtasks as are between the end of one run() and the next, and as many again; and
+/// after how many of them it is seen whether the time for that is over.
 constexpr int lingering_turns = 24;
+constexpr int lingering_step = 8;
 /// More than are between the end of a lock's promise and its release.
 constexpr int releasing_turns = 4;
-/// Of who waits. Who has used them up while others wait lets the lock go. A turn takes longer than
-/// as many microseconds (LockEpochs).
+/// Of who waits. Who lingers and has used them up lets the lock go. A turn takes longer than as
+/// many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
 
 std::int64_t tokens_of(const LockOptions& asked) { return asked.unfenced ? 0 : tokens_in_line; }
@@ -143,7 +145,7 @@ Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
     possession->gate.reset();
     co_await soon();
     if (over()) co_return;
-    tell_taken();
+    context_.post(LockMessage::Kind::taken, key_);
     const bool fenced = possession->mode == LockMode::exclusive && context_.epochs.fenced() &&
                         !possession->tokens.grant.empty();
     if (!fenced || possession->tokens.recorded) co_return;
@@ -168,9 +170,9 @@ Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
                 } else if (!rivals_.empty() && waiter->options.max_hold_ms) {
                     // Else nobody sees that something moves, and this tab would pass for a hung
                     // one.
-                    tell_taken();
+                    context_.post(LockMessage::Kind::taken, key_);
                 }
-            } else if (!rivals_.empty() || !co_await reserve_tokens(possession)) {
+            } else if (came_late(*waiter) || !co_await reserve_tokens(possession)) {
                 break;
             }
             continue;
@@ -304,12 +306,15 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     co_return true;
 }
 
-/// Rings when a caller who asks again would have, if anybody waits for that still.
+/// Rings from time to time while linger() waits, and when a caller who asks again would have.
 Task<void> LockQueue::end_pause(std::shared_ptr<bool> patient) {
     const auto self = weak_from_this();
-    co_await context_.world.clock().after_microtasks(lingering_turns);
-    *patient = false;
-    if (!self.expired() && pause_ == patient) ring();
+    for (int passed = lingering_step;; passed += lingering_step) {
+        co_await context_.world.clock().after_microtasks(lingering_step);
+        if (self.expired() || pause_ != patient) co_return;
+        *patient = passed < lingering_turns;
+        ring();
+    }
 }
 
 /// Of a possession without a holder.
@@ -327,7 +332,7 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
     granted->id = ++context_.last_id;
     granted->mode = possession->mode;
     granted->label = options.label;
-    const bool first = possession->uses == 0;  // in the turn in which it was taken
+    const bool first = possession->uses == 0;  // about when it was taken
     granted->since_ms =
         context_.stamp_ms(first ? possession->taken_ms : context_.world.clock().now_ms());
     const bool fenced = possession->mode == LockMode::exclusive && !options.unfenced;
