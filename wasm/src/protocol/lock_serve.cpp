@@ -309,7 +309,7 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
 /// Rings from time to time while linger() waits, and when a caller who asks again would have.
 Task<void> LockQueue::end_pause(std::shared_ptr<bool> patient) {
     const auto self = weak_from_this();
-    for (int passed = lingering_step;; passed += lingering_step) {
+    for (int passed = lingering_step; *patient; passed += lingering_step) {
         co_await context_.world.clock().after_microtasks(lingering_step);
         if (self.expired() || pause_ != patient) co_return;
         *patient = passed < lingering_turns;
