@@ -76,7 +76,7 @@ export const calls = [
     // clock
     ({ host }) => host.clock.now(),
     ({ host }, { operation, number }) => host.clock.sleep(operation, number),
-    ({ host }, { operation, number }) => host.clock.afterMicrotasks(operation, number),
+    ({ host }, { operation, number }) => void host.clock.afterMicrotasks(operation, number),
     ({ host }) => host.clock.random32(),
     ({ host }) => host.lifecycle.state,
     // the callers of the core

@@ -3,8 +3,6 @@ import { attempt } from './failure.js';
 /** The wall clock is slewed and set; the other is not. */
 const agreement_ms = 5;
 
-const done = Promise.resolve();
-
 /** Time, timers and randomness. */
 export class ClockHost {
     #platform;
@@ -48,17 +46,15 @@ export class ClockHost {
     }
 
     /**
+     * When so many microtasks have run, each queued by the one before it.
+     *
      * @param {number} operation
      * @param {number} count 1 or more
      */
-    afterMicrotasks(operation, count) {
-        let left = count;
-        // Each a microtask: a reaction is one, and cheaper than queueMicrotask().
-        const run = () => {
-            if (--left > 0) void done.then(run);
-            else this.#report('settled', operation);
-        };
-        void done.then(run);
+    async afterMicrotasks(operation, count) {
+        // Each await is one, and costs much less than queueMicrotask().
+        for (let left = count; left > 0; left--) await undefined;
+        this.#report('settled', operation);
     }
 
     /**

@@ -495,8 +495,8 @@ const LOCKS = [
         ...of('lock_serve.cpp'),
         name: 'linger-without-an-end',
         fault: 'a tab that need not let go at once goes on waiting for its caller to ask again',
-        find: '*patient = passed < lingering_turns;\n        ring();',
-        replace: '*patient = passed < lingering_turns;',
+        find: '--*steps_left;\n        ring();',
+        replace: '--*steps_left;',
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {

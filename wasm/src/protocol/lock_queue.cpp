@@ -90,7 +90,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
 
     auto waiter = std::make_shared<Waiter>();
     waiter->id = ++context_.last_id;
-    waiter->since_ms = context_.stamp_ms(context_.world.clock().now_ms());
+    waiter->since_ms = context_.stamp_ms();
     waiter->options = std::move(options);
     if (has_no_time(waiter->options)) waiter->late = waiter->options.if_available = true;
     const auto& asked = waiter->options;
@@ -238,9 +238,10 @@ Task<void> LockQueue::steal(WaiterPtr waiter) {
     settle(waiter, std::move(failure));
 }
 
-double LockContext::stamp_ms(double now_ms) {
+double LockContext::stamp_ms() {
     constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
     constexpr double set_back_ms = 1'000;
+    const auto now_ms = world.clock().now_ms();
     const bool told = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
     return last_stamp_ms = told ? last_stamp_ms + step_ms : now_ms;
 }

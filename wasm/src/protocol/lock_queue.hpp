@@ -79,9 +79,8 @@ struct LockContext {
         if (channel) channel->post_at_leisure(format_lock_message({kind, key, epochs.tab(), {}}));
     }
     void note_gone(const std::vector<std::string>& ids);
-    /// The time, since the Unix epoch; later than the last, so that there is an order where the
-    /// clock's step is coarse.
-    double stamp_ms(double now_ms);
+    /// Since the Unix epoch. Rises, so that there is an order where the clock's step is coarse.
+    double stamp_ms();
 };
 
 /// What a tab has of the browser's lock.
@@ -279,7 +278,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] bool must_yield(const Possession& possession) const;
     [[nodiscard]] bool may_linger(const Possession& possession) const;
     Task<bool> linger(std::shared_ptr<Possession> possession);
-    Task<void> end_pause(std::shared_ptr<bool> patient);
+    Task<void> end_pause(std::shared_ptr<int> steps_left);
     Task<void> soon();
     Task<void> make_known(std::shared_ptr<Possession> possession);
     [[nodiscard]] bool must_let_go(const Possession& possession);
@@ -377,10 +376,10 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     bool taking_ = false;
     LockMode taking_mode_ = LockMode::exclusive;
     std::vector<Rival> rivals_;
-    double contended_ms_ = 0;      // when the first of them was heard of
-    std::shared_ptr<bool> pause_;  // of linger(), until its caller has had time to ask again
-    int hasty_ = 0;                // own requests that wait for nobody
-    bool looking_ = false;         // look_again() runs
+    double contended_ms_ = 0;     // when the first of them was heard of
+    std::shared_ptr<int> pause_;  // of linger(): steps until its caller has had time to ask again
+    int hasty_ = 0;               // own requests that wait for nobody
+    bool looking_ = false;        // look_again() runs
     bool rung_ = false;
     Completer<Unit> bell_;
     std::uint64_t wants_ = 0;   // places in line that were taken

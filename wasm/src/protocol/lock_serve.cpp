@@ -10,12 +10,12 @@ namespace {
 /// the largest a block takes longer to use up than its microseconds (LockEpochs).
 constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
-/// As many microtasks as are between the end of one run() and the next, and as many again; and
-/// after how many of them it is seen whether the time for that is over.
-constexpr int lingering_turns = 24;
+/// As many microtasks as are between the end of one run() and the next, and as many again, in
+/// steps: after each it is seen whether the time for that is over.
+constexpr int lingering_steps = 3;
 constexpr int lingering_step = 8;
-/// More than are between the end of a lock's promise and its release.
-constexpr int releasing_turns = 4;
+/// More microtasks than are between the end of a lock's promise and its release.
+constexpr int releasing_microtasks = 4;
 /// Of who waits. Who lingers and has used them up lets the lock go. A turn takes longer than as
 /// many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
@@ -289,9 +289,9 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
     if (over() || !context_.world.locks().available()) co_return false;
     // Of a hidden page, too: it does not wait for anything, and cannot be frozen within a turn.
     if (!rivals_.empty()) {
-        const auto patient = pause_ = std::make_shared<bool>(true);
-        context_.scope.spawn(end_pause(patient));
-        while (*patient && !front() && !over() && may_linger(*possession)) co_await rung();
+        const auto steps_left = pause_ = std::make_shared<int>(lingering_steps);
+        context_.scope.spawn(end_pause(steps_left));
+        while (*steps_left > 0 && !front() && !over() && may_linger(*possession)) co_await rung();
         pause_.reset();
         co_return !over() && admissible(*possession) != nullptr;
     }
@@ -307,12 +307,12 @@ Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
 }
 
 /// Rings from time to time while linger() waits, and when a caller who asks again would have.
-Task<void> LockQueue::end_pause(std::shared_ptr<bool> patient) {
+Task<void> LockQueue::end_pause(std::shared_ptr<int> steps_left) {
     const auto self = weak_from_this();
-    for (int passed = lingering_step; *patient; passed += lingering_step) {
+    while (*steps_left > 0) {
         co_await context_.world.clock().after_microtasks(lingering_step);
-        if (self.expired() || pause_ != patient) co_return;
-        *patient = passed < lingering_turns;
+        if (self.expired() || pause_ != steps_left) co_return;
+        --*steps_left;
         ring();
     }
 }
@@ -332,9 +332,7 @@ std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
     granted->id = ++context_.last_id;
     granted->mode = possession->mode;
     granted->label = options.label;
-    const bool first = possession->uses == 0;  // about when it was taken
-    granted->since_ms =
-        context_.stamp_ms(first ? possession->taken_ms : context_.world.clock().now_ms());
+    granted->since_ms = context_.stamp_ms();
     const bool fenced = possession->mode == LockMode::exclusive && !options.unfenced;
     if (fenced) granted->token = possession->tokens.next++;
     possession->active.push_back(granted);
@@ -384,7 +382,9 @@ void LockQueue::let_go(const std::shared_ptr<Possession>& possession) {
 }
 
 /// When what this turn began is under way.
-Task<void> LockQueue::soon() { co_await context_.world.clock().after_microtasks(releasing_turns); }
+Task<void> LockQueue::soon() {
+    co_await context_.world.clock().after_microtasks(releasing_microtasks);
+}
 
 /// Rings when nothing was granted for keep_ms.
 Task<void> LockQueue::keep(std::shared_ptr<Possession> possession) {
