@@ -9,16 +9,17 @@ import { brotliBytes, loaded } from '../../bench/rows/payload.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
 /**
- * Ceilings, in KiB of brotli, just above what the cores weigh: in another folder the same sources give wasm that packs
- * to up to 200 bytes more. The targets are 30 and 40; the README (Measured) says what holds them back.
+ * Ceilings, in KiB of brotli, just above what the cores weigh: in another folder the linker puts the virtual tables in
+ * another order, which packs to some fifty bytes more or less. The targets are 30 and 40; the README (Measured) says what
+ * holds them back.
  */
 const CEILINGS_KB = { single: 42.25, threads: 65.5 };
 
 /** What a page loads besides, with the first lock: the module and its glue. */
-const LOCKS_CEILING_KB = 82.25;
+const LOCKS_CEILING_KB = 82.5;
 
 /** And with the first queue, which has locks of its own. */
-const QUEUE_CEILING_KB = 98.75;
+const QUEUE_CEILING_KB = 99;
 
 it(`the queues: at most ${QUEUE_CEILING_KB} KB`, () => {
     const bytes = ['queue.js', 'queue.wasm'].map((file) => brotliBytes(join(DIST, 'web', file)));
