@@ -24,7 +24,7 @@ const PREFS = {
     'dom.ipc.processCount': 8,
     'dom.ipc.processCount.webIsolated': 8,
     'dom.ipc.processCount.webCOOP+COEP': 8,
-    // Processes and pages kept ready, and tabs that slide into place, take a fifth of the processor's time.
+    // Processes and pages kept ready, and tabs that slide into place, take a sixth of the processor's time.
     'dom.ipc.processPrelaunch.enabled': false,
     'browser.newtab.preload': false,
     'ui.prefersReducedMotion': 1,
