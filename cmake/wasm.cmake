@@ -20,7 +20,7 @@ if(TABACUS_THREADS)
 endif()
 
 tabacus_sources(hot_sources wasm/src/sync)
-tabacus_sources(cold_sources wasm/src/protocol wasm/src/browser)
+tabacus_sources(cold_sources ${protocol_folders} wasm/src/browser wasm/src/browser/core)
 tabacus_sources(binding_sources wasm/src/bindings)
 tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
 tabacus_sources(locks_sources wasm/src/bindings/locks)
@@ -58,7 +58,7 @@ if(TABACUS_THREADS)
     list(APPEND core_link_options -lembind -sEMBIND_AOT)
     # Fixed: typed-array views over a memory that grows go stale.
     list(APPEND core_link_options -sINITIAL_MEMORY=32MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
-    # For texts: js/core/border.js reads and writes them. PThread: js/threads.js ends the Workers.
+    # For texts: js/core/bridge.js reads and writes them. PThread: js/threads.js ends the Workers.
     list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread)
     list(APPEND core_link_options --js-library ${PROJECT_SOURCE_DIR}/cmake/mailbox.js)
 else()
@@ -99,8 +99,7 @@ if(NOT TABACUS_THREADS)
     # The protocols once more: what is explored is compiled from the same sources. Engines that know
     # only the older encoding of exceptions are still about, Node 20 among them.
     set(lab_options -O3 -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1)
-    tabacus_sources(lab_sources
-        wasm/src/protocol wasm/src/lab wasm/src/lab/explore wasm/src/lab/emulator)
+    tabacus_sources(lab_sources ${protocol_folders} ${lab_folders})
     tabacus_sources(lab_binding_sources wasm/src/bindings/lab)
     tabacus_sources(emulator_binding_sources wasm/src/bindings/emulator)
     tabacus_units(${lab_sources})

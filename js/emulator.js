@@ -11,19 +11,19 @@
  */
 
 import { checkWasm } from './core/module.js';
-import { loadRules } from './emulator/core.js';
+import { loadRules } from './emulator/rules.js';
 import { runOnce, shrink } from './emulator/explore.js';
-import { checkPeer, loadPeer } from './emulator/indexed-db.js';
+import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
-import { invalid } from './errors.js';
+import { invalid } from './common/errors.js';
 import { faults } from './lab/faults.js';
-import { checkInteger, checkOptions, checkSignal } from './shared/check.js';
+import { checkInteger, checkOneOf, checkOptions, checkSignal } from './common/check-arguments.js';
 
-export { TabacusError } from './errors.js';
+export { TabacusError } from './common/errors.js';
 export { faults };
 
 /** @typedef {import('./emulator/origin.js').Origin} Origin */
-/** @typedef {import('./emulator/tab.js').Tab} Tab */
+/** @typedef {import('./emulator/emulated-tab.js').Tab} Tab */
 
 /**
  * Where browsers are known to differ from the specification, or from each other.
@@ -84,9 +84,9 @@ function checkOrigin(given) {
     }
     const checked = {
         url: checkUrl(url),
-        storage: /** @type {any} */ (word('storage', storage, storages)),
+        storage: /** @type {any} */ (checkOneOf('storage', storage, storages)),
         seed: seed === undefined ? undefined : checkInteger('seed', seed, 0, Number.MAX_SAFE_INTEGER),
-        clock: /** @type {any} */ (word('clock', clock, ['virtual', 'real'])),
+        clock: /** @type {any} */ (checkOneOf('clock', clock, ['virtual', 'real'])),
         quota_bytes: checkInteger('quota_bytes', quota_bytes, 0, 2 ** 31 - 1),
         quirks: {
             dropsEqualWrites: chosen.includes('equal-writes-dropped'),
@@ -103,12 +103,6 @@ function checkUrl(url) {
         if (origin !== 'null') return href;
     }
     throw invalid('url', url, 'an absolute URL of an origin that is not opaque');
-}
-
-/** @param {string} argument @param {unknown} value @param {readonly string[]} allowed */
-function word(argument, value, allowed) {
-    if (allowed.includes(/** @type {string} */ (value))) return value;
-    throw invalid(argument, value, `one of ${allowed.join(', ')}`);
 }
 
 /** @typedef {import('./emulator/explore.js').Scenario} Scenario */
@@ -232,7 +226,7 @@ async function planOf(scenario, given) {
     const { seeds = 1000, tabs = 2, faults: chosen = [], faultBudget = 1, invariant = () => {}, steps = 20_000, signal, progress, ...rest } = checkOptions(given, known);
     const { checked, wasm, peer } = checkOrigin(rest);
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
-    for (const fault of chosen) word('faults', fault, faults);
+    for (const fault of chosen) checkOneOf('faults', fault, faults);
     for (const [name, call] of Object.entries({ invariant, progress })) {
         if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
     }

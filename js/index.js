@@ -8,8 +8,8 @@
  */
 
 export { open } from './tab/open.js';
-export { TabacusEvent } from './tab/event.js';
-export { DeadlockError, TabacusError, TabacusRangeError } from './errors.js';
+export { TabacusEvent } from './tab/tabacus-event.js';
+export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.js';
 
 /**
  * `threads()` of 'tabacus/threads', loaded when it is called: a page that only counts over tabs does
@@ -26,7 +26,7 @@ export const threads = async (options) => (await import('./threads.js')).threads
  */
 export const attach = async (...handle) => (await import('./worker.js')).attach(...handle);
 
-/** @typedef {import('./errors.js').TabacusErrorCode} TabacusErrorCode */
+/** @typedef {import('./common/errors.js').TabacusErrorCode} TabacusErrorCode */
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
 /** @typedef {import('./tab/tab.js').Tab} Tab */
 /** @typedef {import('./tab/tab.js').Counter} Counter */
@@ -43,7 +43,7 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./lock/leader.js').Term} Term */
 /** @typedef {import('./lock/semaphore.js').Semaphore} Semaphore */
 /** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */
-/** @typedef {import('./lock/options.js').LockOptions} LockOptions */
+/** @typedef {import('./lock/lock-options.js').LockOptions} LockOptions */
 /** @typedef {import('./limits/transfer.js').CounterState} CounterState */
 /** @typedef {import('./limits/transfer.js').MergedState} MergedState */
 /** @typedef {import('./limits/handles.js').Sequence} Sequence */
@@ -52,9 +52,9 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./limits/handles.js').BudgetOptions} BudgetOptions */
 /** @typedef {import('./limits/handles.js').RateLimit} RateLimit */
 /** @typedef {import('./limits/handles.js').RateLimitOptions} RateLimitOptions */
-/** @typedef {import('./lock/locks.js').LockRequestInfo} LockRequestInfo */
+/** @typedef {import('./lock/tab-locks.js').LockRequestInfo} LockRequestInfo */
 /** @typedef {import('./queue/queue.js').Queue} Queue */
-/** @typedef {import('./queue/options.js').QueueOptions} QueueOptions */
+/** @typedef {import('./queue/queue-options.js').QueueOptions} QueueOptions */
 /** @typedef {import('./queue/open-queue.js').EnqueueOptions} EnqueueOptions */
 /** @typedef {import('./queue/open-queue.js').Receipt} Receipt */
 /** @typedef {import('./queue/open-queue.js').Work} Work */
@@ -64,7 +64,7 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./queue/views.js').DeadLetter} DeadLetter */
 /** @typedef {import('./queue/views.js').QueueState} QueueState */
 /** @template T @typedef {import('./lock/serial.js').Serial<T>} Serial */
-/** @typedef {import('./tab/options.js').Strategy} Strategy */
-/** @typedef {import('./tab/options.js').Durability} Durability */
-/** @typedef {import('./tab/event.js').WarningDetail} WarningDetail */
-/** @typedef {import('./tab/event.js').StoreLostDetail} StoreLostDetail */
+/** @typedef {import('./common/strategies.js').Strategy} Strategy */
+/** @typedef {import('./tab/tab-options.js').Durability} Durability */
+/** @typedef {import('./tab/tabacus-event.js').WarningDetail} WarningDetail */
+/** @typedef {import('./tab/tabacus-event.js').StoreLostDetail} StoreLostDetail */

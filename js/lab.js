@@ -8,13 +8,13 @@
  */
 
 import { checkWasm } from './core/module.js';
-import { invalid } from './errors.js';
-import { loadLab } from './lab/core.js';
+import { invalid } from './common/errors.js';
+import { loadLab } from './lab/lab-module.js';
 import { requestText } from './lab/request.js';
 import { inSlices } from './lab/slices.js';
-import { checkInteger, checkOptions, checkSignal } from './shared/check.js';
+import { checkInteger, checkOptions, checkSignal } from './common/check-arguments.js';
 
-export { TabacusError } from './errors.js';
+export { TabacusError } from './common/errors.js';
 export { faults, models, strategies } from './lab/request.js';
 
 /** @typedef {import('./lab/request.js').ExploreRequest} ExploreRequest */

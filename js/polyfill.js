@@ -9,8 +9,8 @@
  */
 
 import { Lock, LockManager as Locks } from './compat/locks.js';
-import { idlInterface, internal, onlyInternal } from './emulator/idl.js';
-import { polyfilled } from './host/locks.js';
+import { idlInterface, internal, onlyInternal } from './platform/web-idl.js';
+import { polyfilled } from './host/web-locks.js';
 
 /** @type {any} */
 const platform = globalThis;

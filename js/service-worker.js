@@ -25,10 +25,10 @@ import * as queueGlue from './queue.js';
 // @ts-ignore: as above
 import * as singleGlue from './single.js';
 import { preloaded } from './core/preloaded.js';
-import { invalid } from './errors.js';
+import { invalid } from './common/errors.js';
 import * as limits from './limits/limits.js';
 import * as leaderCalls from './lock/leader-calls.js';
-import * as locks from './lock/locks.js';
+import * as locks from './lock/tab-locks.js';
 import * as queues from './queue/queues.js';
 import * as catalogue from './tab/catalogue.js';
 import { open as openAnywhere } from './tab/open.js';
@@ -48,8 +48,8 @@ for (const [name, module] of Object.entries({
     preloaded.set(name, module);
 }
 
-export { TabacusEvent } from './tab/event.js';
-export { DeadlockError, TabacusError, TabacusRangeError } from './errors.js';
+export { TabacusEvent } from './tab/tabacus-event.js';
+export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.js';
 
 /**
  * As `open` of 'tabacus'.

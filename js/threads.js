@@ -11,28 +11,28 @@
 import { loadGlue } from './core/load.web.js';
 import { checkWasm, compile, instantiated } from './core/module.js';
 import { unavailable } from './core/tab-core.js';
-import { invalid, TabacusError } from './errors.js';
-import { attachModule } from './shared/attach-wasm.web.js';
-import { checkOptions } from './shared/check.js';
-import { Core, opsFrom } from './shared/core.js';
-import { beginWatching } from './shared/deaths-begin.web.js';
-import { hammer } from './shared/hammer.js';
-import { isAttachModule } from './shared/handle.js';
-import { arenaFields, arenaVersion } from './shared/layout.js';
-import { refuseRooms } from './shared/refuse-rooms.js';
-import { noModule, noPage } from './shared/room-layout.js';
-import { SharedMemory } from './shared/shared.js';
-import { sleepAsync } from './shared/waiting.js';
+import { invalid, TabacusError } from './common/errors.js';
+import { attachModule } from './threads/wasm/attach-wasm.web.js';
+import { checkOptions } from './common/check-arguments.js';
+import { Core, opsFrom } from './threads/thread-core.js';
+import { beginWatching } from './threads/exit/watch-workers.web.js';
+import { hammer } from './threads/hammer.js';
+import { isAttachModule } from './threads/handle.js';
+import { arenaFields, arenaVersion } from './threads/arena-layout.js';
+import { refuseRooms } from './threads/segment/refuse-segments.js';
+import { noModule, noPage } from './threads/segment/segment-layout.js';
+import { SharedMemory } from './threads/shared-memory.js';
+import { sleepAsync } from './threads/waiting.js';
 
-export { TabacusError, TabacusRangeError } from './errors.js';
+export { TabacusError, TabacusRangeError } from './common/errors.js';
 
-/** @typedef {import('./shared/counter.js').SharedCounter} SharedCounter */
-/** @typedef {import('./shared/mutex.js').SharedMutex} SharedMutex */
-/** @typedef {import('./shared/mutex.js').Grant} Grant */
-/** @typedef {import('./shared/tab-lock.js').SharedTabLock} SharedTabLock */
-/** @typedef {import('./shared/tab-lock.js').TabGrant} TabGrant */
-/** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
-/** @typedef {import('./shared/layout.js').CounterKind} CounterKind */
+/** @typedef {import('./threads/shared-counter.js').SharedCounter} SharedCounter */
+/** @typedef {import('./threads/shared-mutex.js').SharedMutex} SharedMutex */
+/** @typedef {import('./threads/shared-mutex.js').Grant} Grant */
+/** @typedef {import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
+/** @typedef {import('./threads/tab-lock/shared-tab-lock.js').TabGrant} TabGrant */
+/** @typedef {import('./threads/handle.js').SharedHandle} SharedHandle */
+/** @typedef {import('./threads/arena-layout.js').CounterKind} CounterKind */
 
 /** @typedef {import('./core/module.js').WasmSource} WasmSource */
 
@@ -46,9 +46,9 @@ export class ThreadsMemory extends SharedMemory {
     /**
      * @param {Core} core
      * @param {SharedHandle} handle
-     * @param {import('./shared/hammer.js').Hammers & { PThread: { terminateAllThreads(): void } }} hammers
-     * @param {import('./shared/broker.js').Broker} [broker] of a memory that was made with a tab
-     * @param {typeof import('./shared/tab-lock.js').SharedTabLock} [TabLock] likewise
+     * @param {import('./threads/hammer.js').Hammers & { PThread: { terminateAllThreads(): void } }} hammers
+     * @param {import('./threads/tab-lock/broker.js').Broker} [broker] of a memory that was made with a tab
+     * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] likewise
      */
     constructor(core, handle, hammers, broker, TabLock) {
         super(core, handle, TabLock);
@@ -73,7 +73,7 @@ export class ThreadsMemory extends SharedMemory {
      * Starts C++ threads that add to the counter as fast as they can, and resolves when all are done.
      *
      * @param {SharedCounter} counter
-     * @param {import('./shared/hammer.js').HammerOptions} options
+     * @param {import('./threads/hammer.js').HammerOptions} options
      * @returns {Promise<void>}
      */
     hammer(counter, options) {
@@ -126,7 +126,7 @@ async function startCore(wasm, memory) {
  * Rooms for a storage and for locks are made when the first thread wants one.
  *
  * @param {Core} core
- * @param {import('./shared/rooms.js').Ground} ground
+ * @param {import('./threads/segment/serve-segments.js').Ground} ground
  */
 async function serveRooms(core, ground) {
     const wanted = (core.root + arenaFields.wanted) >> 2;
@@ -135,7 +135,7 @@ async function serveRooms(core, ground) {
         if (core.closed) return refuseRooms(core, noPage);
         seen = Atomics.load(core.words, wanted);
         try {
-            const rooms = await import('./shared/rooms.js');
+            const rooms = await import('./threads/segment/serve-segments.js');
             return await rooms.serveRooms(core, ground);
         } catch {
             // Who waits is told so, and who asks next has it tried again.
@@ -186,7 +186,7 @@ export async function threads(options = {}) {
     void serveRooms(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue);
-    const { Broker, SharedTabLock } = await import('./shared/broker.js');
+    const { Broker, SharedTabLock } = await import('./threads/tab-lock/broker.js');
     const life = `tabacus/threads/${crypto.randomUUID()}`;
     const broker = new Broker(core, glue, tab, life);
     return new ThreadsMemory(core, { ...handle, life }, glue, broker, SharedTabLock);

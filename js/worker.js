@@ -10,20 +10,20 @@
  * };
  */
 
-import { invalid } from './errors.js';
-import { Core, opsFrom } from './shared/core.js';
-import { checkHandle, isAttachModule } from './shared/handle.js';
-import { agentFields } from './shared/layout.js';
-import { SharedMemory } from './shared/shared.js';
+import { invalid } from './common/errors.js';
+import { Core, opsFrom } from './threads/thread-core.js';
+import { checkHandle, isAttachModule } from './threads/handle.js';
+import { agentFields } from './threads/arena-layout.js';
+import { SharedMemory } from './threads/shared-memory.js';
 
-export { TabacusError, TabacusRangeError } from './errors.js';
+export { TabacusError, TabacusRangeError } from './common/errors.js';
 
-/** @typedef {import('./shared/shared.js').SharedMemory} AttachedMemory */
-/** @typedef {import('./shared/counter.js').SharedCounter} SharedCounter */
-/** @typedef {import('./shared/mutex.js').SharedMutex} SharedMutex */
-/** @typedef {import('./shared/tab-lock.js').SharedTabLock} SharedTabLock */
-/** @typedef {import('./shared/tab-lock.js').TabGrant} TabGrant */
-/** @typedef {import('./shared/handle.js').SharedHandle} SharedHandle */
+/** @typedef {import('./threads/shared-memory.js').SharedMemory} AttachedMemory */
+/** @typedef {import('./threads/shared-counter.js').SharedCounter} SharedCounter */
+/** @typedef {import('./threads/shared-mutex.js').SharedMutex} SharedMutex */
+/** @typedef {import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
+/** @typedef {import('./threads/tab-lock/shared-tab-lock.js').TabGrant} TabGrant */
+/** @typedef {import('./threads/handle.js').SharedHandle} SharedHandle */
 
 /**
  * @param {SharedHandle} handle
@@ -57,6 +57,6 @@ export async function attach(handle) {
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
     if (checked.life === undefined) return new SharedMemory(core, checked);
-    const { joinTabLocks } = await import('./shared/tab-join.js');
+    const { joinTabLocks } = await import('./threads/tab-lock/tab-join.js');
     return new SharedMemory(core, checked, await joinTabLocks(core, checked.life));
 }

@@ -7,7 +7,7 @@
  */
 
 import { writeFileSync } from 'node:fs';
-import { STRATEGIES } from '../js/tab/options.js';
+import { STRATEGIES } from '../js/common/strategies.js';
 import { browsers } from './lib/browsers.js';
 import { build, WASM_PRESETS } from './lib/cmake.js';
 import { svg } from './lib/compare-svg.js';

@@ -6,10 +6,10 @@
  * @module
  */
 
-import { TabacusError } from '../errors.js';
-import { idlInterface } from '../emulator/idl.js';
-import { polyfilled } from '../host/locks.js';
-import { checkRequest, invoked, requestFrom, stolenMessage } from './lock-idl.js';
+import { TabacusError } from '../common/errors.js';
+import { idlInterface } from '../platform/web-idl.js';
+import { polyfilled } from '../host/web-locks.js';
+import { checkRequest, invoked, requestFrom, stolenMessage } from '../platform/lock-request.js';
 import { opener } from './opened.js';
 
 /** @typedef {import('../lock/held.js').Held} Held */

@@ -1,9 +1,9 @@
-import { invalid } from '../errors.js';
+import { invalid } from '../common/errors.js';
 import { open } from '../tab/open.js';
 
 /** @typedef {import('../tab/tab.js').Tab} Tab */
 
-/** @param {any} tab @returns {Tab} @throws {import('../errors.js').TabacusError} `invalid-argument` */
+/** @param {any} tab @returns {Tab} @throws {import('../common/errors.js').TabacusError} `invalid-argument` */
 function checkTab(tab) {
     if (typeof tab?._acquire !== 'function') throw invalid('tab', tab, 'a tab that open() gave, or a promise of one');
     return tab;
@@ -15,7 +15,7 @@ function checkTab(tab) {
  * @param {string} namespace
  * @param {Tab | Promise<Tab> | undefined} given
  * @returns {() => Promise<Tab>}
- * @throws {import('../errors.js').TabacusError} `invalid-argument`
+ * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
  */
 export function opener(namespace, given) {
     if (!given) {

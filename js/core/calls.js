@@ -1,5 +1,5 @@
 /**
- * What the core asks of its host: each call of `enum class Call` in wasm/src/browser/border.hpp, in
+ * What the core asks of its host: each call of `enum class Call` in wasm/src/browser/bridge.hpp, in
  * that order. Who promises an answer settles `operation`, at once where it is known.
  */
 
@@ -12,9 +12,9 @@
  * @property {string} second
  */
 
-/** @typedef {(border: import('./border.js').Border, words: Words) => unknown} CallHandler a number, or nothing */
+/** @typedef {(border: import('./bridge.js').Border, words: Words) => unknown} CallHandler a number, or nothing */
 
-/** The object stores, in the order of `enum class Store` in wasm/include/tabacus/world.hpp. */
+/** The object stores, in the order of `enum class Store` in wasm/include/tabacus/common/world.hpp. */
 const stores = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data', 'jobs', 'limits'];
 
 /** @param {number} index */

@@ -1,6 +1,6 @@
 /** WebAssembly modules: from wherever a caller has them, and into the glue that Emscripten made. */
 
-import { invalid } from '../errors.js';
+import { invalid } from '../common/errors.js';
 import { fetchBytes } from './load.web.js';
 
 /**

@@ -1,4 +1,4 @@
-import { TabacusError, TabacusRangeError } from '../errors.js';
+import { TabacusError, TabacusRangeError } from '../common/errors.js';
 
 /**
  * The error that a code and a message of the core's stand for.
@@ -9,7 +9,7 @@ import { TabacusError, TabacusRangeError } from '../errors.js';
 const errorOf = (code, message) =>
     code === 'out-of-range'
         ? new TabacusRangeError(message)
-        : new TabacusError(/** @type {import('../errors.js').TabacusErrorCode} */ (code), message);
+        : new TabacusError(/** @type {import('../common/errors.js').TabacusErrorCode} */ (code), message);
 
 /**
  * Calls of the core that have not been answered, by number. None outlives the tab: what the core

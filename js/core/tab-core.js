@@ -1,6 +1,6 @@
 /** The C++ modules of a tab: which, from where, and their functions as types. */
 
-import { TabacusError } from '../errors.js';
+import { TabacusError } from '../common/errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
 import { compile, instantiated } from './module.js';
 

@@ -1,11 +1,11 @@
 /** What stands behind a tab's localStorage or sessionStorage: an area of the rules, as one context sees it. */
 
-import { where } from './core.js';
-import { short } from './said.js';
-import { makeStorage } from './storage.js';
+import { where } from './rules.js';
+import { short } from './describe.js';
+import { makeStorage } from '../platform/storage-interface.js';
 
 /** @typedef {import('./context.js').Context} Context */
-/** @typedef {import('./storage.js').Items} Items */
+/** @typedef {import('../platform/storage-interface.js').Items} Items */
 
 /** @implements {Items} */
 class Area {

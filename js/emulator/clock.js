@@ -1,6 +1,6 @@
 /** Timers (HTML §8.6), Date and performance of a context, on the origin's clock. */
 
-import { requireArguments } from './idl.js';
+import { requireArguments } from '../platform/web-idl.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -26,7 +26,7 @@ export class OriginClock {
     #ahead_ms = 0;
     #reads = 0;
 
-    /** @param {import('./core.js').Rules} rules @param {'virtual' | 'real'} kind */
+    /** @param {import('./rules.js').Rules} rules @param {'virtual' | 'real'} kind */
     constructor(rules, kind) {
         this.#rules = rules;
         this.virtual = kind === 'virtual';

@@ -1,23 +1,23 @@
 /** A context: one global object of a tab, its window, a frame's or a worker's, and what it asked for. */
 
-import { invalid, TabacusError } from '../errors.js';
-import { Chance } from './chance.js';
+import { invalid, TabacusError } from '../common/errors.js';
+import { Chance } from './seeded-random.js';
 import { Timers } from './clock.js';
-import { QuotaExceededError, trusted } from './events.js';
-import { LocksOf } from './locks.js';
-import { Port } from './port.js';
-import { cloned } from './post.js';
-import { said } from './said.js';
-import { runFunction, runScript } from './script.js';
-import { checkOptions } from '../shared/check.js';
-import { dispatched } from './target.js';
+import { QuotaExceededError, trusted } from '../platform/events.js';
+import { LocksOf } from './context-locks.js';
+import { Port } from './messages/port.js';
+import { cloned } from './messages/post-message.js';
+import { said } from './describe.js';
+import { runFunction, runScript } from './scripts/run-script.js';
+import { checkOptions } from '../common/check-arguments.js';
+import { dispatched } from './dom/event-target.js';
 import { makeGlobal, originalOf } from './window.js';
 import { openWorker } from './worker.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
-/** @typedef {import('./tab.js').Tab} Tab */
+/** @typedef {import('./emulated-tab.js').Tab} Tab */
 
-/** A message on its way to its one target. @typedef {import('./post.js').Posted} Posted */
+/** A message on its way to its one target. @typedef {import('./messages/post-message.js').Posted} Posted */
 
 /** What an ErrorEvent tells of an uncaught error. @typedef {{ message: string, filename: string, error: unknown }} Uncaught */
 
@@ -38,7 +38,7 @@ export class Context {
     tasks = new Map();
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
-    /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./script.js').Look>} */
+    /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./scripts/run-script.js').Look>} */
     lexical = new Map();
 
     /**
@@ -226,6 +226,15 @@ export class Context {
         if (typeof script === 'string') return runScript(this, script);
         if (script.length > 0 && given.length === 0) return script.call(this.window, this.window, this.tab);
         return runFunction(this, script, given);
+    }
+
+    /**
+     * Makes the context of a worker whose owner this context is.
+     *
+     * @param {number} agent
+     */
+    makeWorkerContext(agent) {
+        return new Context(this.origin, this.tab, { kind: 'worker', agent, session: 0, url: this.url.href, owner: this });
     }
 
     /**

@@ -2,9 +2,9 @@
 
 import { hostTask, unyieldingMax } from './host-task.js';
 import { Origin } from './origin.js';
-import { named } from './said.js';
+import { named } from './describe.js';
 
-/** @typedef {import('./tab.js').Tab} Tab */
+/** @typedef {import('./emulated-tab.js').Tab} Tab */
 
 /**
  * What a scenario is told beside its tab.

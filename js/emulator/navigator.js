@@ -1,7 +1,7 @@
 /** The objects beside a global object that tell where a script runs: navigator, crypto, performance, location. */
 
-import { idlInterface, internal, onlyInternal } from './idl.js';
-import { QuotaExceededError } from './events.js';
+import { idlInterface, internal, onlyInternal } from '../platform/web-idl.js';
+import { QuotaExceededError } from '../platform/events.js';
 
 /** @typedef {import('./context.js').Context} Context */
 

@@ -1,19 +1,19 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** An emulated origin: its tabs, its schedule, and what may happen to what they share. */
 
-import { invalid, TabacusError } from '../errors.js';
-import { checkInteger, checkOptions } from '../shared/check.js';
-import { Mail } from './channel.js';
-import { Chance } from './chance.js';
+import { invalid, TabacusError } from '../common/errors.js';
+import { checkInteger, checkOptions } from '../common/check-arguments.js';
+import { Mail } from './messages/broadcast-channel.js';
+import { Chance } from './seeded-random.js';
 import { OriginClock } from './clock.js';
-import { happening, Rules, where } from './core.js';
-import { trusted } from './events.js';
+import { happening, Rules, where } from './rules.js';
+import { trusted } from '../platform/events.js';
 import { hostTask, unyieldingMax } from './host-task.js';
-import { checkKey, closeConnections, databasesOf, loseDatabases } from './indexed-db.js';
-import { said, short } from './said.js';
-import { isStorage } from './storage.js';
-import { sameOriginUrl, Tab } from './tab.js';
-import { dispatched } from './target.js';
+import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
+import { said, short } from './describe.js';
+import { isStorage } from '../platform/storage-interface.js';
+import { sameOriginUrl, Tab } from './emulated-tab.js';
+import { dispatched } from './dom/event-target.js';
 
 /** @typedef {import('./context.js').Context} Context */
 

@@ -1,24 +1,25 @@
 /** The global object of a context, with what a page or a worker of one origin has. */
 
 import { storageOf } from './area.js';
-import { broadcastChannelInterface } from './channel.js';
+import { broadcastChannelInterface } from './messages/broadcast-channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
-import { beforeUnloadEventInterface, errorEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from './events.js';
-import { source } from './core.js';
-import { documentOf } from './document.js';
-import { WINDOW_HANDLERS } from './element.js';
-import { databaseOf } from './indexed-db.js';
-import { defineHandlers, idlInterface, internal, onlyInternal, operation, plainly } from './idl.js';
-import { lockInterface, lockManagerInterface } from './locks.js';
-import { messageEventInterface } from './message-event.js';
+import { beforeUnloadEventInterface, errorEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from '../platform/events.js';
+import { source } from './rules.js';
+import { documentOf } from './dom/document.js';
+import { WINDOW_HANDLERS } from './dom/element.js';
+import { databaseOf } from './database/indexed-db.js';
+import { defineHandlers, idlInterface, internal, onlyInternal, operation, plainly } from '../platform/web-idl.js';
+import { lockInterface, lockManagerInterface } from '../platform/lock-manager.js';
+import { messageEventInterface } from './messages/message-event.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
-import { openFrom } from './opening.js';
-import { messageChannelInterface, Port } from './port.js';
-import { clonedByScript, postedToWindow } from './post.js';
-import { runScript } from './script.js';
-import { storageInterface } from './storage.js';
-import { belongsTo, OuterTarget } from './target.js';
-import { textOf, workerInterface } from './worker.js';
+import { openFrom } from './dom/window-open.js';
+import { messageChannelInterface, Port } from './messages/port.js';
+import { clonedByScript, postedToWindow } from './messages/post-message.js';
+import { runScript } from './scripts/run-script.js';
+import { textOf } from './scripts/text-of-url.js';
+import { storageInterface } from '../platform/storage-interface.js';
+import { belongsTo, OuterTarget } from './dom/event-target.js';
+import { workerInterface } from './worker.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
@@ -55,7 +56,7 @@ const HOSTED = [
 /** Of its host's operations, which a page's calls with its own global object only. */
 const OPERATIONS = ['atob', 'btoa', 'fetch'];
 
-/** HTML §8.1.8.1, "the event handler processing algorithm": what is particular. @type {Record<string, import('./idl.js').Processing>} */
+/** HTML §8.1.8.1, "the event handler processing algorithm": what is particular. @type {Record<string, import('../platform/web-idl.js').Processing>} */
 const PARTICULAR = {
     error(handler, target, event) {
         if (!('lineno' in event)) return plainly(handler, target, event);

@@ -1,17 +1,17 @@
 /** Dedicated workers (HTML §10.2): contexts of their own, and what their owners hold of them. */
 
-import { invalid } from '../errors.js';
-import { source } from './core.js';
-import { Context } from './context.js';
-import { trusted } from './events.js';
-import { defineHandlers, idlInterface, operation, requireArguments } from './idl.js';
-import { endDatabases } from './indexed-db.js';
-import { textOfBlob } from './load.web.js';
-import { postedToWorker } from './post.js';
-import { runFunction, runScript } from './script.js';
-import { belongsTo, dispatched, isTarget, ReportingTarget } from './target.js';
+import { invalid } from '../common/errors.js';
+import { source } from './rules.js';
+import { trusted } from '../platform/events.js';
+import { defineHandlers, idlInterface, operation, requireArguments } from '../platform/web-idl.js';
+import { endDatabases } from './database/indexed-db.js';
+import { textOf } from './scripts/text-of-url.js';
+import { postedToWorker } from './messages/post-message.js';
+import { runFunction, runScript } from './scripts/run-script.js';
+import { belongsTo, dispatched, isTarget, ReportingTarget } from './dom/event-target.js';
 
-/** @typedef {import('./post.js').Posted} Posted */
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./messages/post-message.js').Posted} Posted */
 /** @typedef {string | Function | undefined} Script */
 
 /**
@@ -32,10 +32,10 @@ class WorkerObject extends ReportingTarget {
     constructor(owner, { name, address }) {
         super();
         belongsTo(this, owner);
-        const { origin, tab, url } = owner;
+        const { origin, tab } = owner;
         this.#owner = owner;
         const agent = origin.rules.agent(tab.process);
-        const context = new Context(origin, tab, { kind: 'worker', agent, session: 0, url: url.href, owner });
+        const context = owner.makeWorkerContext(agent);
         this.#context = context;
         context.name = name;
         context.address = address ?? context.address;
@@ -168,20 +168,4 @@ export function workerInterface(context) {
         }
     }
     return idlInterface(Worker, 'Worker', { length: 1 });
-}
-
-/** What a URL holds by itself, or names in this process. @param {URL} url @returns {string | Promise<string>} */
-export function textOf({ protocol, href }) {
-    if (protocol === 'blob:') return textOfBlob(href);
-    const found = protocol === 'data:' ? /^data:([^,#]*),([^#]*)/.exec(href) : null;
-    if (!found) return Promise.reject(new TypeError(`${href} is not here`));
-    const [, type = '', data = ''] = found;
-    // Fetch §6: what is no byte in percent signs stays; base64 that is none is a network error.
-    const bytes = data.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
-    try {
-        const body = /; *base64\s*$/i.test(type) ? atob(bytes) : bytes;
-        return new TextDecoder().decode(Uint8Array.from(body, (unit) => unit.charCodeAt(0)));
-    } catch (error) {
-        return Promise.reject(error);
-    }
 }

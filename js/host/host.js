@@ -5,13 +5,13 @@
  * treated as absent.
  */
 
-import { ChannelsHost } from './channel.js';
+import { ChannelsHost } from './broadcast-channels.js';
 import { ClockHost } from './clock.js';
 import { DatabaseHost } from './database.js';
 import { reportTo } from './failure.js';
 import { LifecycleHost } from './lifecycle.js';
-import { LocksHost } from './locks.js';
-import { StorageHost } from './storage.js';
+import { LocksHost } from './web-locks.js';
+import { StorageHost } from './local-storage.js';
 import { Values } from './values.js';
 
 /**
@@ -38,7 +38,7 @@ import { Values } from './values.js';
  * @property {{ readonly protocol: string }} [location]
  */
 
-/** @typedef {import('../core/border.js').Report} Report */
+/** @typedef {import('../core/bridge.js').Report} Report */
 
 export class Host {
     /** @type {Report | undefined} */

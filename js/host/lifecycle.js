@@ -1,6 +1,6 @@
 import { isFirefox } from './engine.js';
 
-/** The numbers of LifecycleEvent in wasm/include/tabacus/world.hpp. */
+/** The numbers of LifecycleEvent in wasm/include/tabacus/common/world.hpp. */
 const hidden = 0;
 const visible = 1;
 const frozen = 2;

@@ -1,7 +1,7 @@
 /**
  * The object stores: string values under string keys that stand outside them. A claim is
  * { subject } under its holder's name; the index makes a second holder of one subject abort the
- * transaction (world.hpp, Transaction::claim).
+ * transaction (browser_world.hpp, Transaction::claim).
  */
 
 const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data', 'jobs', 'limits'];

@@ -1,8 +1,8 @@
 /** What is to be explored, checked before anything is done. */
 
-import { invalid } from '../errors.js';
-import { checkInteger, checkOptions } from '../shared/check.js';
-import { STRATEGIES } from '../tab/options.js';
+import { invalid } from '../common/errors.js';
+import { checkInteger, checkOneOf, checkOptions } from '../common/check-arguments.js';
+import { STRATEGIES } from '../common/strategies.js';
 import { faults } from './faults.js';
 
 /** Who sees localStorage when; the last is what browsers do. */
@@ -13,7 +13,7 @@ export const strategies = STRATEGIES;
 
 /**
  * @typedef {object} ExploreRequest
- * @property {import('../tab/options.js').Strategy} strategy
+ * @property {import('../common/strategies.js').Strategy} strategy
  * @property {typeof models[number]} [model] unless said otherwise, `cached`
  * @property {number} [tabs] 1 to 64; unless said otherwise, 2
  * @property {number} [adds] increments of each tab, 0 to 1,000; unless said otherwise, 2
@@ -38,16 +38,16 @@ const numbers = {
 
 /**
  * @param {unknown} given
- * @returns {string} as wasm/src/lab/explore/request_text.hpp has it
+ * @returns {string} as wasm/src/lab/report/request_text.hpp has it
  */
 export function requestText(given) {
     const request = checkOptions(given, ['strategy', 'model', 'faults', ...Object.keys(numbers)], 'request');
     const { model = 'cached', faults: chosen = [] } = request;
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     const lines = [
-        `strategy=${word('strategy', request.strategy, strategies)}`,
-        `model=${word('model', model, models)}`,
-        `faults=${chosen.map((fault) => word('faults', fault, faults)).join(',')}`,
+        `strategy=${checkOneOf('strategy', request.strategy, strategies)}`,
+        `model=${checkOneOf('model', model, models)}`,
+        `faults=${chosen.map((fault) => checkOneOf('faults', fault, faults)).join(',')}`,
     ];
     for (const [name, [least, most, otherwise]] of Object.entries(numbers)) {
         const { [name]: asked = otherwise } = request;
@@ -55,14 +55,4 @@ export function requestText(given) {
         lines.push(`${name === 'faultBudget' ? 'fault-budget' : name}=${value}`);
     }
     return lines.join('\n');
-}
-
-/**
- * @param {string} argument
- * @param {unknown} value
- * @param {readonly string[]} allowed
- */
-function word(argument, value, allowed) {
-    if (allowed.includes(/** @type {string} */ (value))) return value;
-    throw invalid(argument, value, `one of ${allowed.join(', ')}`);
 }

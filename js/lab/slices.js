@@ -9,7 +9,7 @@ const runs = 50;
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 /**
- * @param {import('./core.js').Steps} steps
+ * @param {import('./lab-module.js').Steps} steps
  * @param {object} options
  * @param {AbortSignal | undefined} options.signal rejects with its reason
  * @param {((report: any) => void) | undefined} options.progress called after each slice
@@ -28,7 +28,7 @@ export async function inSlices(steps, { signal, progress }) {
     }
 }
 
-/** @param {import('./core.js').Steps} steps */
+/** @param {import('./lab-module.js').Steps} steps */
 function slice(steps) {
     const end = performance.now() + slice_ms;
     do {

@@ -3,8 +3,7 @@
  * loads (limits.js), and afterwards on that.
  */
 
-import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
-import { checkBoolean } from '../tab/options.js';
+import { checkBoolean, checkInteger, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
 
 /** The longest that every engine's timers count. */
 const intervalMsMax = 2 ** 31 - 1;

@@ -1,13 +1,13 @@
 /** Sequences, budgets and rate limits of a tab, on a module of their own (wasm/src/bindings/limits). */
 
-import { Border } from '../core/border.js';
+import { Border } from '../core/bridge.js';
 import { loadCore } from '../core/tab-core.js';
-import { invalid, TabacusError } from '../errors.js';
+import { invalid, TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 import { checkAmount } from './handles.js';
 import { stateFrom, wordsOf } from './transfer.js';
 
-/** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
+/** @typedef {import('../lock/tab-locks.js').Owner} Owner what a tab hands over */
 
 /** The module's functions. @typedef {any} LimitsGlue */
 

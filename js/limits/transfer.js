@@ -1,6 +1,6 @@
 /** The state of a replicated counter as it travels over an application's own server (docs/sync.md). */
 
-import { invalid } from '../errors.js';
+import { invalid } from '../common/errors.js';
 
 /**
  * A replica's cumulative totals.

@@ -1,6 +1,6 @@
-import { invalid, TabacusError } from '../errors.js';
-import { checkFunction } from '../tab/options.js';
-import { checkKey, checkStores, cloned } from './options.js';
+import { invalid, TabacusError } from '../common/errors.js';
+import { checkFunction } from '../common/check-arguments.js';
+import { checkKey, checkStores, cloned } from './store-arguments.js';
 
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
@@ -25,7 +25,7 @@ export class Held {
     #listeners = [];
 
     /**
-     * @param {import('./locks.js').Locks} locks
+     * @param {import('./tab-locks.js').Locks} locks
      * @param {number} id
      * @param {{ name: string, mode: 'exclusive' | 'shared', label: string, token: number | null }} what
      * @param {boolean} limited whether it has a maxHold, its own or that of the lock it was entered through

@@ -1,12 +1,11 @@
 /**
  * Calls to a leader that outlive it, as JavaScript has them: requests, handlers and answers. What is kept of
- * them, and when, is wasm/include/tabacus/leader.hpp's.
+ * them, and when, is wasm/include/tabacus/lock/leader.hpp's.
  */
 
-import { checkOptions, checkSignal, checkTimeout } from '../shared/check.js';
+import { checkFunction, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
 import { saidOf, unlessAborted } from './outcome.js';
-import { checkFunction } from '../tab/options.js';
-import { checkKey, checkStores, cloned } from './options.js';
+import { checkKey, checkStores, cloned } from './store-arguments.js';
 
 /** @typedef {import('./held.js').Held} Held */
 /** @typedef {(tx: import('./held.js').FencedTransaction) => unknown} Write */
@@ -57,7 +56,7 @@ export class LeaderCalls {
 
     /**
      * @param {string} name
-     * @param {() => Promise<import('./locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
      */
     constructor(name, locks) {
         this.#name = name;
@@ -98,7 +97,7 @@ export class LeaderCalls {
     }
 
     /**
-     * @param {import('./locks.js').Locks} locks
+     * @param {import('./tab-locks.js').Locks} locks
      * @param {Held} term
      * @param {LeaderCall} call
      * @param {() => unknown} handle

@@ -1,11 +1,10 @@
 import { preloaded } from '../core/preloaded.js';
-import { checkOptions } from '../shared/check.js';
-import { Loaded } from '../shared/loaded.js';
-import { asPassed, checkFunction } from '../tab/options.js';
+import { asPassed, checkFunction, checkOptions } from '../common/check-arguments.js';
+import { Loaded } from '../common/lazy.js';
 
 /** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
 
-/** `signal` and `timeout` end the wait. @typedef {Omit<import('./options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
+/** `signal` and `timeout` end the wait. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
 
 /** Options of Lock that a term can have: a shared one would not be alone. */
 const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 'steal', 'within']);
@@ -24,7 +23,7 @@ export class Leader {
     /**
      * @param {string} name
      * @param {import('./lock.js').Lock} lock
-     * @param {() => Promise<import('./locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
      * @internal
      */
     constructor(name, lock, locks) {
@@ -203,7 +202,7 @@ export class Term {
     }
 }
 
-/** @param {import('./locks.js').LockRequestInfo[]} requests */
+/** @param {import('./tab-locks.js').LockRequestInfo[]} requests */
 function leaderOf(requests) {
     const holder = requests.find(({ state }) => state === 'held');
     return holder ? { tab: holder.tab, label: holder.label, since: holder.since } : null;

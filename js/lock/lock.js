@@ -1,6 +1,6 @@
-import { asPassed, checkFunction } from '../tab/options.js';
+import { asPassed, checkFunction } from '../common/check-arguments.js';
 
-/** @typedef {import('../errors.js').TabacusError} TabacusError */
+/** @typedef {import('../common/errors.js').TabacusError} TabacusError */
 
 /**
  * A lock over all tabs of the origin that open the same namespace. Made by `tab.lock(name)`; its
@@ -16,7 +16,7 @@ export class Lock {
 
     /**
      * @param {string} name
-     * @param {() => Promise<import('./locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
      * @internal
      */
     constructor(name, locks) {
@@ -30,7 +30,7 @@ export class Lock {
      * @template T
      * @overload
      * @param {(held: import('./held.js').Held) => T | Promise<T>} use
-     * @param {import('./options.js').LockOptions & { ifAvailable?: false }} [options]
+     * @param {import('./lock-options.js').LockOptions & { ifAvailable?: false }} [options]
      * @returns {Promise<T>} what `use` returns. Rejects at once with `lock-lost` when the lock is lost
      *   meanwhile; with AbortError, TimeoutError or a DeadlockError when it was not granted
      */
@@ -41,12 +41,12 @@ export class Lock {
      * @overload
      * @param {(held: import('./held.js').Held | null) => T | Promise<T>} use given null when it was asked for
      *   in vain
-     * @param {import('./options.js').LockOptions} options
+     * @param {import('./lock-options.js').LockOptions} options
      * @returns {Promise<T>}
      */
     /**
      * @param {(held: any) => any} use
-     * @param {import('./options.js').LockOptions} [options]
+     * @param {import('./lock-options.js').LockOptions} [options]
      * @returns {Promise<any>}
      */
     async run(use, options) {
@@ -59,18 +59,18 @@ export class Lock {
      * For `await using held = await lock.acquire()`.
      *
      * @overload
-     * @param {import('./options.js').LockOptions & { ifAvailable?: false }} [options]
+     * @param {import('./lock-options.js').LockOptions & { ifAvailable?: false }} [options]
      * @returns {Promise<import('./held.js').Held>} rejects as run()
      */
     /**
      * The same, with `ifAvailable`.
      *
      * @overload
-     * @param {import('./options.js').LockOptions} options
+     * @param {import('./lock-options.js').LockOptions} options
      * @returns {Promise<import('./held.js').Held | null>} null when it was asked for in vain
      */
     /**
-     * @param {import('./options.js').LockOptions} [options]
+     * @param {import('./lock-options.js').LockOptions} [options]
      * @returns {Promise<any>}
      */
     async acquire(options) {
@@ -101,7 +101,7 @@ export class Lock {
      * Calls `listener` with what query() says, at once and whenever somebody took the lock, let it go or
      * lost it.
      *
-     * @param {(requests: import('./locks.js').LockRequestInfo[]) => void} listener
+     * @param {(requests: import('./tab-locks.js').LockRequestInfo[]) => void} listener
      * @returns {() => void} ends it
      * @throws {TabacusError} `invalid-argument`
      */

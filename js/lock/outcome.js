@@ -1,6 +1,6 @@
 /** How a run that others wait for ended, as what is told of it (once(), Leader.call()). */
 
-import { DeadlockError, TabacusError, TabacusRangeError } from '../errors.js';
+import { DeadlockError, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { storable } from '../host/storable.js';
 
 /**
@@ -27,7 +27,7 @@ export function valueOf(succeeded, said) {
  * @param {string} name
  * @param {any} code
  * @param {string} message
- * @param {import('../errors.js').TabacusErrorDetails} [details]
+ * @param {import('../common/errors.js').TabacusErrorDetails} [details]
  */
 export function ownError(name, code, message, details) {
     if (!code) return undefined;
@@ -56,7 +56,7 @@ export function described(thrown) {
     }
 }
 
-/** @param {import('../errors.js').TabacusError} error What was refused, as far as it is a text. */
+/** @param {import('../common/errors.js').TabacusError} error What was refused, as far as it is a text. */
 const detailsOf = ({ argument, allowed }) => ({ argument, allowed });
 
 /**

@@ -1,4 +1,4 @@
-import { asPassed, checkFunction } from '../tab/options.js';
+import { asPassed, checkFunction } from '../common/check-arguments.js';
 
 /**
  * At most `permits` at once, over all tabs of the origin that open the same namespace; first come, first
@@ -13,7 +13,7 @@ export class Semaphore {
     /**
      * @param {string} name
      * @param {number} permits
-     * @param {() => Promise<import('./locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
      * @internal
      */
     constructor(name, permits, locks) {
@@ -78,4 +78,4 @@ export class Semaphore {
     }
 }
 
-/** @typedef {Omit<import('./options.js').LockOptions, 'mode' | 'steal'>} SemaphoreOptions */
+/** @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'steal'>} SemaphoreOptions */

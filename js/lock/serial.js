@@ -1,6 +1,5 @@
 import { reportTo } from '../host/failure.js';
-import { checkOptions } from '../shared/check.js';
-import { checkFunction } from '../tab/options.js';
+import { checkFunction, checkOptions } from '../common/check-arguments.js';
 
 /**
  * A value that the interface shows at once while its mutations reach the server one after another, over
@@ -62,7 +61,7 @@ export class Serial {
      * @template R
      * @param {T} value
      * @param {(value: T, held: import('./held.js').Held) => R | Promise<R>} mutate
-     * @param {Omit<import('./options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal'>} [options] of the wait
+     * @param {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal'>} [options] of the wait
      * @returns {Promise<R>} what `mutate` returns. When it rejects, the value is not shown any more
      */
     async set(value, mutate, options = {}) {

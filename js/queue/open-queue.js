@@ -1,11 +1,11 @@
 /** A queue once the core is there. */
 
-import { invalid, TabacusError } from '../errors.js';
+import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
-import { checkKey } from '../lock/options.js';
-import { checkInteger, checkOptions } from '../shared/check.js';
-import { checkKind } from './options.js';
-import { errorFrom, errorText, packed, unpacked } from './values.js';
+import { checkKey } from '../lock/store-arguments.js';
+import { checkInteger, checkOptions } from '../common/check-arguments.js';
+import { checkKind } from './queue-options.js';
+import { errorFrom, errorText, packed, unpacked } from './payloads.js';
 import { fieldsPerJob, jobFrom } from './views.js';
 
 /** @typedef {import('./views.js').Job} Job */
@@ -65,7 +65,7 @@ function checkJobKey(key) {
     return checkKey('key', key);
 }
 
-/** What the core tells, in the order of `enum class Told` in wasm/src/browser/queues_core.cpp. */
+/** What the core tells, in the order of `enum class Told` in wasm/src/browser/core/queues_core.cpp. */
 const told = { run: 0, lost: 1, settled: 2, event: 3 };
 
 /** The events by their letters in the core. @type {Record<string, QueueState['type']>} */
@@ -174,7 +174,7 @@ export class OpenQueue {
     #paused = false;
 
     /**
-     * @param {import('../core/border.js').Border} border
+     * @param {import('../core/bridge.js').Border} border
      * @param {import('../host/host.js').Platform} platform
      * @param {string} name
      * @param {number[]} options checkQueueOptions()
@@ -423,7 +423,7 @@ export class OpenQueue {
         const lostWorkers = Number(lost);
         /** @type {Spec[]} */
         const following = [];
-        /** @type {import('./values.js').Packed} */
+        /** @type {import('./payloads.js').Packed} */
         let outcome;
         let succeeded = true;
         let ended = false;

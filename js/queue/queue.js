@@ -1,8 +1,8 @@
-import { invalid } from '../errors.js';
-import { asPassed, checkFunction } from '../tab/options.js';
-import { checkKinds } from './options.js';
+import { invalid } from '../common/errors.js';
+import { asPassed, checkFunction } from '../common/check-arguments.js';
+import { checkKinds } from './queue-options.js';
 
-/** @typedef {import('../errors.js').TabacusError} TabacusError */
+/** @typedef {import('../common/errors.js').TabacusError} TabacusError */
 /** @typedef {import('./open-queue.js').OpenQueue} OpenQueue */
 /** @typedef {import('./open-queue.js').EnqueueOptions} EnqueueOptions */
 /** @typedef {import('./open-queue.js').Handler} Handler */

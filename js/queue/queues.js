@@ -1,13 +1,13 @@
 /** The queues of a tab, on a module of their own (wasm/src/bindings/queue): loaded by the first. */
 
-import { Border } from '../core/border.js';
+import { Border } from '../core/bridge.js';
 import { loadCore } from '../core/tab-core.js';
-import { TabacusError } from '../errors.js';
+import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 import { learnStorable } from '../host/learn-storable.js';
 import { OpenQueue } from './open-queue.js';
 
-/** @typedef {import('../lock/locks.js').Owner} Owner what a tab hands over */
+/** @typedef {import('../lock/tab-locks.js').Owner} Owner what a tab hands over */
 
 const closeWait_ms = 2_000;
 

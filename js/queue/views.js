@@ -1,6 +1,6 @@
 /** What is shown of jobs, made of what the core tells. */
 
-import { errorFrom } from './values.js';
+import { errorFrom } from './payloads.js';
 
 /**
  * @typedef {object} Job

@@ -3,7 +3,7 @@
  * that needs them.
  */
 
-import { Border } from '../core/border.js';
+import { Border } from '../core/bridge.js';
 import { loadCore } from '../core/tab-core.js';
 import { Host } from '../host/host.js';
 
@@ -12,7 +12,7 @@ import { Host } from '../host/host.js';
  * @property {string} namespace
  * @property {import('../host/host.js').Platform} platform
  * @property {import('../core/module.js').WasmSource | undefined} source
- * @property {(notice: import('../core/border.js').Notice) => void} notice
+ * @property {(notice: import('../core/bridge.js').Notice) => void} notice
  */
 
 /** @param {CatalogueOptions} options */

@@ -4,9 +4,9 @@
  */
 
 import { Promises } from '../core/promises.js';
-import { invalid, TabacusError, TabacusRangeError } from '../errors.js';
-import { Latest } from './latest.js';
-import { checkFunction } from './options.js';
+import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
+import { Latest } from '../common/latest-value-iterator.js';
+import { checkFunction } from '../common/check-arguments.js';
 
 /** @typedef {import('./guarantee.js').Guarantee} Guarantee */
 
@@ -15,7 +15,7 @@ import { checkFunction } from './options.js';
  *
  * @typedef {object} Owner
  * @property {(error: unknown) => void} report an exception that a subscriber threw
- * @property {(detail: import('./event.js').WarningDetail) => void} warn
+ * @property {(detail: import('./tabacus-event.js').WarningDetail) => void} warn
  * @property {() => Promise<import('../limits/limits.js').Limits>} limits which also carry counters
  */
 
@@ -405,7 +405,7 @@ export class StoredCounter extends TabCounter {
     /**
      * For the catalogue: the module has it, from here on.
      *
-     * @param {import('../core/border.js').Border} border
+     * @param {import('../core/bridge.js').Border} border
      * @param {number} address
      * @internal
      */

@@ -2,7 +2,7 @@
  * What a counter promises here, as data.
  *
  * @typedef {object} Guarantee
- * @property {import('./options.js').Strategy} strategy
+ * @property {import('../common/strategies.js').Strategy} strategy
  * @property {string} lost when an increment can be lost, in words
  * @property {Readonly<Record<StorageModel, readonly LossCause[]>>} losses the same as data: what may make
  *   the value end below all that was flushed. Empty: nothing does. What is not listed is promised under
@@ -15,7 +15,7 @@
  * @property {string} accuracy what a read may miss, or see too early
  * @property {string} rowsPerCounter what is stored for one counter
  * @property {readonly Need[]} needs the parts of the platform that it needs
- * @property {import('./options.js').Durability} durability what an increment has reached when `flush`
+ * @property {import('./tab-options.js').Durability} durability what an increment has reached when `flush`
  *   has resolved
  */
 
@@ -30,7 +30,7 @@
 
 /** @typedef {typeof causes[number]} LossCause */
 
-/** In the order of `enum class Fault` in wasm/include/tabacus/guarantee.hpp. */
+/** In the order of `enum class Fault` in wasm/include/tabacus/common/guarantee.hpp. */
 const causes = /** @type {const} */ ([
     'concurrent updates',
     'tab killed',
@@ -54,7 +54,7 @@ function byModel(sets) {
 }
 
 /**
- * @param {string[]} fields in the order of Guarantee in wasm/include/tabacus/guarantee.hpp
+ * @param {string[]} fields in the order of Guarantee in wasm/include/tabacus/common/guarantee.hpp
  * @returns {Readonly<Guarantee>}
  */
 export function guaranteeFrom([

@@ -1,6 +1,6 @@
 import { loadCore } from '../core/tab-core.js';
 import { Host } from '../host/host.js';
-import { checkOpenOptions } from './options.js';
+import { checkOpenOptions } from './tab-options.js';
 import { Tab } from './tab.js';
 
 /**

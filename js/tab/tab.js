@@ -1,21 +1,21 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { Border } from '../core/border.js';
+import { Border } from '../core/bridge.js';
 import { preloaded } from '../core/preloaded.js';
-import { invalid, TabacusError } from '../errors.js';
+import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Budget, RateLimit, Sequence } from '../limits/handles.js';
 import { Leader } from '../lock/leader.js';
 import { Lock } from '../lock/lock.js';
 import { Semaphore } from '../lock/semaphore.js';
 import { Serial } from '../lock/serial.js';
-import { checkQueueOptions } from '../queue/options.js';
+import { checkQueueOptions } from '../queue/queue-options.js';
 import { Queue } from '../queue/queue.js';
-import { checkInteger, checkName } from '../shared/check.js';
-import { Loaded } from '../shared/loaded.js';
+import { asPassed, checkFunction, checkInteger, checkName } from '../common/check-arguments.js';
+import { Loaded } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
-import { TabacusEvent } from './event.js';
+import { TabacusEvent } from './tabacus-event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
-import { asPassed, checkCounterOptions, checkFunction, isWeaker } from './options.js';
+import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /**
  * What this context has.
@@ -24,7 +24,7 @@ import { asPassed, checkCounterOptions, checkFunction, isWeaker } from './option
  * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
  * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs keep out of each other's way: by the
  *   browser's locks, or, where it has none, locks by a lease in IndexedDB
- * @property {import('./options.js').Durability} durability the best there is
+ * @property {import('./tab-options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs hear of an increment at once (BroadcastChannel)
  * @property {import('../core/tab-core.js').Build} memory the build in use
@@ -34,8 +34,8 @@ import { asPassed, checkCounterOptions, checkFunction, isWeaker } from './option
 
 /**
  * @typedef {object} CounterOptions
- * @property {import('./options.js').Strategy} [strategy] `replicated` unless said otherwise
- * @property {import('./options.js').Durability} [durability] `relaxed` unless said otherwise. Where it
+ * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` unless said otherwise
+ * @property {import('./tab-options.js').Durability} [durability] `relaxed` unless said otherwise. Where it
  *   is said and cannot be had, that is an error (`weaker-guarantee`), unless the tab was opened with
  *   `allowWeaker`
  * @property {number} [delay] `lamport`: how long to wait, after another has shown up, before looking
@@ -94,7 +94,7 @@ export class Tab extends EventTarget {
         platform: this.#platform,
         source,
         allowWeaker: this.#allowWeaker,
-        notice: (/** @type {import('../core/border.js').Notice} */ notice) => this.#notice(notice),
+        notice: (/** @type {import('../core/bridge.js').Notice} */ notice) => this.#notice(notice),
     });
 
     /** The other strategies. */
@@ -108,8 +108,8 @@ export class Tab extends EventTarget {
     #closing;
 
     #locks = new Loaded(async () => {
-        /** @type {typeof import('../lock/locks.js')} */
-        const { Locks } = preloaded.get('locks') ?? (await import('../lock/locks.js'));
+        /** @type {typeof import('../lock/tab-locks.js')} */
+        const { Locks } = preloaded.get('locks') ?? (await import('../lock/tab-locks.js'));
         return Locks.load(this.#partOf(this.#locksSource));
     });
 
@@ -165,7 +165,7 @@ export class Tab extends EventTarget {
     /**
      * @param {import('../core/tab-core.js').Glue} glue
      * @param {import('../host/host.js').Host} host
-     * @param {ReturnType<typeof import('./options.js').checkOpenOptions>} options
+     * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
      * @internal
      */
     constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, limits, queue }) {
@@ -298,7 +298,7 @@ export class Tab extends EventTarget {
      * The queue of that name, over all tabs of the origin and namespace. The same object for the same name.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
-     * @param {import('../queue/options.js').QueueOptions} [options] an agreement of all tabs
+     * @param {import('../queue/queue-options.js').QueueOptions} [options] an agreement of all tabs
      * @returns {Queue}
      * @throws {TabacusError} `invalid-argument`; `closed`; `kind-mismatch`: this tab has it with other options
      * @example
@@ -359,7 +359,7 @@ export class Tab extends EventTarget {
      * @overload
      * @param {string[]} names different ones
      * @param {(held: import('../lock/held.js').Held[]) => T | Promise<T>} use in the order of `names`
-     * @param {import('../lock/options.js').LockOptions & { ifAvailable?: false }} [options]
+     * @param {import('../lock/lock-options.js').LockOptions & { ifAvailable?: false }} [options]
      * @returns {Promise<T>} what `use` returns. Rejects as Lock.run(), also with `lock-lost` when one is lost
      *   before all were granted
      */
@@ -371,13 +371,13 @@ export class Tab extends EventTarget {
      * @param {string[]} names different ones
      * @param {(held: import('../lock/held.js').Held[] | null) => T | Promise<T>} use given null when they were
      *   asked for in vain
-     * @param {import('../lock/options.js').LockOptions} options
+     * @param {import('../lock/lock-options.js').LockOptions} options
      * @returns {Promise<T>}
      */
     /**
      * @param {string[]} names
      * @param {(held: any) => any} use
-     * @param {import('../lock/options.js').LockOptions} [options]
+     * @param {import('../lock/lock-options.js').LockOptions} [options]
      * @returns {Promise<any>}
      */
     async lockAll(names, use, options) {
@@ -450,7 +450,7 @@ export class Tab extends EventTarget {
      * A lock of any name, for js/compat.
      *
      * @param {string} name
-     * @param {import('../lock/options.js').LockOptions} options
+     * @param {import('../lock/lock-options.js').LockOptions} options
      * @internal
      */
     async _acquire(name, options) {
@@ -492,14 +492,14 @@ export class Tab extends EventTarget {
      *
      * @overload
      * @param {'warning'} type
-     * @param {((event: TabacusEvent<import('./event.js').WarningDetail>) => void) | null} listener
+     * @param {((event: TabacusEvent<import('./tabacus-event.js').WarningDetail>) => void) | null} listener
      * @param {boolean | AddEventListenerOptions} [options]
      * @returns {void}
      */
     /**
      * @overload
      * @param {'storelost'} type
-     * @param {((event: TabacusEvent<import('./event.js').StoreLostDetail>) => void) | null} listener
+     * @param {((event: TabacusEvent<import('./tabacus-event.js').StoreLostDetail>) => void) | null} listener
      * @param {boolean | AddEventListenerOptions} [options]
      * @returns {void}
      */
@@ -526,14 +526,14 @@ export class Tab extends EventTarget {
 
     /**
      * @param {string} name
-     * @param {import('./options.js').CheckedCounterOptions} options
+     * @param {import('./tab-options.js').CheckedCounterOptions} options
      * @returns {Counter}
      */
     #make(name, { strategy, durability, times }) {
         const strict = durability === 'strict';
         const owner = {
             report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
-            warn: (/** @type {import('./event.js').WarningDetail} */ detail) => this.#tell('warning', detail),
+            warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) => this.#tell('warning', detail),
             limits: this.#loadLimits,
         };
         if (strategy !== 'replicated') {
@@ -567,7 +567,7 @@ export class Tab extends EventTarget {
 
     /**
      * @param {Counter} counter
-     * @param {import('./options.js').Durability} durability
+     * @param {import('./tab-options.js').Durability} durability
      */
     #checkDurability({ guarantee }, durability) {
         if (this.#allowWeaker || !isWeaker(guarantee.durability, durability)) return;
@@ -614,7 +614,7 @@ export class Tab extends EventTarget {
         }
     }
 
-    /** @param {import('../core/border.js').Notice} notice */
+    /** @param {import('../core/bridge.js').Notice} notice */
     #notice({ lost, code, message, previous, subject, healed }) {
         if (!lost) this.#tell('warning', { code, message, subject });
         // Locks, queues and limits look each for themselves; of one loss the tab tells once.
@@ -626,7 +626,7 @@ export class Tab extends EventTarget {
 
     /**
      * @param {string} type
-     * @param {import('./event.js').WarningDetail | import('./event.js').StoreLostDetail} detail
+     * @param {import('./tabacus-event.js').WarningDetail | import('./tabacus-event.js').StoreLostDetail} detail
      */
     #tell(type, detail) {
         const event = new TabacusEvent(type, detail);

@@ -2,7 +2,7 @@
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { STRATEGIES } from '../../js/tab/options.js';
+import { STRATEGIES } from '../../js/common/strategies.js';
 import { build } from './cmake.js';
 import { buildFolder, logFolder, repository } from './paths.js';
 import { run } from './run.js';
@@ -34,7 +34,7 @@ import { toolchain } from './toolchain.js';
  * @property {MatrixPart[]} parts
  */
 
-/** In the order of `enum class Fault` in wasm/include/tabacus/guarantee.hpp. */
+/** In the order of `enum class Fault` in wasm/include/tabacus/common/guarantee.hpp. */
 const FAULTS = [
     'none',
     'kill',

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { STRATEGIES } from '../../js/tab/options.js';
+import { STRATEGIES } from '../../js/common/strategies.js';
 import { call } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';

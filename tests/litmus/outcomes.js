@@ -12,7 +12,7 @@
  */
 
 /**
- * One round's outcome in words, as tests/native/litmus_model.cpp writes it.
+ * One round's outcome in words, as tests/native/litmus/litmus_model.cpp writes it.
  *
  * @param {Program} program
  * @param {Witness[]} tabs

@@ -55,7 +55,7 @@ export const PROGRAMS = Object.freeze(parsePrograms(read('programs.litmus')));
 
 /**
  * What the laboratory's model allows, by what a vendor makes of equal writes (`EqualWrites` in
- * wasm/src/lab/storage_area.hpp): program → outcomes.
+ * wasm/src/lab/rules/storage_area.hpp): program → outcomes.
  *
  * @type {Record<'sent' | 'dropped', Record<string, string[]>>}
  */

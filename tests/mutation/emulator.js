@@ -7,13 +7,13 @@
 /** @param {string} file @param {string} test @returns {(fault: string, find: string, replace: string) => Planted} */
 const of = (file, test) => (fault, find, replace) => ({ file: `js/emulator/${file}.js`, test: `emulator-${test}`, fault, find, replace });
 
-const storage = of('storage', 'storage');
+const storage = of('../platform/storage-interface', 'storage');
 const area = of('area', 'storage');
-const locks = of('locks', 'locks');
-const channel = of('channel', 'tabs');
+const locks = of('context-locks', 'locks');
+const channel = of('messages/broadcast-channel', 'tabs');
 const clock = of('clock', 'tabs');
-const tab = of('tab', 'tabs');
-const script = of('script', 'tabs');
+const tab = of('emulated-tab', 'tabs');
+const script = of('scripts/run-script', 'tabs');
 const explore = of('explore', 'explore');
 
 /** @type {Planted[]} */
@@ -30,19 +30,19 @@ export const PLANTED = [
     storage('arguments are not counted', "if (arguments.length < 2) requireArguments(\"execute 'setItem' on 'Storage'\", arguments, 2);", ''),
     area('a stale copy is kept', 'this.#values.clear();', ''),
     area('the order of keys is kept after a key came', 'this.#keys = isNew ? null : keys;', 'this.#keys = keys;'),
-    { ...storage('', '', ''), file: 'js/emulator/idl.js', fault: 'members are not enumerable', find: "if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, enumerable);", replace: '' },
-    { ...storage('', '', ''), file: 'js/emulator/idl.js', fault: 'a later handler loses its place', find: 'known.handler = handler;\n        return;', replace: 'known.handler = null;' },
-    { ...storage('', '', ''), file: 'js/emulator/core.js', fault: 'lone surrogates are lost', find: 'text += String.fromCharCode(', replace: "text += ((...units) => new TextDecoder('utf-16le').decode(new Uint16Array(units)))(" },
-    { ...storage('', '', ''), file: 'js/emulator/events.js', fault: 'undefined is a text', find: 'value === undefined ? initial : convert(value)', replace: 'convert(value)' },
-    { ...storage('', '', ''), file: 'js/emulator/events.js', fault: 'anything can be initialised', find: "read(this, '');", replace: '' },
-    { ...storage('', '', ''), file: 'js/emulator/events.js', fault: 'the host reads the dictionary', find: 'ours.has(given) ? given : eventInit(given)', replace: 'given' },
-    of('opening', 'frames')('a pop-up has its tab for its opener', 'if (!alone) opened.openedBy = context;', ''),
+    { ...storage('', '', ''), file: 'js/platform/web-idl.js', fault: 'members are not enumerable', find: "if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, enumerable);", replace: '' },
+    { ...storage('', '', ''), file: 'js/platform/web-idl.js', fault: 'a later handler loses its place', find: 'known.handler = handler;\n        return;', replace: 'known.handler = null;' },
+    { ...storage('', '', ''), file: 'js/emulator/rules.js', fault: 'lone surrogates are lost', find: 'text += String.fromCharCode(', replace: "text += ((...units) => new TextDecoder('utf-16le').decode(new Uint16Array(units)))(" },
+    { ...storage('', '', ''), file: 'js/platform/events.js', fault: 'undefined is a text', find: 'value === undefined ? initial : convert(value)', replace: 'convert(value)' },
+    { ...storage('', '', ''), file: 'js/platform/events.js', fault: 'anything can be initialised', find: "read(this, '');", replace: '' },
+    { ...storage('', '', ''), file: 'js/platform/events.js', fault: 'the host reads the dictionary', find: 'ours.has(given) ? given : eventInit(given)', replace: 'given' },
+    of('dom/window-open', 'frames')('a pop-up has its tab for its opener', 'if (!alone) opened.openedBy = context;', ''),
     of('context', 'frames')('window.event stays', 'this.event = outer;', ''),
-    of('element', 'frames')('a body has handlers of its own', 'Node.contextOf(this).window[name] = value;', ''),
+    of('dom/element', 'frames')('a body has handlers of its own', 'Node.contextOf(this).window[name] = value;', ''),
     of('window', 'edges')('interface objects wait to be read', 'for (const name of EARLY) void (/** @type {any} */ (global)[name]);', ''),
     { ...storage('', '', ''), file: 'js/emulator/origin.js', fault: "an event tells the hearer's address", find: 'this.contexts.get(from)?.address.href', replace: 'context.address.href' },
-    { ...storage('', '', ''), file: 'js/emulator/tab.js', fault: 'an opened tab does not copy its session', find: 'origin.rules.session(opener?.session ?? 0)', replace: 'origin.rules.session(0)' },
-    { ...storage('', '', ''), file: 'js/emulator/tab.js', fault: 'an opened tab is a process of its own', find: 'this.process = shared ? shared.process : origin.rules.process();', replace: 'this.process = origin.rules.process();' },
+    { ...storage('', '', ''), file: 'js/emulator/emulated-tab.js', fault: 'an opened tab does not copy its session', find: 'origin.rules.session(opener?.session ?? 0)', replace: 'origin.rules.session(0)' },
+    { ...storage('', '', ''), file: 'js/emulator/emulated-tab.js', fault: 'an opened tab is a process of its own', find: 'this.process = shared ? shared.process : origin.rules.process();', replace: 'this.process = origin.rules.process();' },
     locks('an abort after the grant lets go the lock', 'request.forget();\n        const lock', 'const lock'),
     locks('who was aborted is called all the same', 'if (request.options.signal?.aborted) {', 'if (false) {'),
     locks('an abort does not leave the queue', 'this.#context.rules.abort(this.#context.id, number);', ''),
@@ -70,10 +70,10 @@ export const PLANTED = [
     explore('a replay is a random walk', 'if (run.schedule) rules.bySchedule(run.schedule);', 'if (false) ;'),
     of('area', 'edges')('a dead tab is asked', 'if (!context.active) return null;', ''),
     of('clock', 'edges')('setting the clock moves the monotonic one', 'this.#ahead_ms = wall_ms - this.now();', 'this.#rules.jump(wall_ms - this.now());'),
-    of('idl', 'edges')('a handler keeps its place for ever', 'target.removeEventListener(type, known.listener);', 'known.handler = null; handlers.set(target, known); return;'),
-    of('post', 'edges')('what the target is called counts for nothing', 'return new URL(target).origin;', "return '*';"),
-    of('post', 'edges')('nothing is transferred', 'marks: [...marks.values()] }, { transfer: rest })', 'marks: [...marks.values()] }, {})'),
+    of('../platform/web-idl', 'edges')('a handler keeps its place for ever', 'target.removeEventListener(type, known.listener);', 'known.handler = null; handlers.set(target, known); return;'),
+    of('messages/post-message', 'edges')('what the target is called counts for nothing', 'return new URL(target).origin;', "return '*';"),
+    of('messages/post-message', 'edges')('nothing is transferred', 'marks: [...marks.values()] }, { transfer: rest })', 'marks: [...marks.values()] }, {})'),
     of('window', 'edges')('every context is secure', "if (protocol === 'https:' || protocol === 'wss:') return true;", 'if (protocol) return true;'),
-    of('opening', 'edges')('a stranger has an opener', "const alone = featured(wanted, 'noopener') || featured(wanted, 'noreferrer');", "const alone = featured(wanted, 'noopener');"),
-    of('tab', 'edges')('a frame leaves its frames behind', 'for (const inner of this.framesOf(frame)) this.closeFrame(inner);', ''),
+    of('dom/window-open', 'edges')('a stranger has an opener', "const alone = featured(wanted, 'noopener') || featured(wanted, 'noreferrer');", "const alone = featured(wanted, 'noopener');"),
+    of('emulated-tab', 'edges')('a frame leaves its frames behind', 'for (const inner of this.framesOf(frame)) this.closeFrame(inner);', ''),
 ];

@@ -9,17 +9,17 @@ const PROTOCOL = 'wasm/src/protocol';
 /** @typedef {import('../../scripts/lib/mutant.js').Mutant} Mutant */
 
 /** A lock's or counter's header, tried by the tests of its kind. */
-const MUTEX = { file: `${SYNC}/mutex.hpp`, compiles: ['tests/native/sync_mutex.cpp'] };
+const MUTEX = { file: `${SYNC}/mutex.hpp`, compiles: ['tests/native/sync/sync_mutex.cpp'] };
 /** @param {string} header */
-const counters = (header) => ({ file: `${SYNC}/${header}`, compiles: ['tests/native/sync_counters.cpp'] });
+const counters = (header) => ({ file: `${SYNC}/${header}`, compiles: ['tests/native/sync/sync_counters.cpp'] });
 
 /** What threads share besides, in rooms. @param {string} header @param {string} test */
-const room = (header, test) => ({ file: `${SYNC}/${header}`, compiles: [`tests/native/sync_${test}.cpp`] });
+const room = (header, test) => ({ file: `${SYNC}/${header}`, compiles: [`tests/native/sync/sync_${test}.cpp`] });
 
 /** @type {Mutant[]} */
 const ROOMS = [
     {
-        ...room('room.hpp', 'storage'),
+        ...room('segment.hpp', 'storage'),
         name: 'room-without-repair',
         fault: 'what a dead thread left undone stays so',
         find: 'if (mutex_.take_over(dead, self)) {\n            table().repair();',
@@ -51,7 +51,7 @@ const ROOMS = [
         test: 'storage table: whoever is killed inside, the next one finds it whole',
     },
     {
-        ...room('lock_table.hpp', 'locks'),
+        ...room('shared_lock_table.hpp', 'locks'),
         name: 'locks-of-the-dead',
         fault: 'what a dead thread held is let go of, and nobody is granted it',
         find: 'at_ref = next;\n        }\n        process_all();',
@@ -150,7 +150,7 @@ const of = (file) => ({ file: `${PROTOCOL}/${file}` });
 /** @type {Mutant[]} */
 const PROTOCOLS = [
     {
-        ...of('replica_commit.cpp'),
+        ...of('replica/replica_commit.cpp'),
         name: 'skip-the-fence',
         fault: 'a commit does not claim its slot in its own transaction',
         find: 'transaction->claim(subject_of_slot(slot_), format_holder(*holder_));',
@@ -158,7 +158,7 @@ const PROTOCOLS = [
         test: 'replicated: who is robbed and has not heard of it is fenced by its own commit',
     },
     {
-        ...of('replica_slot.cpp'),
+        ...of('replica/replica_slot.cpp'),
         name: 'skip-the-epoch',
         fault: 'an adoption does not raise the epoch',
         find: 'co_return epoch + 1;',
@@ -166,7 +166,7 @@ const PROTOCOLS = [
         test: 'replicated: a robbed slot fences its former owner, and nothing counts twice',
     },
     {
-        ...of('replica_slot.cpp'),
+        ...of('replica/replica_slot.cpp'),
         name: 'drop-the-liveness-lock',
         fault: 'the lowest slot is taken whether its lock was granted or not',
         find: 'if (slot_lock_) co_return;\n    }\n    co_await fail',
@@ -174,7 +174,7 @@ const PROTOCOLS = [
         test: 'replicated: three tabs that count at once lose nothing',
     },
     {
-        ...of('replica_slot.cpp'),
+        ...of('replica/replica_slot.cpp'),
         name: 'hold-while-idle',
         fault: 'an idle replica keeps the lock that bars its page from the back/forward cache',
         find: '&& !dirty()) slot_lock_.reset();',
@@ -182,7 +182,7 @@ const PROTOCOLS = [
         test: 'replicated: a page with an idle counter is always fit for the back/forward cache',
     },
     {
-        ...of('replica_slot.cpp'),
+        ...of('replica/replica_slot.cpp'),
         name: 'deaf-at-rest',
         fault: 'a replica that rests does not hear of the new owner of its row',
         find: 'if (epoch <= row_epoch_ || !resting()',
@@ -190,7 +190,7 @@ const PROTOCOLS = [
         test: 'replicated: a page that rests hears of who adopted its slot, and takes another',
     },
     {
-        ...of('replica_slot.cpp'),
+        ...of('replica/replica_slot.cpp'),
         name: 'double-a-commit',
         fault: 'a commit of unknown outcome is written again although it happened',
         find: 'if (happened && commit.row == row_) {',
@@ -198,7 +198,7 @@ const PROTOCOLS = [
         test: 'replicated: connections dropped at any moment leave no commit lost or doubled',
     },
     {
-        ...of('replica_slot.cpp'),
+        ...of('replica/replica_slot.cpp'),
         name: 'believe-a-commit',
         fault: 'a commit of unknown outcome counts as done although it did not happen',
         find: 'if (happened && commit.row == row_) {',
@@ -206,7 +206,7 @@ const PROTOCOLS = [
         test: 'replicated: connections dropped at any moment leave no commit lost or doubled',
     },
     {
-        ...of('replica_commit.cpp'),
+        ...of('replica/replica_commit.cpp'),
         name: 'lose-the-baseline',
         fault: "an adopted slot's row begins again at zero",
         find: 'base = record->totals;',
@@ -214,7 +214,7 @@ const PROTOCOLS = [
         test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
     },
     {
-        ...of('replica_commit.cpp'),
+        ...of('replica/replica_commit.cpp'),
         name: 'ignore-the-mirror',
         fault: 'a row that a crash took back is not brought forward from the mirror',
         find: 'if (mirrored) base = larger(base, mirrored->totals);',
@@ -222,7 +222,7 @@ const PROTOCOLS = [
         test: 'crash of the browser: a mirror newer than the database is the base of the slot\'s row',
     },
     {
-        ...of('replica_commit.cpp'),
+        ...of('replica/replica_commit.cpp'),
         name: 'heal-by-adding',
         fault: 'the mirror is added to the row instead of taken where it is larger',
         find: 'if (mirrored) base = larger(base, mirrored->totals);',
@@ -230,7 +230,7 @@ const PROTOCOLS = [
         test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
     },
     {
-        ...of('replica_commit.cpp'),
+        ...of('replica/replica_commit.cpp'),
         name: 'flush-at-once',
         fault: 'flush waits for no commit',
         find: 'if (state.committed_through >= target) co_return;',
@@ -238,7 +238,7 @@ const PROTOCOLS = [
         test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
     },
     {
-        ...of('replica_commit.cpp'),
+        ...of('replica/replica_commit.cpp'),
         name: 'gather-late',
         fault: 'a transaction that waited writes newer totals than the one begun after it',
         find: 'line.totals = line.totals + line.state->base;',
@@ -246,7 +246,7 @@ const PROTOCOLS = [
         test: 'replicated: hidden and frozen tabs delay, and lose nothing',
     },
     {
-        ...of('ledger.cpp'),
+        ...of('row_cache.cpp'),
         name: 'trust-the-channel',
         fault: 'what was announced and never stored is believed for ever',
         find: 'if (++row.looks >= looks_max) {',
@@ -254,7 +254,7 @@ const PROTOCOLS = [
         test: 'hostile messages: never a lasting wrong value, and never stored',
     },
     {
-        ...of('replica_news.cpp'),
+        ...of('replica/replica_news.cpp'),
         name: 'own-row-from-the-channel',
         fault: "a stranger may speak of this tab's own row",
         find: 'if (own && !give_up_row(message.record.epoch)) return;',
@@ -262,7 +262,7 @@ const PROTOCOLS = [
         test: 'hostile messages: never a lasting wrong value, and never stored',
     },
     {
-        ...of('replica_heal.cpp'),
+        ...of('replica_recover.cpp'),
         name: 'silent-loss',
         fault: 'a vanished database is told to nobody: its generation is not looked at',
         find: 'if (other || browser_says_so) {',
@@ -270,7 +270,7 @@ const PROTOCOLS = [
         test: 'lost database: every tab that knew the former one is told',
     },
     {
-        ...of('replica.cpp'),
+        ...of('replica/replica.cpp'),
         name: 'no-range',
         fault: 'increments beyond the exact integers are taken',
         find: 'if (value > value_max || value < -value_max) return false;',
@@ -278,7 +278,7 @@ const PROTOCOLS = [
         test: 'out of range: refused at both ends, and nothing changes',
     },
     {
-        ...of('transactional.cpp'),
+        ...of('strategy/transactional.cpp'),
         name: 'transaction-without-read',
         fault: 'the transactional counter adds to what it saw last',
         find: 'checked_add(current.value_or(0), n)',
@@ -292,7 +292,7 @@ const COMPETING = 'what a strategy promises it keeps while tabs only compete';
 /** @type {Mutant[]} */
 const CATALOGUE = [
     {
-        ...of('optimistic.cpp'),
+        ...of('strategy/optimistic.cpp'),
         name: 'write-any-version',
         fault: 'the optimistic counter writes whatever the version is',
         find: 'if (stored.version != seen.version) co_return false;',
@@ -300,7 +300,7 @@ const CATALOGUE = [
         test: COMPETING,
     },
     {
-        ...of('lamport.cpp'),
+        ...of('strategy/lamport.cpp'),
         name: 'no-second-look',
         fault: 'who finds y free enters, whether x is still its own or not',
         find: 'if (co_await storage.get(x_) == me) co_return me;',
@@ -308,7 +308,7 @@ const CATALOGUE = [
         test: 'lamport is exact when every tab is faster than its delay and sees writes at once',
     },
     {
-        ...of('eventual.cpp'),
+        ...of('strategy/eventual.cpp'),
         name: 'hear-old-news',
         fault: 'news that is in the baseline is added once more',
         find: ' || *before < total.baseline) return;',
@@ -316,7 +316,7 @@ const CATALOGUE = [
         test: COMPETING,
     },
     {
-        ...of('entry_log.cpp'),
+        ...of('strategy/entry_log.cpp'),
         name: 'count-what-is-folded',
         fault: 'entries that a fold covers are counted beside it',
         find: 'tab.entries.upper_bound(covered); entry != tab.entries.end(); ++entry) {\n        sum',
@@ -324,7 +324,7 @@ const CATALOGUE = [
         test: 'log: folding and counting at once loses nothing and counts nothing twice',
     },
     {
-        ...of('log.cpp'),
+        ...of('strategy/log.cpp'),
         name: 'remove-too-much',
         fault: 'an entry that the fold does not cover is removed',
         find: 'if (number <= covered) co_await',
@@ -332,7 +332,7 @@ const CATALOGUE = [
         test: 'log: folding and counting at once loses nothing and counts nothing twice',
     },
     {
-        ...of('log.cpp'),
+        ...of('strategy/log.cpp'),
         name: 'lock-in-the-cache',
         fault: 'a page keeps its liveness lock when it is hidden for good',
         find: 'liveness_.reset();',
@@ -340,7 +340,7 @@ const CATALOGUE = [
         test: 'log holds no lock while its page is in the back/forward cache',
     },
     {
-        ...of('delta_rows.cpp'),
+        ...of('strategy/delta_rows.cpp'),
         name: 'fold-twice',
         fault: 'rows stay although they were folded into the sum',
         find: 'for (const auto& key : found.rows) transaction.remove(Store::deltas, key);',
@@ -348,7 +348,7 @@ const CATALOGUE = [
         test: 'deltas folds its rows',
     },
     {
-        ...of('deltas.cpp'),
+        ...of('strategy/deltas.cpp'),
         name: 'count-own-twice',
         fault: 'an own delta that a count has seen is added once more',
         find: 'std::erase_if(uncounted_, [&](const auto& own) { return own.first <= count.after; });',
@@ -356,7 +356,7 @@ const CATALOGUE = [
         test: 'every strategy counts exactly when one adds after another',
     },
     {
-        ...of('batched.cpp'),
+        ...of('strategy/batched.cpp'),
         name: 'leave-it-gathered',
         fault: 'a page that is left takes what it gathered with it',
         find: 'event == LifecycleEvent::page_hide) {',
@@ -364,7 +364,7 @@ const CATALOGUE = [
         test: 'batched writes what it gathered when its page is hidden or left',
     },
     {
-        ...of('batched.cpp'),
+        ...of('strategy/batched.cpp'),
         name: 'forget-what-failed',
         fault: 'what a full store refused is dropped',
         find: 'gathered_ += n;\n            failure',
@@ -376,7 +376,7 @@ const CATALOGUE = [
 /** @type {Mutant[]} */
 const LIMITS = [
     {
-        ...of('sequence.cpp'),
+        ...of('limit/sequence.cpp'),
         name: 'begin-anew',
         fault: 'a sequence whose row vanished begins at 1 again',
         find: 'if (found.vanished) base = co_await floor();',
@@ -384,7 +384,7 @@ const LIMITS = [
         test: 'limits: a sequence outlives its database, as long as localStorage or a tab does',
     },
     {
-        ...of('budget.cpp'),
+        ...of('limit/budget.cpp'),
         name: 'spend-what-went-back',
         fault: 'rights that are on their way back into a budget can still be spent',
         find: 'const auto amount = std::exchange(left_, 0);\n    if (amount == 0 && !row_)',
@@ -392,7 +392,7 @@ const LIMITS = [
         test: 'limits: a budget is never overspent, whatever happens to tabs',
     },
     {
-        ...of('rate_limit.cpp'),
+        ...of('limit/rate_limit.cpp'),
         name: 'believe-the-wall',
         fault: 'a tab that comes anew believes its wall clock although others have watched the time',
         find: 'if (!alone) co_return false;',
@@ -400,7 +400,7 @@ const LIMITS = [
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
     },
     {
-        ...of('rate_limit.cpp'),
+        ...of('limit/rate_limit.cpp'),
         name: 'tell-late',
         fault: 'a grant is told however long its commit took',
         find: '(round.life != life_ || now() > round.tell_until)',
@@ -408,7 +408,7 @@ const LIMITS = [
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
     },
     {
-        ...of('rate_limit.cpp'),
+        ...of('limit/rate_limit.cpp'),
         name: 'take-back-what-was-told',
         fault: 'a grant that was told is taken out of the row as if nobody had been told',
         find: 'if (untold_.count > 0) --untold_.count;',
@@ -416,7 +416,7 @@ const LIMITS = [
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
     },
     {
-        ...of('limit_store.cpp'),
+        ...of('limit/limit_store.cpp'),
         name: 'unseen',
         fault: 'who makes a row does not look for others that have seen one',
         find: 'if (seen) seen_.insert(key);',
@@ -424,7 +424,7 @@ const LIMITS = [
         test: 'limits: no schedule of two tabs repeats an id or overspends, nor with a fault',
     },
     {
-        ...of('lock_turnstile.cpp'),
+        ...of('entry_lock.cpp'),
         name: 'shut-the-gate',
         fault: 'the gate stays shut behind who could not take the lock',
         find: 'auto gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
@@ -436,7 +436,7 @@ const LIMITS = [
 /** @type {Mutant[]} */
 const LOCKS = [
     {
-        ...of('lock_queue.cpp'),
+        ...of('lock/lock_queue.cpp'),
         name: 'last-come-first-served',
         fault: 'a request goes to the head of its tab’s queue: what a serial promises',
         find: 'waiting_.push_back(waiter);',
@@ -444,7 +444,7 @@ const LOCKS = [
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {
-        ...of('lock_places.cpp'),
+        ...of('lock/fair_order.cpp'),
         name: 'answer-nobody-who-tries',
         fault: 'a holder does not answer who would not wait, which then waits for its own timers',
         find: 'context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});',
@@ -452,7 +452,7 @@ const LOCKS = [
         test: 'lock: who would not wait is answered by the holder, and need not wait for its timers',
     },
     {
-        ...of('lock_places.cpp'),
+        ...of('lock/fair_order.cpp'),
         name: 'stand-with-who-tries',
         fault: 'who asks behind one that would not wait stands in line after that one only',
         find: 'if (taking_) return true;',
@@ -460,7 +460,7 @@ const LOCKS = [
         test: 'lock: who asks behind one that would not wait is not overtaken meanwhile',
     },
     {
-        ...of('lock_turnstile.cpp'),
+        ...of('entry_lock.cpp'),
         name: 'wait-for-who-is-behind',
         fault: 'who stands behind the own place in line keeps the own readers out',
         find: 'is_next ? Waiting::behind : Waiting::before',
@@ -468,7 +468,7 @@ const LOCKS = [
         test: 'lock: a reader waits for nobody who is behind its own tab’s place',
     },
     {
-        ...of('lock_places.cpp'),
+        ...of('lock/fair_order.cpp'),
         name: 'forget-who-is-behind',
         fault: 'who stands behind the own place in line is taken for gone',
         find: 'waiting == Waiting::behind && rival.wants >= place->number',
@@ -476,7 +476,7 @@ const LOCKS = [
         test: 'lock: a reader waits for nobody who is behind its own tab’s place',
     },
     {
-        ...of('lock_places.cpp'),
+        ...of('lock/fair_order.cpp'),
         name: 'hide-what-was-stolen',
         fault: 'who would not wait is not told that a thief has the lock',
         find: '(in_use || stolen) && detail',
@@ -484,7 +484,7 @@ const LOCKS = [
         test: 'lock: nor for those of a tab that holds by stealing',
     },
     {
-        ...of('lock_serve.cpp'),
+        ...of('serve.cpp'),
         name: 'let-go-when-spent',
         fault: 'a tab whose tokens are spent lets who came later have the lock',
         find: 'came_late(*waiter) || !co_await',
@@ -492,7 +492,7 @@ const LOCKS = [
         test: 'lease: what a tab asked for before another tab did comes before it',
     },
     {
-        ...of('lock_serve.cpp'),
+        ...of('serve.cpp'),
         name: 'linger-without-an-end',
         fault: 'a tab that need not let go at once goes on waiting for its caller to ask again',
         find: '--*steps_left;\n        ring();',
@@ -500,7 +500,7 @@ const LOCKS = [
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {
-        ...of('lock_serve.cpp'),
+        ...of('serve.cpp'),
         name: 'linger-before-who-is-behind',
         fault: 'a tab goes on for ever before who stands behind its place in line and could not say so',
         find: 'waiting != Waiting::nobody || !rivals_.empty()',
@@ -508,7 +508,7 @@ const LOCKS = [
         test: 'lock: who cannot say that it waits waits for one slice of the tab before it at most',
     },
     {
-        ...of('lock_epochs.cpp'),
+        ...of('epochs.cpp'),
         name: 'commit-when-deposed',
         fault: 'a holder that slept through its lease writes although a newer grant has begun',
         find: '|| row->fence > tokens.first ||',
@@ -516,7 +516,7 @@ const LOCKS = [
         test: 'lease: a holder that slept through its lease is refused, and told',
     },
     {
-        ...of('lock_leader.cpp'),
+        ...of('leader.cpp'),
         name: 'leave-what-is-given-up',
         fault: 'a call that its caller has given up is run, and committed',
         find: 'if (call->key ? open : open && !take_back) co_return std::nullopt;',
@@ -524,7 +524,7 @@ const LOCKS = [
         test: 'leader: the same when a tab is killed, frozen or cached at any moment',
     },
     {
-        ...of('lock_leader.cpp'),
+        ...of('leader.cpp'),
         name: 'answer-the-newest',
         fault: 'a leader takes the newest call first',
         find: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                break;',
@@ -532,7 +532,7 @@ const LOCKS = [
         test: 'lock leader: calls are answered in their order, and their rows are cleared away',
     },
     {
-        ...of('lock_leader.cpp'),
+        ...of('leader.cpp'),
         name: 'answer-twice',
         fault: 'the answer does not take the place of the call, which the next leader runs again',
         find: 'own.transaction().remove(Store::locks, where);',
@@ -540,7 +540,7 @@ const LOCKS = [
         test: 'leader: terms rise, and each call of three tabs is committed once and ends',
     },
     {
-        ...of('lock_leader.cpp'),
+        ...of('leader.cpp'),
         name: 'answer-for-ever',
         fault: 'the answer to a call of a key is the answer for ever',
         find: 'if (same && !outdated(*call, world_.clock().now_ms())) co_return;',
@@ -632,7 +632,7 @@ const EMULATOR = [
 /** @type {Mutant[]} */
 const QUEUES = [
     {
-        ...of('queue_rows.cpp'),
+        ...of('rows.cpp'),
         name: 'begin-once-more',
         fault: 'a job to run at most once is given back when its worker is lost',
         find: 'if (last.at_most_once || last.lost_workers',
@@ -640,7 +640,7 @@ const QUEUES = [
         test: 'queue: at most once, no job begins twice, whoever dies',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'claim-what-is-claimed',
         fault: 'a slot takes jobs that another slot runs',
         find: 'for (const auto& entry : slot->entries) busy.insert(entry.id);',
@@ -648,7 +648,7 @@ const QUEUES = [
         test: 'queue: killed tabs lose no job, and none is settled twice',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'trust-the-slot',
         fault: 'a worker does not look whether its slot was taken over',
         find: '(!claim.fresh && last_turn != claim.worker->turn)',
@@ -656,7 +656,7 @@ const QUEUES = [
         test: 'queue: who is robbed of its slot, and has not heard of it, settles nothing',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'remove-what-is-between',
         fault: 'jobs that another slot runs leave with those around them',
         find: 'const bool ranges = claim.gapless && !edited;',
@@ -664,7 +664,7 @@ const QUEUES = [
         test: 'queue: what is claimed together leaves together, and nothing that runs between it',
     },
     {
-        ...of('queue_rows.cpp'),
+        ...of('rows.cpp'),
         name: 'come-first-unseen',
         fault: 'claims pass over a job that comes before those that were there',
         find: 'kind->first = std::min(kind->first, place.substr(place.size() - order_digits));',
@@ -672,7 +672,7 @@ const QUEUES = [
         test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'settle-the-cancelled',
         fault: 'a job that was cancelled while it ran is settled all the same',
         find: 'const bool edited = rows.head.edits != claim.edits;',
@@ -680,7 +680,7 @@ const QUEUES = [
         test: 'queue: of a job that was cancelled while it ran nothing counts, whoever has not heard',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'pass-over-a-kind',
         fault: 'a claim takes jobs of one kind that are behind those of another of which it has not read all',
         find: 'if (horizon) std::erase_if',
@@ -688,7 +688,7 @@ const QUEUES = [
         test: 'queue: a claim of several kinds passes over none, however many rows each has',
     },
     {
-        ...of('queue_run.cpp'),
+        ...of('run.cpp'),
         name: 'forget-who-follows',
         fault: 'what follows a job is compared with the next one only',
         find: 'followers.add(claim.finished.back().outcome.next);',
@@ -696,7 +696,7 @@ const QUEUES = [
         test: 'queue: what follows a job comes before those of its claim that are behind its place',
     },
     {
-        ...of('queue_run.cpp'),
+        ...of('run.cpp'),
         name: 'claim-in-vain',
         fault: 'who is disturbed again and again claims as much as ever',
         find: ': stirred ? std::min(claim.ahead, begun * 2)',
@@ -704,7 +704,7 @@ const QUEUES = [
         test: 'queue: while jobs come one by one, little is claimed to be given back',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'claim-any-size',
         fault: 'a claim is bounded by the number of its jobs alone',
         find: 'return std::clamp<std::size_t>(ahead_bytes / row_bytes, 1, many);',
@@ -712,7 +712,7 @@ const QUEUES = [
         test: 'queue: of large jobs no more are claimed at once than fit',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'tell-failures-first',
         fault: 'those that failed are told before those that were done',
         find: '    for (auto& of_one : events) turn.changes.add_all(std::move(of_one));',
@@ -720,7 +720,7 @@ const QUEUES = [
         test: 'queue: jobs are told to have ended in the order in which they did, failed or not',
     },
     {
-        ...of('queue_rows.cpp'),
+        ...of('rows.cpp'),
         name: 'keep-the-older',
         fault: 'the first of what is claimed together is taken to run',
         find: 'slot.entries.size() == 1;',
@@ -728,7 +728,7 @@ const QUEUES = [
         test: 'queue: of jobs claimed together the first takes what is newer, too',
     },
     {
-        ...of('queue_rows.cpp'),
+        ...of('rows.cpp'),
         name: 'count-what-is-stored',
         fault: 'kinds are counted without those that are about to be written',
         find: '    put_fresh();  // or their kinds would not be counted\n    auto there',
@@ -736,7 +736,7 @@ const QUEUES = [
         test: 'queue: what follows a job is found, however many kinds there are',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('work.cpp'),
         name: 'blame-who-left',
         fault: 'a worker that leaves in good order counts as one that was lost',
         find: 'if (!in_good_order(reason)) return;',
@@ -744,7 +744,7 @@ const QUEUES = [
         test: 'queue: who leaves in good order is not lost, however often it does',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'suspect-each-alone',
         fault: 'what a lost worker had claimed is claimed one by one',
         find: 'return job.lost_workers > 1 ||',
@@ -752,7 +752,7 @@ const QUEUES = [
         test: 'queue: what a killed tab had claimed and not begun is claimed by many again',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('work.cpp'),
         name: 'doubt-no-more',
         fault: 'what a commit of unknown outcome has settled is forgotten when somebody else had a turn since',
         find: '    co_return co_await was_committed(claim, turn.id);',
@@ -760,7 +760,7 @@ const QUEUES = [
         test: 'queue: who loses its slot after a commit that nobody answered is told all the same',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('work.cpp'),
         name: 'trust-a-lease',
         fault: 'the first turn under a lease is not fenced',
         find: 'options.unfenced = parts_.locks.exclusion() == Exclusion::web_locks;',
@@ -768,7 +768,7 @@ const QUEUES = [
         test: 'queue: who slept through its lease before its first turn takes nothing from its heir',
     },
     {
-        ...of('queue_rows.cpp'),
+        ...of('rows.cpp'),
         name: 'put-back-unseen',
         fault: 'a job that failed and stays in its place is removed with those around it',
         find: 'if (job.due_ms == 0) ++head.edits;',
@@ -776,7 +776,7 @@ const QUEUES = [
         test: 'queue: what failed on a full disk is not removed with those around it',
     },
     {
-        ...of('queue_rows.cpp'),
+        ...of('rows.cpp'),
         name: 'blame-nobody',
         fault: 'a worker that was killed does not count',
         find: 'job.lost_workers += sparing ? 0 : 1;',
@@ -784,7 +784,7 @@ const QUEUES = [
         test: 'queue: who is killed is lost, and a job that has cost too many is a dead letter',
     },
     {
-        ...of('queue_turn.cpp'),
+        ...of('turn.cpp'),
         name: 'suspect-together-for-ever',
         fault: 'what has ended worker after worker is claimed with others all the same',
         find: 'return job.lost_workers > 1 || job',
@@ -792,7 +792,7 @@ const QUEUES = [
         test: 'queue: of one that kills its worker among many, the others are done',
     },
     {
-        ...of('queue_work.cpp'),
+        ...of('work.cpp'),
         name: 'leave-at-once',
         fault: 'who leaves does not wait until what had ended is settled',
         find: 'while (!slots_.empty()) {\n        const Completer<Unit> bell;\n        left_',

@@ -3,12 +3,12 @@
 /** @typedef {import('./emulator.js').Planted} Planted */
 
 /** @param {string} file @param {string} test @returns {(fault: string, find: string, replace: string) => Planted} */
-const of = (file, test) => (fault, find, replace) => ({ file: `js/shared/${file}.js`, test: `threads-${test}`, fault, find, replace });
+const of = (file, test) => (fault, find, replace) => ({ file: `js/threads/${file}.js`, test: `threads-${test}`, fault, find, replace });
 
-const storage = of('storage', 'storage');
-const area = of('storage-area', 'storage');
-const mirror = of('mirror', 'storage');
-const locks = of('locks', 'locks');
+const storage = of('storage/shared-storage', 'storage');
+const area = of('storage/storage-area', 'storage');
+const mirror = of('storage/mirror', 'storage');
+const locks = of('locks/shared-locks', 'locks');
 
 /** @type {Planted[]} */
 export const PLANTED = [

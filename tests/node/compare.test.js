@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { lostShare, percentile, summarise } from '../../scripts/lib/compare-statistics.js';
 import { position, svg } from '../../scripts/lib/compare-svg.js';
 import { cells, duration, markdown, percent, table } from '../../scripts/lib/compare-table.js';
-import { checkCounterOptions, STRATEGIES } from '../../js/tab/options.js';
+import { STRATEGIES } from '../../js/common/strategies.js';
+import { checkCounterOptions } from '../../js/tab/tab-options.js';
 
 /** @param {Partial<import('../../scripts/lib/compare-statistics.js').Work>} [parts] */
 const work = (parts) => ({

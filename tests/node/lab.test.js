@@ -12,7 +12,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { explore, faults, fingerprint, matrix, models, replay, strategies, TabacusError } from 'tabacus/lab';
 
-/** The native explorer's number of the same runs: tests/native/explore_explorer.cpp. */
+/** The native explorer's number of the same runs: tests/native/explore/explore_explorer.cpp. */
 const SAME_EVERYWHERE = [
     ['replicated', '26f97cb23c75990c'],
     ['log', '12452d53d54f0039'],

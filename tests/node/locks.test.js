@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadlockError, open, TabacusError } from 'tabacus';
 import { LockManager } from 'tabacus/compat/locks';
-import { isSignal } from '../../js/shared/check.js';
+import { isSignal } from '../../js/common/check-arguments.js';
 import { details, FakeOrigin, until } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 

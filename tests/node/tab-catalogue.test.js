@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
-import { Border } from '../../js/core/border.js';
+import { Border } from '../../js/core/bridge.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
 import { FakeOrigin, settled, until } from './fake-origin.js';
@@ -266,7 +266,7 @@ test('a database that was lost is told, where only the catalogue counts in it', 
     await Promise.all([a.close(), b.close()]);
     await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
     const later = await open({ build, window: origin.window() });
-    /** @type {import('../../js/tab/event.js').StoreLostDetail[]} */
+    /** @type {import('../../js/tab/tabacus-event.js').StoreLostDetail[]} */
     const told = [];
     later.addEventListener('storelost', ({ detail }) => told.push(detail));
     assert.equal(await later.counter('c', { strategy: 'transactional' }).read(), 0);

@@ -6,8 +6,8 @@ import { after, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
-import { beginWatching } from '../../js/shared/deaths-begin.node.js';
-import { watch } from '../../js/shared/deaths.node.js';
+import { beginWatching } from '../../js/threads/exit/watch-workers.node.js';
+import { watch } from '../../js/threads/exit/worker-exit.node.js';
 import { spawnStorer } from '../programs/spawn-storer.node.js';
 import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
 

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "sync/main_arena.hpp"
-#include "tabacus/shared_lock.hpp"
-#include "tabacus/shared_storage.hpp"
+#include "tabacus/threads/shared_lock.hpp"
+#include "tabacus/threads/shared_storage.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "lab/explore/counting.hpp"
+#include "lab/explore/counting_scenario.hpp"
 
 namespace tabacus::test {
 

@@ -1,4 +1,4 @@
-// C++ threads on the shared objects, for JavaScript. What is called often is in attach/abi.hpp.
+// C++ threads on the shared objects, for JavaScript. What is called often is in attach/attach_abi.hpp.
 #ifdef __EMSCRIPTEN_PTHREADS__
 
 #include <emscripten/bind.h>
@@ -13,7 +13,7 @@
 
 #include "sync/main_arena.hpp"
 #include "tabacus/sync/dispatch.hpp"
-#include "tabacus/tab_mutex.hpp"
+#include "tabacus/threads/tab_mutex.hpp"
 
 namespace tabacus::sync {
 namespace {

@@ -1,9 +1,9 @@
 // The names under which JavaScript finds a tab's core: plain exports over numbers and addresses, as
-// attach/abi.hpp's. What they replace, embind, weighs 9 KB (browser/border.hpp), and its call would
+// attach/attach_abi.hpp's. What they replace, embind, weighs 9 KB (browser/bridge.hpp), and its call would
 // double the cost of the counter's add(), which may be three Atomics.add.
 #include <emscripten/emscripten.h>
 
-#include "browser/core.hpp"
+#include "browser/core/tab_core.hpp"
 
 using tabacus::browser::CounterCore;
 using tabacus::browser::PromiseId;

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "protocol/eventual.hpp"
-#include "protocol/lamport.hpp"
+#include "protocol/strategy/eventual.hpp"
+#include "protocol/strategy/lamport.hpp"
 
 namespace tabacus::lab {
 namespace {

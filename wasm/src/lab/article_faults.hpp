@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "protocol/stored_counter.hpp"
+#include "protocol/strategy/stored_counter.hpp"
 
 namespace tabacus::lab {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "origin.hpp"
-#include "tabacus/world.hpp"
+#include "tabacus/common/world.hpp"
 
 namespace tabacus::lab {
 

@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "channel_hub.hpp"
+#include "lab/rules/channel_hub.hpp"
 #include "footprint.hpp"
-#include "lock_manager.hpp"
-#include "memory_database.hpp"
-#include "random.hpp"
+#include "lab/rules/lock_manager.hpp"
+#include "lab/rules/memory_database.hpp"
+#include "seeded_random.hpp"
 #include "scheduler.hpp"
-#include "storage_area.hpp"
-#include "virtual_clock.hpp"
+#include "lab/rules/storage_area.hpp"
+#include "lab/rules/virtual_clock.hpp"
 
 namespace tabacus::lab {
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/explore/report_text.hpp"
+#include "lab/report/report_text.hpp"
 
 namespace {
 

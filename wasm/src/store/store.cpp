@@ -1,2 +1,2 @@
 // store.wasm: the whole module. See docs/architecture.md and cmake/attach.cmake.
-#include "store/abi.hpp"
+#include "store/store_abi.hpp"

@@ -1,7 +1,7 @@
 // The same exports in the main module, which also owns the arena.
 #ifdef __EMSCRIPTEN_PTHREADS__
 
-#include "attach/abi.hpp"
+#include "attach/attach_abi.hpp"
 
 #include <array>
 #include <cstddef>
@@ -31,7 +31,7 @@ Arena& main_arena() {
 
 TABACUS_EXPORT(tabacus::sync::Arena*, arena_root)() { return &tabacus::sync::main_arena(); }
 
-// Memory for a room (room.hpp); 0 if there is none left. Never given back.
+// Memory for a room (segment.hpp); 0 if there is none left. Never given back.
 TABACUS_EXPORT(void*, room_take)(std::uint32_t bytes) { return std::malloc(bytes); }
 
 // Locks over tabs: the page's side (tab_request.hpp).

@@ -71,7 +71,7 @@ struct alignas(line_bytes) Entry {
 };
 static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
 
-/// The way to a room (room.hpp), which the page makes when the first thread wants it. JavaScript
+/// The way to a room (segment.hpp), which the page makes when the first thread wants it. JavaScript
 /// reads and writes the fields at these offsets.
 struct RoomDoor {
     Word wanted{0};  // 0  1 as soon as a thread wants it
@@ -105,7 +105,7 @@ class alignas(line_bytes) Arena {
     const std::uint32_t version = version_number;  // 4
 
     RoomDoor storage_door;  // 8   to the storage's room (storage_table.hpp)
-    RoomDoor locks_door;    // 20  to the locks' room (lock_table.hpp)
+    RoomDoor locks_door;    // 20  to the locks' room (shared_lock_table.hpp)
     Word wanted{0};         // 32  rises with every room that somebody wants: the page listens
 
     /// The block that begins at this arena has `bytes` for all but agents, and behind these as many

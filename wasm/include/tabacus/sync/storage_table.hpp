@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <new>
 
-#include "tabacus/sync/room.hpp"
+#include "tabacus/sync/segment.hpp"
 
 // Web Storage (HTML 12.2) in a room: items in the order in which their keys came, and the changes
 // that threads are told of.

@@ -80,7 +80,7 @@ template <class Parks = PlatformParker>
 class BasicTabRequest {
   public:
     static constexpr std::size_t name_units_max = 128;
-    /// A reason, by its place in js/shared/tab-layout.js.
+    /// A reason, by its place in js/threads/tab-lock/tab-layout.js.
     static constexpr std::uint32_t page_closed = 2;
     using Bell = BasicTabBell<Parks>;
 

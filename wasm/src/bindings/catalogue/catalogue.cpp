@@ -1,8 +1,8 @@
 // The names under which JavaScript finds the catalogue's core: those of a tab's core (../tab.cpp)
-// as far as it has them, so that one js/core/border.js serves both.
+// as far as it has them, so that one js/core/bridge.js serves both.
 #include <emscripten/emscripten.h>
 
-#include "browser/catalogue_core.hpp"
+#include "browser/core/catalogue_core.hpp"
 
 using tabacus::browser::CatalogueCore;
 using tabacus::browser::CounterCore;

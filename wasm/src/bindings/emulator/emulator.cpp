@@ -1,4 +1,4 @@
-// The names under which JavaScript finds the emulator's rules (js/emulator/core.js).
+// The names under which JavaScript finds the emulator's rules (js/emulator/rules.js).
 //
 // Texts are UTF-16 units as JavaScript has them, lone surrogates included: what is passed in is
 // written to emu_room() before the call, one text after the other; what is handed out lies at
@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "lab/emulator/emulated_origin.hpp"
-#include "lab/explore/picture.hpp"
+#include "lab/report/sequence_diagram.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// The names under which JavaScript finds the laboratory (js/lab/core.js). A request is a text that
+// The names under which JavaScript finds the laboratory (js/lab/lab-module.js). A request is a text that
 // the caller writes into lab_room(); an answer is a text at lab_text(), of lab_text_size() bytes,
 // good until the next call.
 #include <emscripten/emscripten.h>
@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "lab/explore/report_text.hpp"
-#include "lab/explore/request_text.hpp"
+#include "lab/report/report_text.hpp"
+#include "lab/report/request_text.hpp"
 #include "lab/explore/sampling.hpp"
 
 namespace {

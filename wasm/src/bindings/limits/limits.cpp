@@ -2,7 +2,7 @@
 // numbers and addresses, as ../tab.cpp's.
 #include <emscripten/emscripten.h>
 
-#include "browser/limits_core.hpp"
+#include "browser/core/limits_core.hpp"
 
 using tabacus::Budget;
 using tabacus::RateLimit;

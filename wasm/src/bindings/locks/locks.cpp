@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "browser/locks_core.hpp"
+#include "browser/core/locks_core.hpp"
 
 using tabacus::LockMode;
 using tabacus::LockOptions;

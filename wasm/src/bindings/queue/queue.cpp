@@ -2,7 +2,7 @@
 // ../tab.cpp's.
 #include <emscripten/emscripten.h>
 
-#include "browser/queues_core.hpp"
+#include "browser/core/queues_core.hpp"
 
 using tabacus::Durability;
 using tabacus::JobSpec;

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "picture.hpp"
+#include "lab/report/sequence_diagram.hpp"
 #include "sampling.hpp"
 #include "shrink.hpp"
-#include "tabacus/error.hpp"
+#include "tabacus/common/error.hpp"
 
 namespace tabacus::lab {
 namespace {

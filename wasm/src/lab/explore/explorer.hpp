@@ -32,9 +32,9 @@
 #include <string_view>
 #include <vector>
 
-#include "counting.hpp"
+#include "counting_scenario.hpp"
 #include "search.hpp"
-#include "seed_text.hpp"
+#include "lab/report/seed_text.hpp"
 
 namespace tabacus::lab {
 

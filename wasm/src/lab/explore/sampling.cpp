@@ -1,6 +1,6 @@
 #include "sampling.hpp"
 
-#include "chance.hpp"
+#include "random_choices.hpp"
 
 namespace tabacus::lab {
 Outcome sample(const Program& program, std::uint64_t seed, const Sampling& sampling) {

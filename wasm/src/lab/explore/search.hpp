@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "explored.hpp"
+#include "visited_points.hpp"
 #include "rewinder.hpp"
 #include "run.hpp"
 #include "schedule.hpp"

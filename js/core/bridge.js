@@ -1,0 +1,205 @@
+/**
+ * The JavaScript side of the border that wasm/src/browser/bridge.hpp describes: the core's calls are
+ * handed to the host, the host's reports to the core, and what crosses is numbers and texts.
+ */
+
+import { calls } from './calls.js';
+import { Promises } from './promises.js';
+
+/** The reports, in the order of `enum class Event` in wasm/src/browser/bridge.hpp. */
+const events = /** @type {const} */ ([
+    'settled',
+    'failed',
+    'storageChanged',
+    'databaseCreated',
+    'databaseClosed',
+    'lockLost',
+    'message',
+    'lifecycle',
+]);
+
+/**
+ * Tells the core of something. `number` is the operation that is settled, the channel of a message, the
+ * request of a lock, or the event of a page's life. Never throws.
+ *
+ * @typedef {(event: typeof events[number], number: number, texts?: (string | null)[]) => void} Report
+ */
+
+/**
+ * A notice of the core's (wasm/include/tabacus/common/counter.hpp).
+ *
+ * @typedef {{ lost: boolean, code: string, message: string, previous: string, subject: string, healed: number }} Notice
+ */
+
+/**
+ * Whom the core calls on its own account.
+ *
+ * @typedef {object} Owner
+ * @property {(counter: number) => void} changed
+ * @property {(notice: Notice) => void} notice
+ * @property {(held: number, reason: string) => void} [lost] a held lock
+ * @property {(watch: number) => void} [unlocked] a lock that is watched was taken or let go
+ * @property {(queue: number, what: number, first: string, second: string) => void} [told] by a queue
+ */
+
+/** The length that stands for null. */
+const nullSize = 0xffffffff;
+
+/** Up to here an encoder takes longer to call than ASCII does to copy. */
+const copiedUnitsMax = 256;
+const notCopied = /[^ -~]/;
+
+export class Border {
+    // Not of the module: importing it takes nothing of the platform, which may lack them (jsdom under Jest).
+    #encoder = new TextEncoder();
+    #decoder = new TextDecoder();
+
+    promises = new Promises();
+
+    /** @type {import('./tab-core.js').Glue} */
+    glue;
+    #tab = 0;
+
+    /**
+     * @param {import('./tab-core.js').Glue} glue
+     * @param {import('../host/host.js').Host} host
+     * @param {Owner} owner
+     */
+    constructor(glue, host, owner) {
+        this.glue = glue;
+        this.host = host;
+        this.owner = owner;
+        this.report = host.report;
+        glue.tabacusCall = (what, operation, object, number, first, firstSize, second, secondSize) => {
+            const words = {
+                operation,
+                object,
+                number,
+                first: this.#text(first, firstSize),
+                second: this.#text(second, secondSize),
+            };
+            return Number(/** @type {import('./calls.js').CallHandler} */ (calls[what])(this, words) ?? 0);
+        };
+    }
+
+    /**
+     * Makes the core's tab. Reports reach it from here on, with those that came before.
+     * @param {string} namespace
+     */
+    start(namespace) {
+        this.#pack([namespace]);
+        this.#tab = this.glue._tab_new();
+        this.host.connect((event, number, texts = []) => {
+            this.#pack(texts);
+            this.glue._tab_event(this.#tab, events.indexOf(event), number);
+        });
+    }
+
+    /**
+     * Calls an export of the module about its tab, with texts where it unpacks them.
+     *
+     * @param {string} name
+     * @param {(string | null)[]} texts
+     * @param {number[]} numbers
+     * @returns {any}
+     */
+    invoke(name, texts, ...numbers) {
+        this.#pack(texts);
+        return this.number(name, ...numbers);
+    }
+
+    /**
+     * The same of an export that unpacks no texts.
+     *
+     * @param {string} name
+     * @param {number[]} numbers
+     * @returns {any}
+     */
+    number(name, ...numbers) {
+        return /** @type {any} */ (this.glue)[name](this.#tab, ...numbers);
+    }
+
+    /** @returns {Promise<unknown>} */
+    open() {
+        return this.promises.make((id) => this.glue._tab_open(this.#tab, id));
+    }
+
+    /** @returns {Promise<unknown>} */
+    close() {
+        return this.promises.make((id) => this.glue._tab_close(this.#tab, id));
+    }
+
+    /**
+     * What the core says of a counter, field by field.
+     *
+     * @param {number} address
+     * @returns {string[]}
+     */
+    guarantee(address) {
+        return this.promises.now((id) => this.glue._tally_guarantee(address, id));
+    }
+
+    /** @returns {string[]} */
+    capabilities() {
+        return this.promises.now((id) => this.glue._tab_capabilities(this.#tab, id));
+    }
+
+    /**
+     * The counter's address in the core.
+     *
+     * @param {string[]} words its name; for the catalogue also its strategy, and its times
+     * @param {boolean} strict
+     * @returns {number}
+     */
+    counter(words, strict) {
+        this.#pack(words);
+        let address = 0;
+        this.promises.now((id) => (address = this.glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
+        return address;
+    }
+
+    /**
+     * The size and the UTF-8 of each text, where the core unpacks them.
+     * @param {(string | null)[]} texts
+     */
+    #pack(texts) {
+        if (texts.length === 0) return void this.glue._tab_room(0);
+        let size = 0;
+        const encoded = texts.map((text) => {
+            // A strange host may give anything.
+            const bytes = text ? this.#encode(String(text)) : text === null ? null : '';
+            size += 4 + (bytes?.length ?? 0);
+            return bytes;
+        });
+        let at = this.glue._tab_room(size);
+        const heap = this.glue.HEAPU8; // only here: making room may have grown the memory
+        const view = new DataView(heap.buffer);
+        for (const bytes of encoded) {
+            view.setUint32(at, bytes === null ? nullSize : bytes.length, true);
+            at += 4;
+            if (typeof bytes === 'string') {
+                for (let i = 0; i < bytes.length; i++) heap[at + i] = bytes.charCodeAt(i);
+            } else if (bytes) {
+                heap.set(bytes, at);
+            }
+            at += bytes?.length ?? 0;
+        }
+    }
+
+    /** Itself, if its UTF-8 is its code units and it is short. @param {string} text */
+    #encode(text) {
+        return text.length > copiedUnitsMax || notCopied.test(text) ? this.#encoder.encode(text) : text;
+    }
+
+    /**
+     * @param {number} at
+     * @param {number} size
+     */
+    #text(at, size) {
+        if (size === 0) return '';
+        const heap = this.glue.HEAPU8;
+        // Browsers refuse to decode from memory that is shared: there, a copy.
+        const bytes = heap.buffer instanceof ArrayBuffer ? heap.subarray(at, at + size) : heap.slice(at, at + size);
+        return this.#decoder.decode(bytes);
+    }
+}

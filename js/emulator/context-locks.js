@@ -1,0 +1,143 @@
+/** navigator.locks (W3C Web Locks API §3) over the rules' lock manager. */
+
+import { checkRequest, invoked, requestFrom, stolenMessage } from '../platform/lock-request.js';
+import { internal } from '../platform/web-idl.js';
+import { Numbered } from './handle-table.js';
+
+/** @typedef {import('./context.js').Context} Context */
+
+/**
+ * A request, from request() until its promise is settled for good.
+ * @typedef {object} Request
+ * @property {string} name
+ * @property {import('../platform/lock-request.js').RequestOptions} options
+ * @property {(lock: object | null) => unknown} callback
+ * @property {(value: unknown) => void} resolve
+ * @property {(reason: unknown) => void} reject
+ * @property {() => void} forget the signal
+ * @property {(outcome: unknown) => void} settle `resolve` or `reject`, as the callback's promise was settled
+ * @property {unknown} outcome with what
+ */
+
+const forgetNothing = () => {};
+
+/** One context's side of the lock manager: what it asked for, by number. */
+export class LocksOf {
+    /** @type {Numbered<Request>} */
+    #requests = new Numbered();
+    /** @type {Numbered<(snapshot: object) => void>} */
+    #queries = new Numbered();
+    #context;
+
+    /** @param {Context} context */
+    constructor(context) {
+        this.#context = context;
+    }
+
+    /** §3.2.1 @param {ArrayLike<any>} given @returns {Promise<unknown>} */
+    request(given) {
+        const { name, options, callback } = requestFrom(given);
+        this.#checkContext();
+        checkRequest(name, options);
+        const context = this.#context;
+        return new Promise((resolve, reject) => {
+            /** @type {Request} */
+            const request = { name, options, callback, resolve, reject, forget: forgetNothing, settle: forgetNothing, outcome: undefined };
+            const number = this.#requests.add(request);
+            this.#listen(number, request);
+            context.rules.request(context.id, number, name, options);
+            context.origin.wake();
+        });
+    }
+
+    /** §4.3 "signal to abort a request" @param {number} number @param {Request} request */
+    #listen(number, request) {
+        const { signal } = request.options;
+        if (!signal) return;
+        const abort = () => {
+            // Whose listener stayed all the same: the number may be another's by now.
+            if (this.#requests.get(number) !== request) return;
+            this.#context.rules.abort(this.#context.id, number);
+            this.#context.origin.wake();
+            request.reject(signal.reason);
+        };
+        signal.addEventListener('abort', abort, { once: true });
+        request.forget = () => signal.removeEventListener('abort', abort);
+    }
+
+    /** @returns {Promise<object>} */
+    query() {
+        this.#checkContext();
+        return new Promise((resolve) => {
+            const number = this.#queries.add(resolve);
+            this.#context.rules.query(this.#context.id, number);
+            this.#context.origin.wake();
+        });
+    }
+
+    /** §3.2.1, §3.2.2: the first two steps. */
+    #checkContext() {
+        if (!this.#context.fullyActive) throw new DOMException('the document is not fully active', 'InvalidStateError');
+        this.#context.checkStorable('locks');
+    }
+
+    /** §4.4, in the task that the grant queues: the callback is invoked, unless it was aborted meanwhile. @param {number} number */
+    granted(number) {
+        const request = this.#requests.get(number);
+        if (!request) return;
+        if (request.options.signal?.aborted) {
+            this.#release(number);
+            return;
+        }
+        request.forget();
+        const lock = new (this.#context.original('Lock'))(internal, request.name, request.options.mode);
+        this.#follow(number, request, invoked(request.callback, lock));
+    }
+
+    /** §4.2: once the callback's promise is settled the lock is released, and then so is the request's. @param {number} number @param {Request} request @param {Promise<unknown>} waiting */
+    async #follow(number, request, waiting) {
+        try {
+            request.outcome = await waiting;
+            request.settle = request.resolve;
+        } catch (error) {
+            request.outcome = error;
+            request.settle = request.reject;
+        }
+        this.#release(number);
+    }
+
+    /** @param {number} number */
+    #release(number) {
+        if (!this.#context.alive) return;
+        this.#context.rules.release(this.#context.id, number);
+        this.#context.origin.wake();
+    }
+
+    /** §4.2: the promise follows the callback's once the lock is released. @param {number} number */
+    released(number) {
+        const request = this.#requests.take(number);
+        request?.settle(request.outcome);
+    }
+
+    /** §4.1: ifAvailable, and it is not. @param {number} number */
+    unavailable(number) {
+        const request = this.#requests.take(number);
+        request?.resolve(invoked(request.callback, null));
+    }
+
+    /** §4.1: nothing that a robbed holder does later changes its promise. @param {number} number */
+    stolen(number) {
+        this.#requests.get(number)?.reject(new DOMException(stolenMessage, 'AbortError'));
+    }
+
+    /** @param {number} number @param {(string | null)[]} texts */
+    snapshot(number, texts) {
+        const held = Number(texts[0]);
+        const infos = [];
+        for (let at = 1; at < texts.length; at += 3) {
+            const clientId = this.#context.origin.clientId(Number(texts[at + 2]));
+            infos.push({ clientId, mode: texts[at + 1], name: texts[at] });
+        }
+        this.#queries.take(number)?.({ held: infos.slice(0, held), pending: infos.slice(held) });
+    }
+}

@@ -1,0 +1,138 @@
+/**
+ * IndexedDB: fake-indexeddb, an optional peer, of which each step of a transaction is a task of the tab that
+ * began it, on the origin's schedule and under its faults.
+ */
+
+import { invalid, TabacusError } from '../../common/errors.js';
+import { abandon, hearing, scheduled, setOf, tell, upgrading, workOf } from './transactions.js';
+
+/** @typedef {import('../context.js').Context} Context */
+
+/**
+ * One origin's databases.
+ * @typedef {object} Databases
+ * @property {Record<string, any>} interfaces by their names on a global object
+ * @property {any} shared a factory, which the contexts' share their databases with
+ * @property {(connection: any) => void} forceClose
+ * @property {Map<Context, Set<any>>} connections that are open
+ * @property {Map<Context, Set<any>>} transactions that are not finished
+ */
+
+/** Of the peer's transactions, what one here is made of: not every version has them. */
+const steps = ['_start', '_abort', '_markFinished', '_execRequestAsync'];
+
+/** @param {any} peer @returns {any} it @throws {TabacusError} `invalid-argument`; `unavailable` */
+export function checkPeer(peer) {
+    const { IDBFactory, IDBTransaction, forceCloseDatabase } = Object(peer);
+    if (typeof IDBFactory !== 'function' || typeof IDBTransaction !== 'function') throw invalid('fakeIndexedDB', peer, 'the module fake-indexeddb');
+    if (typeof forceCloseDatabase === 'function' && steps.every((step) => typeof IDBTransaction.prototype[step] === 'function')) return peer;
+    throw new TabacusError('unavailable', 'the emulator cannot work with this version of fake-indexeddb: install one from 6.2.6 on, and below 7');
+}
+
+/** @returns {Promise<any>} nothing where the peer is not installed */
+export async function loadPeer() {
+    const peer = await import('fake-indexeddb').catch(() => undefined);
+    return peer && checkPeer(peer);
+}
+
+/** @param {any} peer @returns {Databases | undefined} */
+export function databasesOf(peer) {
+    if (!peer) return undefined;
+    const interfaces = Object.fromEntries(Object.entries(peer).filter(([name]) => /^IDB[A-Z]/.test(name)));
+    return {
+        interfaces,
+        shared: new peer.IDBFactory(),
+        forceClose: peer.forceCloseDatabase,
+        connections: new Map(),
+        transactions: new Map(),
+    };
+}
+
+/** @param {Context} context @returns {any} */
+export function databaseOf(context) {
+    const { database } = context.origin;
+    if (!database) return undefined;
+    const factory = new database.interfaces.IDBFactory();
+    factory._databases = database.shared._databases;
+    factory._connectionQueues = database.shared._connectionQueues;
+    for (const operation of /** @type {const} */ (['open', 'deleteDatabase'])) {
+        const begin = factory[operation].bind(factory);
+        factory[operation] = (/** @type {any[]} */ ...given) => {
+            context.checkStorable('indexedDB');
+            return watched(context, begin(...given));
+        };
+    }
+    const databases = factory.databases.bind(factory);
+    factory.databases = async () => {
+        context.checkStorable('indexedDB');
+        return databases();
+    };
+    return factory;
+}
+
+/** Opening happens beside the schedule, while time stands still. @param {Context} context @param {any} request */
+function watched(context, request) {
+    const work = workOf(context.origin);
+    const hear = hearing(context, request);
+    request.dispatchEvent = (/** @type {any} */ event) => {
+        const { type } = event;
+        if (type === 'upgradeneeded') {
+            connected(context, request.result);
+            return upgrading(context, request.transaction, { work, hear: () => (context.beginTask(), hear(event)) });
+        }
+        work.stop();
+        if (type === 'success' && request.result) connected(context, request.result);
+        return tell(context, () => hear(event));
+    };
+    return request;
+}
+
+/** @param {Context} context @param {any} connection */
+function connected(context, connection) {
+    const { database } = context.origin;
+    if (!database) return;
+    const open = setOf(database.connections, context);
+    if (open.has(connection)) return;
+    open.add(connection);
+    const hear = hearing(context, connection);
+    connection.dispatchEvent = (/** @type {any} */ event) => tell(context, () => hear(event));
+    const begin = connection.transaction.bind(connection);
+    connection.transaction = (/** @type {any[]} */ ...given) => scheduled(context, begin(...given));
+    if (!context.alive) database.forceClose(connection);
+}
+
+/** The context is dead: none of its handlers runs, and what it had not finished never happened. @param {Context} context */
+export function endDatabases(context) {
+    const { database } = context.origin;
+    for (const transaction of database?.transactions.get(context) ?? []) abandon(transaction);
+    for (const connection of database?.connections.get(context) ?? []) {
+        connection.dispatchEvent = () => true;
+        database?.forceClose(connection);
+    }
+    database?.transactions.delete(context);
+    database?.connections.delete(context);
+}
+
+/** Connections are dropped, by a `close` event each; what was not committed aborts. @param {Databases} database @param {Iterable<Context>} contexts */
+export function closeConnections(database, contexts) {
+    for (const context of contexts) {
+        for (const transaction of database.transactions.get(context) ?? []) transaction._abort('AbortError');
+        for (const connection of database.connections.get(context) ?? []) database.forceClose(connection);
+        database.connections.delete(context);
+    }
+}
+
+/** Every database is gone. @param {Databases} database */
+export function loseDatabases(database) {
+    closeConnections(database, database.connections.keys());
+    database.shared._databases.clear();
+}
+
+/** IndexedDB §2.4 @param {Databases} database @param {unknown} key @throws {TabacusError} `invalid-argument` */
+export function checkKey(database, key) {
+    try {
+        database.shared.cmp(key, key);
+    } catch {
+        throw invalid('record', key, 'a key that databases have');
+    }
+}

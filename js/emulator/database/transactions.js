@@ -1,0 +1,175 @@
+/** What the peer's requests, connections and transactions do in a tab: on its schedule, and only while it may run. */
+
+import { source, where } from '../rules.js';
+
+/** @typedef {import('../context.js').Context} Context */
+
+/** @template T @param {Map<Context, Set<T>>} map @param {Context} context */
+export function setOf(map, context) {
+    const set = map.get(context) ?? new Set();
+    map.set(context, set);
+    return set;
+}
+
+/** Work beside the schedule, which may pause. @param {import('../origin.js').Origin} origin */
+export function workOf(origin) {
+    let stop = origin.beginWork();
+    const go = () => {
+        stop();
+        stop = origin.beginWork();
+    };
+    return { stop: () => stop(), go };
+}
+
+/** @typedef {ReturnType<typeof workOf>} Work */
+
+/**
+ * The context's handlers hear an event: what they throw is reported (DOM §2.10), and thrown, for a transaction to abort.
+ *
+ * @param {Context} context
+ * @param {any} target
+ * @returns {(event: any) => boolean}
+ */
+export function hearing(context, target) {
+    const dispatch = target.dispatchEvent.bind(target);
+    return (event) => {
+        try {
+            return dispatch(event);
+        } catch (error) {
+            const errors = error instanceof AggregateError ? error.errors : [error];
+            if (context.alive) errors.forEach((one) => context.report(one));
+            throw error;
+        }
+    };
+}
+
+/**
+ * An event that nobody waits for: who is dead does not hear it, who is frozen or cached hears it later, on the schedule.
+ *
+ * @param {Context} context
+ * @param {() => unknown} hear
+ */
+export function tell(context, hear) {
+    const task = () => {
+        context.beginTask();
+        try {
+            hear();
+        } catch {
+            // It is reported.
+        }
+    };
+    if (!context.alive) return true;
+    if (context.tab.stopped) context.queueTask(task, source.database);
+    else task();
+    return true;
+}
+
+/** Who waits for the end of a transaction goes on, whatever its handlers do. @param {any} transaction @param {string} type */
+function unblock(transaction, type) {
+    const own = transaction._prioritizedListeners.get(type);
+    transaction._prioritizedListeners.clear();
+    own?.();
+    transaction.db._rawDatabase.processTransactions();
+}
+
+/** @param {Context} context @param {any} transaction */
+function heard(context, transaction) {
+    const hear = hearing(context, transaction);
+    transaction.dispatchEvent = (/** @type {any} */ event) => {
+        if (context.tab.stopped) unblock(transaction, event.type);
+        return tell(context, () => hear(event));
+    };
+    const requests = new WeakSet();
+    const execute = transaction._execRequestAsync.bind(transaction);
+    transaction._execRequestAsync = (/** @type {any} */ asked) => {
+        const request = execute(asked);
+        if (requests.has(request)) return request; // a cursor's
+        requests.add(request);
+        const told = hearing(context, request);
+        request.dispatchEvent = (/** @type {any} */ event) => (context.tab.stopped ? tell(context, () => told(event)) : told(event));
+        return request;
+    };
+}
+
+/** The end of a transaction, which is told. @param {Context} context @param {any} transaction @param {() => void} done */
+function watchEnd(context, transaction, done) {
+    const { database, rules } = context.origin;
+    const open = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).transactions, context);
+    const finish = transaction._markFinished.bind(transaction);
+    open.add(transaction);
+    transaction._markFinished = () => {
+        open.delete(transaction);
+        done();
+        const names = [...transaction._scope].join(', ');
+        rules.tell(context.id, where.transaction, () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`);
+        finish();
+    };
+}
+
+/** Each step of it is a task of the context's. @param {Context} context @param {any} transaction */
+export function scheduled(context, transaction) {
+    const step = transaction._start.bind(transaction);
+    transaction._start = () => {
+        transaction._started = true; // or it would be started once more before its turn comes
+        context.queueTask(step, source.database);
+    };
+    heard(context, transaction);
+    watchEnd(context, transaction, context.origin.beginWork());
+    return transaction;
+}
+
+/** What to do when the context of an upgrade dies: its work goes on until it is undone. @type {WeakMap<object, () => void>} */
+const dying = new WeakMap();
+
+/**
+ * An upgrade goes on beside the schedule while its tab may run, and not while it is frozen or cached.
+ *
+ * @param {Context} context
+ * @param {any} transaction
+ * @param {{ work: Work, hear: () => unknown }} upgrade `hear`: its event
+ */
+export function upgrading(context, transaction, { work, hear }) {
+    const step = transaction._start.bind(transaction);
+    let waits = context.tab.stopped;
+    heard(context, transaction);
+    watchEnd(context, transaction, () => {});
+    dying.set(transaction, work.go);
+    /** @param {() => void} task */
+    const later = (task) => {
+        work.stop();
+        context.queueTask(() => {
+            work.go();
+            task();
+        }, source.database);
+    };
+    transaction._start = () => {
+        if (!waits && !context.tab.stopped) return step();
+        transaction._started = true;
+        return later(() => {
+            waits = false;
+            if (transaction._state === 'active') transaction._state = 'inactive';
+            step();
+        });
+    };
+    if (!context.alive) return abandon(transaction);
+    if (!waits) return hear();
+    return later(() => {
+        transaction._state = 'active';
+        try {
+            hear();
+        } catch {
+            if (transaction._state === 'active') transaction._abort('AbortError');
+        }
+    });
+}
+
+/** Its context is dead: none of its handlers runs, and what it did never happened. @param {any} transaction */
+export function abandon(transaction) {
+    transaction.dispatchEvent = (/** @type {any} */ { type }) => {
+        unblock(transaction, type);
+        return true;
+    };
+    dying.get(transaction)?.();
+    transaction._abort(null);
+    transaction.db._rawDatabase.processTransactions();
+}

@@ -1,0 +1,91 @@
+/** BroadcastChannel (HTML §9.5) over the rules' channels. */
+
+import { defineHandlers, idlInterface, requireArguments } from '../../platform/web-idl.js';
+import { short } from '../describe.js';
+import { belongsTo, inheritEventTarget, isTarget, ReportingTarget } from '../dom/event-target.js';
+
+/** @typedef {import('../context.js').Context} Context */
+
+/** One origin's messages on their way: the rules know them by number. */
+export class Mail {
+    /** @type {Map<number, { data: unknown, hearers: number }>} */
+    #messages = new Map();
+    #last = 0;
+
+    /** @param {unknown} data serialized @param {(number: number) => number} post how many will hear it */
+    send(data, post) {
+        const number = ++this.#last;
+        const hearers = post(number);
+        if (hearers > 0) this.#messages.set(number, { data, hearers });
+    }
+
+    /** For one hearer. @param {number} number */
+    take(number) {
+        const message = this.#messages.get(number);
+        if (message && --message.hearers === 0) this.#messages.delete(number);
+        return message?.data;
+    }
+}
+
+/** Before the names of channels: those of opaque origins reach nobody else. @param {Context} context */
+const reachOf = ({ opaque }) => (opaque === undefined ? '' : `\0${opaque}/`);
+
+/** @param {Context} context @returns {any} */
+export const broadcastChannelInterface = (context) => {
+    class BroadcastChannel extends ReportingTarget {
+        #name;
+        #endpoint;
+        #closed = false;
+
+        /** @param {any} name */
+        constructor(name) {
+            requireArguments("construct 'BroadcastChannel'", arguments, 1);
+            super();
+            belongsTo(this, context);
+            this.#name = `${name}`;
+            this.#endpoint = context.rules.channel(context.id, reachOf(context) + this.#name);
+            context.channels.set(this.#endpoint, (data) => this.#hear(data));
+        }
+
+        get name() {
+            return this.#name;
+        }
+
+        /** @param {any} message */
+        postMessage(message) {
+            requireArguments("execute 'postMessage' on 'BroadcastChannel'", arguments, 1);
+            if (!context.fullyActive) return;
+            if (this.#closed) throw new DOMException('the channel is closed', 'InvalidStateError');
+            const data = context.serialize(message);
+            context.rules.tell(context.id, 18, () => `posts ${short(told(data))}`);
+            context.origin.mail.send(data, (number) => context.rules.post(context.id, this.#endpoint, number));
+            context.origin.wake();
+        }
+
+        close() {
+            if (this.#closed) return;
+            this.#closed = true;
+            context.channels.delete(this.#endpoint);
+            context.rules.closeChannel(this.#endpoint);
+        }
+
+        /** @param {unknown} data */
+        #hear(data) {
+            context.rules.tell(context.id, 18, () => `hears ${short(told(data))}`);
+            context.fireMessage(this, data);
+        }
+    }
+    inheritEventTarget(idlInterface(BroadcastChannel, 'BroadcastChannel', { length: 1 }));
+    defineHandlers(BroadcastChannel.prototype, ['message', 'messageerror'], {}, isTarget);
+    return BroadcastChannel;
+};
+
+/** A message as a trace can show it. @param {unknown} data */
+function told(data) {
+    if (typeof data === 'string') return data;
+    try {
+        return JSON.stringify(data) ?? String(data);
+    } catch {
+        return 'a message';
+    }
+}

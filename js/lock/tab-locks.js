@@ -1,0 +1,580 @@
+/** The locks of a tab, on a module of their own (wasm/src/locks): loaded when the first is used. */
+
+import { Border } from '../core/bridge.js';
+import { loadCore } from '../core/tab-core.js';
+import { DeadlockError, invalid, TabacusError } from '../common/errors.js';
+import { reportTo } from '../host/failure.js';
+import { Host } from '../host/host.js';
+import { learnStorable } from '../host/learn-storable.js';
+import { checkTimeout, checkOptions, checkSignal } from '../common/check-arguments.js';
+import { FencedTransaction, Held } from './held.js';
+import { coreName, domName } from './names.js';
+import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions } from './lock-options.js';
+import { cloned } from './store-arguments.js';
+import { isThenable, saidOf, unlessLost, valueOf } from './outcome.js';
+
+/**
+ * @typedef {object} LockRequestInfo
+ * @property {'held' | 'waiting'} state
+ * @property {'exclusive' | 'shared'} mode
+ * @property {string} label
+ * @property {number} since milliseconds since the Unix epoch
+ * @property {string} tab names the context that asked
+ */
+
+/**
+ * @typedef {object} LockCapabilities
+ * @property {'web-locks' | 'lease' | 'page'} exclusion by the browser, by a lease in IndexedDB, or within
+ *   this page only
+ * @property {boolean} fenced whether held.commit() works
+ */
+
+/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/bridge.js').Notice) => void }} Owner */
+
+/** @param {TabacusError} error */
+const raise = (error) => {
+    throw error;
+};
+
+export class Locks {
+    #border;
+    #host;
+    #platform;
+    #last = 0;
+    #closed = false;
+    #allowed = true;
+
+    /** @type {Map<number, Held>} */
+    #held = new Map();
+
+    /** @type {Map<number, () => void>} */
+    #watches = new Map();
+
+    /**
+     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {Host} host
+     * @param {Owner} owner
+     */
+    constructor(glue, host, { namespace, platform, notice }) {
+        this.#host = host;
+        this.#platform = platform;
+        this.#border = new Border(glue, host, {
+            changed: () => {},
+            notice,
+            lost: (held, reason) => this.#held.get(held)?._lose(reason),
+            unlocked: (watch) => this.#changed(watch),
+        });
+        this.#border.start(namespace);
+        const [exclusion, fenced, tab] = this.#border.capabilities();
+        /** @type {Readonly<LockCapabilities>} */
+        this.capabilities = Object.freeze({ exclusion: /** @type {any} */ (exclusion), fenced: fenced !== '' });
+        this.tab = tab;
+    }
+
+    /** @param {Owner} owner */
+    static async load(owner) {
+        const host = new Host(owner.platform, owner.namespace);
+        try {
+            const [glue] = await Promise.all([
+                loadCore('locks', owner.source),
+                host.ready().then(() => learnStorable(owner.platform, host.database)),
+            ]);
+            const locks = new Locks(glue, host, owner);
+            locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
+            return locks;
+        } catch (error) {
+            host.dispose();
+            throw error;
+        }
+    }
+
+    /** Whether maxHold is over: then it is lost. @param {number} id @internal */
+    _look(id) {
+        if (!this.#closed) this.#border.number('_lock_look', id);
+    }
+
+    /**
+     * @template T
+     * @param {string[]} names
+     * @param {(held: any) => T | Promise<T>} use
+     * @param {unknown} options
+     * @param {boolean} all whether `use` is given an array
+     * @returns {Promise<T>}
+     */
+    async run(names, use, options, all) {
+        return this.#acquire('_lock_acquire', [], names, checkLockOptions(options), (held) => this.use(held, use, all));
+    }
+
+    /**
+     * @template T
+     * @param {Held[]} held none: not available
+     * @param {(held: any) => T | Promise<T>} use
+     * @param {boolean} all whether `use` is given an array
+     * @returns {T | Promise<T>}
+     */
+    use(held, use, all) {
+        if (held.length === 0) return use(/** @type {any} */ (null));
+        const release = () => {
+            for (const one of held.toReversed?.() ?? [...held].reverse()) one.release();
+        };
+        let used;
+        try {
+            used = use(all ? held : held[0]);
+            if (isThenable(used)) return unlessLost(held, used, release);
+        } catch (error) {
+            release();
+            throw error;
+        }
+        // Before a function that does not wait has ended nothing can be lost but by its taking too long.
+        try {
+            for (const one of held) {
+                one._whenLost(raise);
+                one._look();
+            }
+        } finally {
+            release();
+        }
+        return used;
+    }
+
+    /**
+     * @param {string[]} names
+     * @param {unknown} given
+     * @returns {Promise<Held[]>} none: not available
+     */
+    async acquire(names, given) {
+        return this.#acquire('_lock_acquire', [], names, checkLockOptions(given), (held) => held);
+    }
+
+    /**
+     * @param {string} name
+     * @param {number} permits
+     * @param {unknown} [given]
+     * @returns {Promise<Held[]>} none: not available
+     */
+    async permit(name, permits, given) {
+        return this.#acquire('_semaphore_acquire', [permits], [name], checkSemaphoreOptions(given), (held) => held);
+    }
+
+    /**
+     * @template T
+     * @param {string} call
+     * @param {number[]} numbers
+     * @param {string[]} names
+     * @param {ReturnType<typeof checkLockOptions>} options
+     * @param {(held: Held[]) => T | Promise<T>} granted called as soon as it is
+     * @returns {Promise<T>}
+     */
+    #acquire(call, numbers, names, options, granted) {
+        this.#assertOpen();
+        const bits = (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
+        const { within } = options;
+        if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
+        const { timeout, maxHold, label } = options;
+        const limited = maxHold >= 0 || within !== undefined;
+        /** @param {string | number} number @param {number} index */
+        const hold = (number, index) =>
+            this.#hold(Number(number), /** @type {string} */ (names[index]), label, limited);
+        return this.#wait(
+            options.signal,
+            (request, id) =>
+                this.#border.invoke(call, [label, ...names.map(coreName)], ...numbers, bits, timeout, maxHold, within?._id ?? 0, request, id),
+            (answer) => granted(answer ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold) : []),
+        );
+    }
+
+    /**
+     * @template T
+     * @param {string} key
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
+     * @param {number} called_ms before this module was loaded: what finished since will do
+     * @param {unknown} given
+     * @returns {Promise<T>}
+     */
+    async once(key, make, called_ms, given) {
+        const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
+        this.#assertOpen();
+        this.#assertStore('outcomes');
+        const [kind, text] = await this.#wait(
+            signal,
+            (request, id) => this.#border.invoke('_once_enter', [coreName(key)], timeout, maxHold, ttl, called_ms, request, id),
+            (answer) => answer,
+        );
+        if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
+        const held = this.#hold(Number(text), key, '', maxHold >= 0);
+        /** @type {{ succeeded: boolean, said: any }} */
+        let outcome;
+        try {
+            const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
+            const value = await unlessLost([held], make(run));
+            if (value !== undefined) cloned('value', value);
+            outcome = { succeeded: true, said: { value } };
+        } catch (error) {
+            if (!held.held) {
+                held.release();
+                throw error;
+            }
+            outcome = { succeeded: false, said: saidOf(error) };
+            await this.#settle(key, held, outcome);
+            throw error;
+        }
+        await this.#settle(key, held, outcome);
+        return outcome.said.value;
+    }
+
+    /**
+     * @param {string} key
+     * @param {Held} held
+     * @param {{ succeeded: boolean, said: object }} outcome
+     */
+    async #settle(key, held, { succeeded, said }) {
+        this.#held.delete(held._id);
+        const { values } = this.#host;
+        const number = values.keep(said);
+        try {
+            await this.#border.promises.make((id) =>
+                this.#border.invoke('_once_settle', [coreName(key), number], held._id, succeeded ? 1 : 0, id),
+            );
+        } finally {
+            values.take(number);
+        }
+    }
+
+    /**
+     * @param {number} id
+     * @param {string} name
+     * @param {string} label
+     * @param {boolean} limited whether it may have a maxHold
+     */
+    #hold(id, name, label, limited) {
+        const token = this.#border.number('_lock_token', id);
+        // Also one that was entered again as shared is what it is held as.
+        const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
+        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token }, limited);
+        this.#held.set(id, held);
+        return held;
+    }
+
+    /**
+     * @param {string} name
+     * @returns {Promise<LockRequestInfo[]>}
+     */
+    async query(name) {
+        return (await this.#requestsOf(name)).map(({ info }) => info);
+    }
+
+    /** @param {string} name */
+    async #requestsOf(name) {
+        this.#assertOpen();
+        const words = await this.#border.promises.make((id) => this.#border.invoke('_lock_query', [coreName(name)], id));
+        return requestsFrom(words ? words.slice(0, -1) : []);
+    }
+
+    /**
+     * Of all names of the namespace, held ones first, each in order.
+     * @returns {Promise<(LockRequestInfo & { name: string })[]>}
+     */
+    async queryAll() {
+        this.#assertOpen();
+        const names = await this.#border.promises.make((id) => this.#border.invoke('_lock_names', [], id));
+        const found = await Promise.all(
+            (names ? names.slice(0, -1).map(domName) : []).map(async (/** @type {string} */ name) =>
+                (await this.#requestsOf(name)).map(({ since_us, info }) => ({ since_us, info: { name, ...info } })),
+            ),
+        );
+        const held = (/** @type {LockRequestInfo} */ { state }) => Number(state === 'held');
+        return found
+            .flat()
+            .sort((a, b) => held(b.info) - held(a.info) || a.since_us - b.since_us)
+            .map(({ info }) => info);
+    }
+
+    /**
+     * @param {string} name
+     * @param {unknown} given
+     */
+    async waitForUnlock(name, given = {}) {
+        const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
+        const limit = checkTimeout(timeout) ?? -1;
+        this.#assertOpen();
+        await this.#wait(
+            checkSignal(signal),
+            (request, id) => this.#border.invoke('_lock_wait', [coreName(name)], limit, request, id),
+            () => {},
+        );
+    }
+
+    /**
+     * @param {string} name
+     * @param {(requests: LockRequestInfo[]) => void} listener
+     * @returns {() => void}
+     */
+    subscribe(name, listener) {
+        this.#assertOpen();
+        const watch = ++this.#last;
+        let asking = false;
+        let again = false;
+        const tell = async () => {
+            again = asking;
+            if (asking) return;
+            asking = true;
+            try {
+                const state = await this.query(name);
+                if (this.#watches.has(watch)) listener(state);
+            } catch (error) {
+                if (!this.#closed) reportTo(this.#platform, error);
+            }
+            asking = false;
+            if (again) void tell();
+        };
+        this.#watches.set(watch, () => void tell());
+        this.#border.invoke('_lock_watch', [coreName(name)], watch);
+        void tell();
+        return () => {
+            if (this.#watches.delete(watch) && !this.#closed) this.#border.invoke('_lock_unwatch', [], watch);
+        };
+    }
+
+    /**
+     * @param {string} name of a leader
+     * @param {object} kept the request
+     * @param {{ key: string | undefined, signal: AbortSignal | undefined, timeout: number | undefined }} options
+     * @returns {Promise<any>} what the leader answers
+     */
+    async callLeader(name, kept, { key, signal, timeout = -1 }) {
+        this.#assertOpen();
+        this.#assertStore('calls');
+        const { values } = this.#host;
+        const number = values.keep(kept);
+        const words = [coreName(name), number, ...(key === undefined ? [] : [key])];
+        try {
+            const [kind, text] = await this.#wait(
+                signal,
+                (request, id) => this.#border.invoke('_leader_call', words, timeout, request, id),
+                (answer) => answer,
+            );
+            return valueOf(kind === 's', values.take(text));
+        } finally {
+            values.take(number);
+        }
+    }
+
+    /**
+     * @param {string} name
+     * @param {Held} term
+     */
+    async takeOffice(name, term) {
+        this.#assertOpen();
+        this.#assertStore('calls');
+        term.assertHeld();
+        await this.#border.promises.make((id) => this.#border.invoke('_leader_begin', [coreName(name)], term._id, id));
+    }
+
+    /**
+     * @param {string} name
+     * @param {Held} term
+     * @returns {Promise<{ id: string, request: unknown } | undefined>} undefined: it was handed over
+     */
+    async nextCall(name, term) {
+        this.#assertOpen();
+        const found = await this.#border.promises.make((id) => this.#border.invoke('_leader_next', [coreName(name)], term._id, id));
+        if (!found) return undefined;
+        return { id: found[0], request: /** @type {any} */ (this.#host.values.take(found[1])).request };
+    }
+
+    /**
+     * One transaction, under the term's fence: the answer in place of the call, and what goes with it. Of a
+     * call that was taken back, nothing.
+     *
+     * @param {string} name
+     * @param {Held} term
+     * @param {string} call
+     * @param {{ succeeded: boolean, said: object }} answer
+     * @param {{ stores: string[], write: (tx: FencedTransaction) => unknown }[]} writes
+     */
+    async answerCall(name, term, call, { succeeded, said }, writes) {
+        this.#assertOpen();
+        term.assertHeld();
+        const { promises } = this.#border;
+        const transaction = await promises.make((id) =>
+            this.#border.invoke('_leader_answering', [coreName(name), call], term._id, id),
+        );
+        if (!transaction) return;
+        const { values } = this.#host;
+        const number = values.keep(said);
+        try {
+            await this.#transact(
+                transaction,
+                writes.flatMap(({ stores }) => stores),
+                async (tx) => {
+                    for (const { write } of writes) await write(tx);
+                },
+                (words, id) =>
+                    this.#border.invoke('_leader_answer', [coreName(name), call, number, ...words], transaction, succeeded ? 1 : 0, id),
+            );
+        } finally {
+            values.take(number);
+        }
+    }
+
+    close() {
+        if (this.#closed) return;
+        this.#closed = true;
+        for (const changed of this.#watches.values()) void Promise.resolve().then(changed);
+        this.#watches.clear();
+        this.#border.invoke('_locks_close', []);
+        this.#border.promises.rejectAll();
+        this.#host.dispose();
+    }
+
+    /**
+     * @param {number} id
+     * @internal
+     */
+    _release(id) {
+        this.#held.delete(id);
+        if (!this.#closed) this.#border.number('_lock_release', id);
+    }
+
+    /**
+     * @template T
+     * @param {number} held
+     * @param {string[]} stores
+     * @param {(tx: FencedTransaction) => T | Promise<T>} write
+     * @returns {Promise<T>}
+     * @internal
+     */
+    async _commit(held, stores, write) {
+        const transaction = await this.#border.promises.make((id) => this.#border.invoke('_fenced_begin', [], held, id));
+        return this.#transact(transaction, stores, write, (words, id) =>
+            this.#border.invoke('_fenced_commit', words, transaction, id),
+        );
+    }
+
+    /**
+     * @template T
+     * @param {number} transaction
+     * @param {string[]} stores
+     * @param {(tx: FencedTransaction) => T | Promise<T>} write
+     * @param {(words: (string | null)[], promise: number) => void} commit
+     * @returns {Promise<T>}
+     */
+    async #transact(transaction, stores, write, commit) {
+        const { promises } = this.#border;
+        const { values } = this.#host;
+        /** @type {string[]} */
+        const kept = [];
+        try {
+            const tx = new FencedTransaction(
+                stores,
+                async (store, key) => {
+                    const found = await promises.make((id) => this.#border.invoke('_fenced_get', [store, key], transaction, id));
+                    return found ? values.take(found[0]) : undefined;
+                },
+                async (store, prefix) => {
+                    const found = await promises.make((id) =>
+                        this.#border.invoke('_fenced_list', [store, prefix], transaction, id),
+                    );
+                    return found ? pairs(found.slice(0, -1), (number) => values.take(number)) : [];
+                },
+            );
+            const result = await write(tx);
+            const writes = tx._end((value) => {
+                kept.push(values.keep(value));
+                return /** @type {string} */ (kept.at(-1));
+            });
+            await promises.make((id) => commit(writes, id));
+            return result;
+        } catch (error) {
+            if (!this.#closed) this.#border.invoke('_fenced_end', [], transaction);
+            throw error;
+        } finally {
+            for (const number of kept) values.take(number);
+        }
+    }
+
+    /**
+     * A call of the core that a signal can end.
+     *
+     * @template T
+     * @param {AbortSignal | undefined} signal
+     * @param {(request: number, promise: number) => void} start
+     * @param {(answer: any) => T | Promise<T>} answered
+     * @returns {Promise<T>}
+     */
+    #wait(signal, start, answered) {
+        signal?.throwIfAborted();
+        const request = ++this.#last;
+        const abort = () => this.#border.number('_lock_abort', request);
+        signal?.addEventListener('abort', abort);
+        return this.#border.promises
+            .make((id) => start(request, id))
+            .then(
+                (answer) => {
+                    signal?.removeEventListener('abort', abort);
+                    return answered(answer);
+                },
+                (error) => {
+                    signal?.removeEventListener('abort', abort);
+                    throw platformError(error, signal);
+                },
+            );
+    }
+
+    #assertOpen() {
+        if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
+        if (this.#allowed) return;
+        throw new TabacusError(
+            'weaker-guarantee',
+            this.capabilities.exclusion === 'page'
+                ? 'there are neither Web Locks nor IndexedDB here, so that a lock holds within this page only: open({ allowWeaker: true }) allows that'
+                : 'there is no IndexedDB here, so that a lock has no fence: open({ allowWeaker: true }) allows that',
+        );
+    }
+
+    /** @param {string} what */
+    #assertStore(what) {
+        if (!this.capabilities.fenced) throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
+    }
+
+    /** @param {number} watch */
+    #changed(watch) {
+        // Not from within the core: what is told may call it.
+        void Promise.resolve().then(() => this.#watches.get(watch)?.());
+    }
+}
+
+/**
+ * Aborts and timeouts as the platform has them.
+ *
+ * @param {TabacusError} error
+ * @param {AbortSignal | undefined} signal
+ */
+function platformError(error, signal) {
+    const { code, message } = /** @type {{ code: string, message: string }} */ (error);
+    if (code === 'aborted') return signal?.aborted ? signal.reason : new DOMException(message, 'AbortError');
+    if (code === 'timed-out') return new DOMException(message, 'TimeoutError');
+    if (code === 'deadlock') return new DeadlockError(message);
+    return error;
+}
+
+/**
+ * @param {string[]} words five for each, as LocksCore::query says them
+ * @returns {{ since_us: number, info: LockRequestInfo }[]}
+ */
+const requestsFrom = (words) =>
+    words.flatMap((state, at) => {
+        if (at % 5) return [];
+        const [mode, label, since, tab] = words.slice(at + 1, at + 5);
+        const since_us = Number(since);
+        const info = /** @type {LockRequestInfo} */ ({ state, mode, label, since: Math.floor(since_us / 1000), tab });
+        return [{ since_us, info }];
+    });
+
+/**
+ * @param {string[]} texts
+ * @param {(number: string) => unknown} take
+ * @returns {[string, unknown][]}
+ */
+const pairs = (texts, take) =>
+    texts.flatMap((text, index) => (index % 2 ? [] : [[text, take(/** @type {string} */ (texts[index + 1]))]]));

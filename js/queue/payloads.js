@@ -1,0 +1,112 @@
+/**
+ * Payloads and results, as texts: JSON of what is the same after it, `u` of undefined. All others are kept as
+ * IndexedDB keeps them, by structured clone, and the core knows them by a number.
+ */
+
+import { storable } from '../host/storable.js';
+import { show, TabacusError } from '../common/errors.js';
+import { described, ownError } from '../lock/outcome.js';
+
+/** What is nested deeper may be a cycle. */
+const depthMax = 32;
+
+/** @typedef {{ text: string, byValue: boolean }} Packed */
+
+/**
+ * Whether JSON gives it back as it is.
+ *
+ * @param {unknown} value
+ * @param {number} depth
+ * @param {Set<unknown>} [seen] what is there twice is one thing, in a clone too
+ * @returns {boolean}
+ */
+function survives(value, depth, seen = new Set()) {
+    switch (typeof value) {
+        case 'string':
+        case 'boolean':
+            return true;
+        case 'number':
+            return Number.isFinite(value) && !Object.is(value, -0);
+        case 'object': {
+            if (value === null) return true;
+            if (depth === 0 || seen.has(value)) return false;
+            seen.add(value);
+            const isArray = Array.isArray(value);
+            if (Object.getPrototypeOf(value) !== (isArray ? Array.prototype : Object.prototype)) return false;
+            const own = Object.values(value);
+            if (isArray && own.length !== value.length) return false;
+            return !('toJSON' in value) && own.every((one) => survives(one, depth - 1, seen));
+        }
+        default:
+            return false;
+    }
+}
+
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ * @param {import('../host/values.js').Values} values keeps what is no text
+ * @returns {Packed}
+ */
+export function packed(argument, value, values) {
+    if (value === undefined) return { text: 'u', byValue: false };
+    try {
+        // A getter of it may throw.
+        if (survives(value, depthMax)) return { text: JSON.stringify(value), byValue: false };
+        return { text: values.keep(storable(value)), byValue: true };
+    } catch (cause) {
+        const allowed = 'a value that can be cloned for storage (structuredClone, IndexedDB)';
+        throw new TabacusError('not-cloneable', `${argument} must be ${allowed}, not ${show(value)}`, { argument, value, allowed, cause });
+    }
+}
+
+/**
+ * @param {string} byValue
+ * @param {string} text
+ * @param {import('../host/values.js').Values} values
+ * @returns {any}
+ */
+export function unpacked(byValue, text, values) {
+    if (byValue) return values.take(text);
+    return text === 'u' || text === '' ? undefined : JSON.parse(text);
+}
+
+/**
+ * What others get of an error: its name, message and code; what is no error, as it is where JSON can tell.
+ * @param {unknown} error
+ */
+export function errorText(error) {
+    if (error === undefined) return JSON.stringify({ nothing: true });
+    try {
+        if (!(error instanceof Error) && survives(error, depthMax)) return JSON.stringify({ value: error });
+    } catch {
+        // It can be described only.
+    }
+    return JSON.stringify(described(error));
+}
+
+/** The classes of errors that every context has. @type {Record<string, ErrorConstructor>} */
+const classes = { RangeError, TypeError, SyntaxError, ReferenceError, EvalError, URIError };
+
+/**
+ * @param {string} text
+ * @returns {unknown}
+ */
+export function errorFrom(text) {
+    /** @type {{ nothing?: boolean, value?: unknown, name?: string, message?: string, code?: string | number, dom?: boolean }} */
+    let told;
+    try {
+        told = Object(JSON.parse(text));
+    } catch {
+        told = { message: text };
+    }
+    if (told.nothing) return undefined;
+    if ('value' in told) return told.value;
+    const { name = 'Error', message = '', code, dom } = told;
+    if (dom) return new DOMException(message, name);
+    const own = ownError(name, code, message);
+    if (own) return own;
+    const error = new (classes[name] ?? Error)(message);
+    if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
+    return code === undefined ? error : Object.assign(error, { code });
+}

@@ -1,0 +1,81 @@
+import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
+import { checkInteger, checkOptions } from '../common/check-arguments.js';
+import { SharedCounter } from './shared-counter.js';
+import { hammerFields } from './arena-layout.js';
+import { sleepAsync } from './waiting.js';
+
+/** Each thread has a Worker and a stack of 64 KiB; more than this is a mistake. */
+const threadsMax = 64;
+
+/**
+ * What the main module's C++ side offers for it.
+ *
+ * @typedef {object} Hammers
+ * @property {(kind: number, at: number, threads: number, adds: number, amount: number,
+ *   request: number) => number} hammerStart
+ * @property {(hammer: number) => void} hammerEnd
+ */
+
+/**
+ * @typedef {object} HammerOptions
+ * @property {number} threads how many, 1 to 64
+ * @property {number} adds how often each adds
+ * @property {number} [amount] what it adds; a safe integer
+ * @property {import('./tab-lock/shared-tab-lock.js').SharedTabLock} [lock] held for each add, by `tabacus::TabMutex`
+ */
+
+/**
+ * @param {import('./thread-core.js').Core} core
+ * @param {Hammers} hammers
+ * @param {unknown} counter
+ * @param {HammerOptions} options
+ * @returns {Promise<void>}
+ */
+export async function hammer(core, hammers, counter, options) {
+    core.assertOpen();
+    const { kind, at } = SharedCounter.locate(counter, core);
+    const given = checkOptions(options, ['threads', 'adds', 'amount', 'lock']);
+    const threads = checkInteger('threads', given.threads, 1, threadsMax);
+    const adds = checkInteger('adds', given.adds, 0, 2 ** 32 - 1);
+    const most = Number.MAX_SAFE_INTEGER;
+    const amount = checkInteger('amount', given.amount ?? 1, -most, most);
+    const request = given.lock === undefined ? 0 : lent(core, given.lock);
+    const address = hammers.hammerStart(kind, at, threads, adds, amount, request);
+    try {
+        await finished(core, address);
+    } finally {
+        hammers.hammerEnd(address);
+        if (request && !core.closed) core.ops.request_close(core.root, request);
+    }
+}
+
+/**
+ * @param {import('./thread-core.js').Core} core
+ * @param {unknown} lock
+ * @returns {number}
+ */
+function lent(core, lock) {
+    const request = Object(lock)._lend?.(core);
+    if (request === undefined) throw invalid('lock', lock, 'a lock that tabLock() of this memory has given');
+    return request;
+}
+
+/**
+ * @param {import('./thread-core.js').Core} core
+ * @param {number} address
+ */
+async function finished({ words }, address) {
+    const at = (/** @type {number} */ field) => (address + field) >> 2;
+    for (let running; (running = Atomics.load(words, at(hammerFields.running))) !== 0;) {
+        await sleepAsync(words, at(hammerFields.running), running);
+    }
+    if (Atomics.load(words, at(hammerFields.missing)) !== 0) {
+        throw new TabacusError('unavailable', 'the browser would not start that many threads');
+    }
+    if (Atomics.load(words, at(hammerFields.lockedOut)) !== 0) {
+        throw new TabacusError('unavailable', 'the page refused a thread the lock over tabs; it stopped there');
+    }
+    if (Atomics.load(words, at(hammerFields.refused)) !== 0) {
+        throw new TabacusRangeError('an add would have left ±(2^53−1); the threads stopped there');
+    }
+}

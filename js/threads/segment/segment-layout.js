@@ -1,0 +1,43 @@
+/** What segment.hpp, storage_table.hpp and arena.hpp fix: apart, since only who shares a storage or locks loads it. */
+
+export const blockBytes = 64;
+
+/** Of the arena: where a door is, and its fields. */
+export const doors = Object.freeze({ storage: 8, locks: 20 });
+export const doorFields = Object.freeze({ wanted: 0, room: 4, quota: 8 });
+
+/** What a door's room is when there was no memory for it. */
+export const noRoom = -1;
+
+/** And when the page that makes rooms is closed. */
+export const noPage = -2;
+
+/** And when it could not load what it takes: whoever wants the room next has it try again. */
+export const noModule = -3;
+
+export const roomFields = Object.freeze({ version: 0, news: 4, joined: 8, life: 12, first: 20, mirror: 24, members: 28 });
+export const memberFields = Object.freeze({ id: 0, thread: 4, end: 8 });
+export const membersMax = 256;
+
+/** @type {Readonly<Record<'next' | 'units' | 'head' | 'more', number>>} */
+export const textFields = Object.freeze({ next: 0, units: 4, head: 12, more: 4 });
+/** @type {Readonly<Record<'head' | 'more', number>>} */
+export const textUnits = Object.freeze({ head: 26, more: 30 });
+export const itemFields = Object.freeze({ next: 0, value: 4, key: 8 });
+export const changeFields = Object.freeze({ writer: 0, key: 4, oldValue: 8, newValue: 12 });
+
+export const stored = Object.freeze({ changed: 0, unchanged: 1, full: 2 });
+
+/** Of shared_lock_table.hpp. */
+export const requestFields = Object.freeze({ next: 0, state: 4, client: 8, name: 12, mode: 16 });
+export const lockStates = Object.freeze({ pending: 1, held: 2, stolen: 3 });
+export const lockModes = /** @type {const} */ (['exclusive', 'shared']);
+export const lockHow = Object.freeze({ wait: 0, ifAvailable: 1, steal: 2 });
+export const notAvailable = 0;
+export const noRequest = 0xffffffff;
+
+/** Who writes what the page heard of other tabs. */
+export const otherTabs = 0;
+
+/** How localStorage stands to the storage, by the number in `mirror`. */
+export const mirrorStates = /** @type {const} */ (['memory', 'mirrored', 'behind']);

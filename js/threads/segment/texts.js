@@ -1,0 +1,69 @@
+/** Texts in a room's blocks: see segment.hpp. Read and written inside only. */
+
+import { blockBytes, textFields, textUnits } from './segment-layout.js';
+
+/** Units that one call of String.fromCharCode may be given. */
+const unitsMax = 8192;
+
+export class Texts {
+    #words;
+    #units;
+    #room;
+
+    /**
+     * @param {import('../thread-core.js').Core} core
+     * @param {number} room
+     */
+    constructor(core, room) {
+        this.#words = core.words;
+        this.#units = core.units;
+        this.#room = room;
+    }
+
+    /**
+     * @param {number} block
+     * @param {number} field
+     * @returns {number}
+     */
+    word(block, field) {
+        return /** @type {number} */ (this.#words[(this.#room + block * blockBytes + field) >> 2]);
+    }
+
+    /** @param {number} text of the length of `from` @param {string} from */
+    write(text, from) {
+        const units = this.#units;
+        this.#pieces(text, from.length, (at, count, done) => {
+            for (let i = 0; i < count; i++) units[at + i] = from.charCodeAt(done + i);
+        });
+    }
+
+    /** @param {number} text */
+    read(text) {
+        const all = this.word(text, textFields.units);
+        const copy = new Uint16Array(all);
+        this.#pieces(text, all, (at, count, done) => copy.set(this.#units.subarray(at, at + count), done));
+        let read = '';
+        for (let at = 0; at < all; at += unitsMax) read += String.fromCharCode(...copy.subarray(at, at + unitsMax));
+        return read;
+    }
+
+    /** @param {number} text @returns {string | null} null for none */
+    readIf(text) {
+        return text === 0 ? null : this.read(text);
+    }
+
+    /**
+     * @param {number} text
+     * @param {number} all
+     * @param {(at: number, count: number, done: number) => void} piece
+     */
+    #pieces(text, all, piece) {
+        let [offset, most] = [textFields.head, textUnits.head];
+        for (let done = 0, block = text; done < all; block = this.word(block, textFields.next)) {
+            const count = Math.min(most, all - done);
+            piece((this.#room + block * blockBytes + offset) >> 1, count, done);
+            done += count;
+            [offset, most] = [textFields.more, textUnits.more];
+        }
+    }
+}

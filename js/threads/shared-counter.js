@@ -1,0 +1,202 @@
+import { invalid, show, TabacusError, TabacusRangeError } from '../common/errors.js';
+import { kindNumbers, outcomes } from './arena-layout.js';
+
+/** @typedef {import('./arena-layout.js').CounterKind} CounterKind */
+
+/**
+ * What a kind of counter promises, as data.
+ *
+ * @typedef {object} SharedGuarantee
+ * @property {CounterKind} strategy
+ * @property {'never' | 'concurrent updates'} lost when updates are lost
+ * @property {boolean} readsWait whether a read may wait for another thread
+ * @property {boolean} addsWait whether an add may wait for another thread
+ * @property {string} accuracy what a read may see
+ * @property {readonly string[]} needs what the platform must have
+ * @property {'memory'} durability the value ends with the page
+ */
+
+/**
+ * @param {CounterKind} strategy
+ * @param {Omit<SharedGuarantee, 'strategy' | 'needs' | 'durability'>} promise
+ * @returns {Readonly<SharedGuarantee>}
+ */
+const promised = (strategy, promise) =>
+    Object.freeze({
+        strategy,
+        ...promise,
+        needs: Object.freeze(['shared memory']),
+        durability: /** @type {const} */ ('memory'),
+    });
+
+/** @type {Readonly<Record<CounterKind, Readonly<SharedGuarantee>>>} */
+const guarantees = Object.freeze({
+    atomic: promised('atomic', {
+        lost: 'never',
+        readsWait: false,
+        addsWait: false,
+        accuracy: 'exact: a value that the counter had during the read',
+    }),
+    mutexed: promised('mutexed', {
+        lost: 'never',
+        readsWait: false,
+        addsWait: true,
+        accuracy: 'exact: a value that the counter had during the read',
+    }),
+    striped: promised('striped', {
+        lost: 'never',
+        readsWait: false,
+        addsWait: false,
+        accuracy:
+            'exact when no add is in flight; else every add that ended before the read and none that began after it',
+    }),
+    unsynchronised: promised('unsynchronised', {
+        lost: 'concurrent updates',
+        readsWait: false,
+        addsWait: false,
+        accuracy: 'wrong as soon as two threads add at once',
+    }),
+});
+
+const int64Least = -(2n ** 63n);
+const int64Most = 2n ** 63n - 1n;
+
+/**
+ * A 64-bit counter in shared memory, the same one in every thread that opens its name.
+ *
+ * Numbers are exact up to ±(2^53−1): an add that would lead beyond is a `TabacusRangeError` and
+ * changes nothing. The methods named `…BigInt` have all 64 bits.
+ *
+ * @example
+ * const clicks = shared.counter('clicks');
+ * clicks.add();    // 1
+ * clicks.add(41);  // 42
+ */
+export class SharedCounter {
+    #core;
+    #number;
+    #at;
+
+    /**
+     * @param {import('./thread-core.js').Core} core
+     * @param {string} name
+     * @param {CounterKind} kind
+     * @param {number} at
+     */
+    constructor(core, name, kind, at) {
+        this.#core = core;
+        this.#number = kindNumbers[kind];
+        this.#at = at;
+        /** The name it was opened by. */
+        this.name = name;
+        /** How it keeps its threads apart. */
+        this.kind = kind;
+        /** What that promises, as frozen data. */
+        this.guarantee = guarantees[kind];
+        Object.freeze(this);
+    }
+
+    /**
+     * Adds, and returns the value after it. (`unsynchronised`: the value it believes to be after it.)
+     *
+     * @param {number} [n] a safe integer
+     * @returns {number}
+     */
+    add(n = 1) {
+        if (typeof n === 'number') {
+            const core = this.#core;
+            const value = core.ops.counter_add(this.#number, this.#at, core.agent, n);
+            if (!Number.isNaN(value)) return value;
+        }
+        return this.#explain(n);
+    }
+
+    /**
+     * Adds, and does not look at the value: what a `striped` counter is fast at, since its value is a
+     * sum over cells of other threads. For the other kinds the same as `add`.
+     *
+     * @param {number} [n] a safe integer
+     * @returns {void}
+     */
+    bump(n = 1) {
+        if (typeof n === 'number') {
+            const core = this.#core;
+            if (core.ops.counter_bump(this.#number, this.#at, core.agent, n) === 0) return;
+        }
+        this.#explain(n);
+    }
+
+    /** The value. A `TabacusRangeError` where it has been brought beyond ±(2^53−1) by BigInts. */
+    get value() {
+        const value = this.#core.ops.counter_value(this.#number, this.#at);
+        if (!Number.isNaN(value)) return value;
+        this.#core.assertOpen();
+        throw new TabacusRangeError(
+            `${show(this.name)} is beyond ±(2^53−1), where numbers are not exact: read valueBigInt`,
+        );
+    }
+
+    /**
+     * As `add`, exact over all 64 bits.
+     *
+     * @param {bigint} [n] from −2^63 to 2^63−1
+     * @returns {bigint}
+     */
+    addBigInt(n = 1n) {
+        const core = this.#core;
+        core.assertOpen();
+        if (typeof n !== 'bigint' || n < int64Least || n > int64Most) {
+            throw invalid('n', n, 'a bigint from −2^63 to 2^63−1');
+        }
+        const value = core.ops.counter_add_exact(this.#number, this.#at, core.agent, n);
+        if (core.outcome !== outcomes.added) throw this.#refusal(n, '64 bits');
+        return value;
+    }
+
+    /** The value, exact over all 64 bits. */
+    get valueBigInt() {
+        this.#core.assertOpen();
+        return this.#core.ops.counter_value_exact(this.#number, this.#at);
+    }
+
+    /**
+     * Where this counter is, for C++ threads of the same memory.
+     *
+     * @param {unknown} candidate
+     * @param {import('./thread-core.js').Core} core
+     */
+    static locate(candidate, core) {
+        const ours = typeof candidate === 'object' && candidate !== null && #core in candidate;
+        if (!ours || candidate.#core !== core) {
+            throw invalid('counter', candidate, 'a counter of the same shared memory');
+        }
+        return { kind: candidate.#number, at: candidate.#at };
+    }
+
+    /**
+     * Why an add was not done.
+     *
+     * @param {unknown} n
+     * @returns {never}
+     */
+    #explain(n) {
+        this.#core.assertOpen();
+        if (!Number.isSafeInteger(n)) throw invalid('n', n, 'a safe integer');
+        throw this.#refusal(n, '±(2^53−1)');
+    }
+
+    /**
+     * @param {unknown} n
+     * @param {string} limit
+     */
+    #refusal(n, limit) {
+        if (this.#core.outcome === outcomes.wouldBlock) {
+            return new TabacusError(
+                'would-block',
+                `another thread holds the lock of ${show(this.name)}, and this one may not wait: try again`,
+            );
+        }
+        const message = `adding ${show(n)} would bring ${show(this.name)} beyond ${limit}; nothing was added`;
+        return new TabacusRangeError(message, { argument: 'n', value: n, allowed: `a sum within ${limit}` });
+    }
+}

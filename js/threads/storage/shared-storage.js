@@ -1,0 +1,77 @@
+/** `shared.storage()`: one Storage object a thread, and the events of what the others change. */
+
+import { storageEventInterface } from '../../platform/events.js';
+import { makeStorage, storageInterface } from '../../platform/storage-interface.js';
+import { doors } from '../segment/segment-layout.js';
+import { join, roomBehind } from '../segment/segment.js';
+import { StorageArea } from './storage-area.js';
+import { task } from '../../common/macrotask.js';
+import { sleepAsync } from '../waiting.js';
+
+const SharedStorage = storageInterface();
+const SharedStorageEvent = storageEventInterface();
+
+/** A Worker's global object, which is a target of events as a window is. */
+const workerScope = () => {
+    const { WorkerGlobalScope } = /** @type {any} */ (globalThis);
+    return WorkerGlobalScope && globalThis instanceof WorkerGlobalScope ? /** @type {EventTarget} */ (globalThis) : undefined;
+};
+
+export class OpenStorage {
+    #core;
+    #targets;
+
+    /**
+     * @param {import('../thread-core.js').Core} core
+     * @param {StorageArea} area
+     * @param {import('../shared-memory.js').SharedMemory} shared where its events go
+     * @param {number} quota_bytes
+     */
+    constructor(core, area, shared, quota_bytes) {
+        this.#core = core;
+        this.area = area;
+        this.quota_bytes = quota_bytes;
+        this.storage = makeStorage(area, SharedStorage);
+        area.written = () => core.mirror?.push();
+        this.#targets = [shared, workerScope()];
+        area.heard = area.listen();
+        void this.#listen();
+    }
+
+    /** As long as the attachment is open. */
+    async #listen() {
+        const { words, id, ending } = this.#core;
+        for (;;) {
+            await sleepAsync(words, this.area.newsWord, Number(this.area.heard), Infinity, ending);
+            await this.area.calm();
+            if (this.#core.closed) return;
+            const { changes, last } = this.area.changes(Number(this.area.heard), id);
+            this.area.heard = last;
+            // What was missed may be anything: an event without a key, as after clear().
+            for (const change of changes ?? [{ key: null, oldValue: null, newValue: null }]) this.#dispatch(change);
+            if (last !== this.area.news) await task();
+        }
+    }
+
+    /** @param {import('./storage-area.js').Change} change */
+    #dispatch(change) {
+        for (const target of this.#targets) {
+            target?.dispatchEvent(new SharedStorageEvent('storage', { ...change, storageArea: this.storage }));
+        }
+    }
+}
+
+/**
+ * Of the quota that the first thread asked for.
+ *
+ * @param {import('../thread-core.js').Core} core
+ * @param {import('../segment/segment.js').StoreOps} ops
+ * @param {import('../shared-memory.js').SharedMemory} shared
+ * @param {number} [quota_bytes]
+ */
+export async function openStorage(core, ops, shared, quota_bytes) {
+    const room = await roomBehind(core, doors.storage, quota_bytes);
+    await join(core, ops, 'storage', room);
+    const area = new StorageArea(core, ops, room);
+    return new OpenStorage(core, area, shared, ops.storage_quota(room));
+}

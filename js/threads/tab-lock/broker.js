@@ -1,0 +1,203 @@
+/** The page's side of the locks over tabs that threads ask for: see tab_request.hpp. */
+
+import { requestFields, tabHas, tabReasons, tabTasks } from './tab-layout.js';
+import { watch } from '../exit/liveness-lock.js';
+import { sleepAsync } from '../waiting.js';
+
+export { SharedTabLock } from './shared-tab-lock.js';
+
+/**
+ * What the main module's C++ side offers for it. A request is its address.
+ *
+ * @typedef {object} Desk
+ * @property {(root: number) => number} _request_bell
+ * @property {(root: number) => void} _request_end
+ * @property {(root: number, before: number) => number} _request_next
+ * @property {(request: number, has: number) => number} _request_look
+ * @property {(request: number, token: number) => number} _request_grant
+ * @property {(request: number, reason: number) => number} _request_refuse
+ * @property {(request: number) => number} _request_lose
+ * @property {(request: number, agent: number) => number} _request_bury
+ */
+
+/**
+ * What the page has for a request.
+ *
+ * @typedef {object} Record
+ * @property {number} has of tabHas
+ * @property {AbortController} abort ends the wait
+ * @property {import('../../lock/held.js').Held} [held]
+ */
+
+export class Broker {
+    #core;
+    #desk;
+    #tab;
+    #life;
+    #bell;
+
+    /** @type {Map<number, Record>} */
+    #records = new Map();
+
+    /** Threads whose death will be told. @type {Set<number>} */
+    #watched = new Set();
+
+    #closed = false;
+
+    /**
+     * @param {import('../thread-core.js').Core} core
+     * @param {Desk} desk
+     * @param {Pick<import('../../tab/tab.js').Tab, '_acquire'>} tab
+     * @param {string} life
+     */
+    constructor(core, desk, tab, life) {
+        this.#core = core;
+        core.answers = true;
+        this.#desk = desk;
+        this.#tab = tab;
+        this.#life = life;
+        this.#bell = desk._request_bell(core.root) >> 2;
+        void this.#listen();
+    }
+
+    /** What is held is lost; what waits is refused, and whatever is asked from now on. */
+    close() {
+        if (this.#closed) return;
+        this.#closed = true;
+        this.#desk._request_end(this.#core.root);
+        for (const request of this.#requests()) this.#dismiss(request);
+    }
+
+    async #listen() {
+        const { words, ending } = this.#core;
+        while (!this.#closed) {
+            const rung = Atomics.load(words, this.#bell);
+            for (const request of this.#requests()) this.#look(request);
+            await sleepAsync(words, this.#bell, rung, Infinity, ending);
+        }
+    }
+
+    *#requests() {
+        const { root } = this.#core;
+        for (let request = 0; (request = this.#desk._request_next(root, request)) !== 0;) yield request;
+    }
+
+    /** @param {number} request */
+    #look(request) {
+        for (;;) {
+            const has = this.#records.get(request)?.has ?? tabHas.nothing;
+            const task = this.#desk._request_look(request, has);
+            if (task === tabTasks.nothing) return;
+            if (task === tabTasks.drop) this.#drop(request);
+            else this.#begin(request, task === tabTasks.attempt);
+        }
+    }
+
+    /**
+     * @param {number} request
+     * @param {boolean} tries
+     */
+    #begin(request, tries) {
+        const agent = this.#field(request, requestFields.agent);
+        this.#watch(agent);
+        const record = { has: tries ? tabHas.trying : tabHas.waiting, abort: new AbortController() };
+        this.#records.set(request, record);
+        if (this.#closed) {
+            this.#refuse(request, record, 'closed');
+            return;
+        }
+        const name = this.#nameOf(request);
+        const options = tries ? { ifAvailable: true } : { signal: record.abort.signal };
+        this.#tab._acquire(name, { ...options, label: `thread ${agent}` }).then(
+            (held) => this.#answer(request, record, held),
+            (error) => this.#refuse(request, record, error.code),
+        );
+    }
+
+    /**
+     * @param {number} request
+     * @param {Record} record
+     * @param {import('../../lock/held.js').Held | null} held
+     */
+    #answer(request, record, held) {
+        if (this.#records.get(request) !== record) {
+            held?.release(); // given up meanwhile
+            return;
+        }
+        if (!held) {
+            this.#refuse(request, record, '');
+            return;
+        }
+        record.has = tabHas.holding;
+        record.held = held;
+        const lost = () => {
+            if (this.#records.get(request) !== record) return;
+            this.#desk._request_lose(request);
+        };
+        if (!this.#desk._request_grant(request, /** @type {number} */ (held.token))) this.#look(request);
+        else if (held.held) held.signal.addEventListener('abort', lost);
+        else lost();
+    }
+
+    /**
+     * @param {number} request
+     * @param {Record} record
+     * @param {string} code
+     */
+    #refuse(request, record, code) {
+        if (this.#records.get(request) !== record) return;
+        this.#records.delete(request);
+        this.#desk._request_refuse(request, reasonOf(code));
+        this.#look(request);
+    }
+
+    /** @param {number} request */
+    #drop(request) {
+        const record = this.#records.get(request);
+        this.#records.delete(request);
+        record?.abort.abort();
+        record?.held?.release();
+    }
+
+    /** @param {number} request */
+    #dismiss(request) {
+        this.#drop(request);
+        this.#desk._request_lose(request);
+        this.#look(request);
+    }
+
+    /** @param {number} agent 0 of a thread whose death cannot be told, or that cannot die alone */
+    #watch(agent) {
+        if (agent === 0 || this.#watched.has(agent)) return;
+        this.#watched.add(agent);
+        watch(this.#life, agent, () => {
+            this.#watched.delete(agent);
+            for (const request of this.#requests()) {
+                if (this.#field(request, requestFields.agent) !== agent) continue;
+                this.#drop(request);
+                this.#desk._request_bury(request, agent);
+            }
+        });
+    }
+
+    /** @param {number} request */
+    #nameOf(request) {
+        const at = (request + requestFields.name) >> 1;
+        const units = this.#core.units.subarray(at, at + this.#field(request, requestFields.nameUnits));
+        return String.fromCharCode(...units);
+    }
+
+    /**
+     * @param {number} request
+     * @param {number} field
+     */
+    #field(request, field) {
+        return Number(this.#core.words[(request + field) >> 2]);
+    }
+}
+
+/** @param {string} code */
+const reasonOf = (code) => {
+    const reason = tabReasons.indexOf(/** @type {(typeof tabReasons)[number]} */ (code));
+    return reason < 0 ? tabReasons.indexOf('unavailable') : reason;
+};

@@ -1,0 +1,191 @@
+/**
+ * One thread's way into an arena: the functions that work on it, this thread's agent in it, and views
+ * of its memory. The functions come from the main module or from attach.wasm; nobody beyond this file
+ * can tell which.
+ */
+
+import { TabacusError } from '../common/errors.js';
+import { agentFields, entryFields, kindNamed, kindNumbers } from './arena-layout.js';
+import { maySleep } from './waiting.js';
+
+/**
+ * The exports of wasm/src/attach/attach_abi.hpp.
+ *
+ * @typedef {object} Ops
+ * @property {(root: number, maySleep: number) => number} agent_enter
+ * @property {(root: number, agent: number) => number} agent_leave
+ * @property {(root: number, agent: number, kind: number, units: number) => number} object_open
+ * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_add
+ * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_bump
+ * @property {(kind: number, counter: number) => number} counter_value
+ * @property {(kind: number, counter: number, agent: number, n: bigint) => bigint} counter_add_exact
+ * @property {(kind: number, counter: number) => bigint} counter_value_exact
+ * @property {(mutex: number, self: number) => number} mutex_lock
+ * @property {(mutex: number, self: number) => number} mutex_try_lock
+ * @property {(mutex: number, self: number, slept: number) => number} mutex_step
+ * @property {(mutex: number, owner: number) => number} mutex_unlock
+ * @property {(mutex: number) => void} mutex_enter_async
+ * @property {(mutex: number) => void} mutex_leave_async
+ * @property {(root: number, agent: number, units: number, watched: number) => number} request_open
+ * @property {(root: number, request: number, how: number) => number} request_ask
+ * @property {(root: number, request: number) => number} request_give_up
+ * @property {(root: number, request: number) => number} request_let_go
+ * @property {(root: number, request: number) => void} request_close
+ */
+
+/** @type {readonly (keyof Ops)[]} */
+const opNames = [
+    'agent_enter',
+    'agent_leave',
+    'object_open',
+    'counter_add',
+    'counter_bump',
+    'counter_value',
+    'counter_add_exact',
+    'counter_value_exact',
+    'mutex_lock',
+    'mutex_try_lock',
+    'mutex_step',
+    'mutex_unlock',
+    'mutex_enter_async',
+    'mutex_leave_async',
+    'request_open',
+    'request_ask',
+    'request_give_up',
+    'request_let_go',
+    'request_close',
+];
+
+/**
+ * @param {Record<string, unknown>} exports
+ * @param {string} prefix what the names begin with there: Emscripten puts an underscore
+ * @returns {Ops}
+ */
+export function opsFrom(exports, prefix) {
+    const ops = Object.fromEntries(opNames.map((name) => [name, exports[prefix + name]]));
+    return /** @type {Ops} */ (/** @type {unknown} */ (ops));
+}
+
+const busy = -1;
+
+/** What request_open says. */
+const tabBusy = 1;
+
+const registryBusy = () =>
+    new TabacusError('would-block', 'another thread holds the registry of names, and this one may not wait: try again');
+
+const arenaFull = () => new TabacusError('out-of-memory', 'the shared arena has no room for another name');
+
+const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
+
+export class Core {
+    closed = false;
+
+    /** Whether the page can tell that this thread died. */
+    watched = false;
+
+    /** Whether this thread answers who asks for locks over tabs, and must not wait for itself. */
+    answers = false;
+
+    /** Of a page that has localStorage, as soon as threads share a storage. @type {{ push: () => void } | undefined} */
+    mirror;
+
+    /** Aborted by close(), for whoever waits. */
+    #ending = new AbortController();
+    ending = this.#ending.signal;
+
+    /**
+     * @param {Ops} ops
+     * @param {WebAssembly.Memory} memory
+     * @param {number} root
+     */
+    constructor(ops, memory, root) {
+        this.ops = ops;
+        this.root = root;
+        this.memory = memory;
+        this.maySleep = maySleep();
+        const buffer = /** @type {SharedArrayBuffer} */ (/** @type {unknown} */ (memory.buffer));
+        this.words = new Int32Array(buffer);
+        this.units = new Uint16Array(buffer);
+        this.agent = ops.agent_enter(root, this.maySleep ? 1 : 0);
+        if (this.agent === 0) {
+            throw new TabacusError(
+                'out-of-memory',
+                'the shared arena has no room for another thread: 254 may be attached at a time, and one that ends ' +
+                    'without close() stays attached',
+            );
+        }
+        this.id = this.#word(this.agent + agentFields.id);
+    }
+
+    /** @param {number} address */
+    #word(address) {
+        return /** @type {number} */ (this.words[address >> 2]);
+    }
+
+    /** Outcome of this thread's last add that was not done. */
+    get outcome() {
+        return this.#word(this.agent + agentFields.outcome);
+    }
+
+    assertOpen() {
+        if (this.closed) throw closedError();
+    }
+
+    /**
+     * The object of that name, made if there is none.
+     *
+     * @param {string} name
+     * @param {import('./arena-layout.js').CounterKind | 'mutex'} kind for one that has to be made
+     */
+    open(name, kind) {
+        this.assertOpen();
+        this.#write(name);
+        const entry = this.ops.object_open(this.root, this.agent, kindNumbers[kind], name.length);
+        if (entry === busy) throw registryBusy();
+        if (entry === 0) throw arenaFull();
+        const address = this.root + entry;
+        return {
+            kind: kindNamed(this.#word(address + entryFields.kind)),
+            at: this.root + this.#word(address + entryFields.object),
+        };
+    }
+
+    /**
+     * A request of this thread for a lock over tabs.
+     *
+     * @param {string} name
+     * @param {boolean} [watched] whether the page shall free it when this thread dies
+     * @returns {number} its address
+     */
+    openRequest(name, watched = this.watched) {
+        this.assertOpen();
+        this.#write(name);
+        const request = this.ops.request_open(this.root, this.agent, name.length, watched ? 1 : 0);
+        if (request === tabBusy) throw registryBusy();
+        if (request === 0) throw arenaFull();
+        return request;
+    }
+
+    /** @param {string} name */
+    #write(name) {
+        const at = (this.agent + agentFields.name) >> 1;
+        for (let i = 0; i < name.length; i++) this.units[at + i] = name.charCodeAt(i);
+    }
+
+    /** Gives the agent's block back; nothing of this thread may be used afterwards. */
+    close() {
+        if (this.closed) return;
+        this.closed = true;
+        this.#ending.abort(closedError());
+        this.ops.agent_leave(this.root, this.agent);
+        // The hot paths do not look whether we are open: what they call answers "not done", and who
+        // asks why finds it closed.
+        this.ops = {
+            ...this.ops,
+            counter_add: () => NaN,
+            counter_bump: () => NaN,
+            counter_value: () => NaN,
+        };
+    }
+}

@@ -1,0 +1,223 @@
+// Sequences and budgets under every schedule of a few switches, and with a fault.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "equal_states.hpp"
+#include "lab/digest.hpp"
+#include "lab/report/sequence_diagram.hpp"
+#include "lab/explore/sampling.hpp"
+#include "lab/explore/scenario.hpp"
+#include "lab/explore/search.hpp"
+#include "lab/explore/shrink.hpp"
+#include "limit/limits_scene.hpp"
+#include "rewinding.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::Fault;
+using lab::Faults;
+
+constexpr std::array limit_faults = {Fault::kill,         Fault::freeze,           Fault::throttle,
+                                     Fault::bfcache,      Fault::close_connection, Fault::quota,
+                                     Fault::lose_database};
+constexpr std::uint32_t limit_faults_max = 3;
+
+enum class LimitKind : std::uint8_t { sequence, budget, rate };
+struct LimitPlan {
+    LimitKind what = LimitKind::sequence;
+    std::vector<int> asks;  // of each tab, in as many turns
+};
+
+/// They ask for one more than there is; of a sequence for numbers in blocks of two. At the end a
+/// further tab asks for one.
+class LimitPlay final : public lab::Play {
+  public:
+    explicit LimitPlay(LimitPlan plan) : plan_(std::move(plan)) {
+        judge_.limit = std::accumulate(plan_.asks.begin(), plan_.asks.end(), -1);
+        judge_.interval_ms = 100;
+    }
+    void begin(Origin& origin) override {
+        for (const int asks : plan_.asks) {
+            auto& page = open(origin);
+            for (int n = 0; n < asks; ++n) {
+                members_.back().tab->post([this, &page] { ask(page); });
+            }
+        }
+    }
+    [[nodiscard]] std::optional<std::uint64_t> state() const override {
+        lab::Digest all(static_cast<std::uint64_t>(judge_.granted));
+        all.add(static_cast<std::uint64_t>(judge_.spent));
+        all.add(static_cast<std::uint64_t>(judge_.refused));
+        for (const auto id : judge_.ids) all.add(static_cast<std::uint64_t>(id));
+        for (const auto at_ms : judge_.granted_ms) all.add(std::bit_cast<std::uint64_t>(at_ms));
+        return all.value();
+    }
+    std::string after_step() override { return judge_.complaint; }
+    std::string at_rest(Origin& origin) override {
+        for (const auto& member : members_) {
+            if (member.tab->alive() && member.page->running > 0) {
+                return "tab " + std::to_string(member.tab->id()) + " waits for ever";
+            }
+        }
+        auto& page = open(origin);
+        ask(page);
+        origin.run_until([&page] { return page.running == 0; }, 5'000);
+        return judge_.complaint;
+    }
+
+  private:
+    struct Member {
+        LabTab* tab;
+        LimitPage* page;
+    };
+    LimitPage& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        auto& page = tab.run<LimitPage>(tab, judge_);
+        members_.push_back({&tab, &page});
+        return page;
+    }
+    void ask(LimitPage& page) const {
+        if (plan_.what == LimitKind::sequence) page.number({.block = 2});
+        if (plan_.what == LimitKind::budget) page.spend(1);
+        if (plan_.what == LimitKind::rate) page.pass(1, true);
+    }
+
+    LimitPlan plan_;
+    LimitJudge judge_;  // outlives the tabs
+    std::vector<Member> members_;
+};
+
+lab::Program program_of_limit(const LimitPlan& plan, Faults faults, std::uint32_t faults_max) {
+    return lab::program_of({.origin = {},
+                            .faults = faults,
+                            .faults_max = faults_max,
+                            .lost_once = true,
+                            .rewinds = true,
+                            .play = [plan] { return std::make_unique<LimitPlay>(plan); }});
+}
+
+/// Every schedule within the bound, with one of these faults at most.
+void exhaust_limit(const LimitPlan& plan, Faults faults, lab::Bound bound) {
+    const auto program = program_of_limit(plan, faults, faults.empty() ? 0U : 1U);
+    lab::Search search(program, bound);
+    search.explore(UINT64_MAX);
+    if (search.failure()) {
+        const auto shrunk = lab::shrink(program, *search.failure());
+        UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
+    }
+    CAPTURE(static_cast<int>(plan.what), faults.bits(), bound.switches, bound.ordered,
+            search.tally().cut, search.tally().steps);
+    CHECK(search.exhausted());
+}
+
+void sample_limits(std::uint64_t first, std::uint64_t count) {
+    Faults faults;
+    for (const auto fault : limit_faults) faults.insert(fault);
+    int failed = 0;
+    for (auto seed = first; seed < first + count; ++seed) {
+        const LimitPlan plan{static_cast<LimitKind>(seed % 3), {3, 2, 3}};
+        const auto program = program_of_limit(plan, faults, limit_faults_max);
+        const auto outcome =
+            lab::sample(program, seed, {.faults_max = limit_faults_max, .length = 200});
+        if (outcome.complaint.empty() && !outcome.cut) continue;
+        ++failed;
+        const auto shrunk = outcome.cut ? outcome : lab::shrink(program, outcome);
+        UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
+        UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
+    }
+    CHECK(failed == 0);
+}
+
+}  // namespace
+
+TEST_CASE("limits: from equal states the same steps lead to equal ones, and to the same ends") {
+    lab::SeededRandom random(1);
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        for (const auto fault : limit_faults) {
+            CAPTURE(static_cast<int>(what), fault);
+            const auto program = program_of_limit({what, {2, 1, 1}}, {fault}, 1);
+            const auto seen = lab::test::seen_by_neighbours(program, random, 40);
+            CHECK(seen.differs == 0);
+            CHECK(seen.other_ways > 0);
+        }
+    }
+}
+
+TEST_CASE("limits: a search that goes back and one that repeats tell the same") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        for (const auto fault : limit_faults) {
+            CAPTURE(static_cast<int>(what), fault);
+            const auto program = program_of_limit({what, {1, 1, 1}}, {fault}, 1);
+            lab::test::check_rewinding(program, {.switches = 1});
+        }
+    }
+}
+
+TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with a fault") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        exhaust_limit({what, {2, 1}}, {}, {.switches = 2});
+        for (const auto fault : limit_faults)
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 0});
+    }
+}
+
+TEST_CASE("limits: three tabs, three faults, by seeds") { sample_limits(0, 600); }
+
+TEST_CASE("limits: within more switches, and of more tabs", "[.][long]") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        exhaust_limit({what, {2, 1}}, {}, {.switches = 3});
+        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2, .ordered = true});
+        for (const auto fault : limit_faults) {
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 1});
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 2, .ordered = true});
+        }
+    }
+}
+
+TEST_CASE("limits: within more switches, with a fault", "[.][deep]") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 1});
+        for (const auto fault : limit_faults) {
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 2});
+            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 3, .ordered = true});
+            exhaust_limit({what, {1, 1}}, {fault}, {.switches = 3});
+            exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1, .ordered = true});
+        }
+    }
+}
+
+TEST_CASE("limits: three tabs, and more switches", "[.][deep]") {
+    const std::pair<std::string_view, LimitKind> kinds[] = {{"sequence", LimitKind::sequence},
+                                                            {"budget", LimitKind::budget},
+                                                            {"rate", LimitKind::rate}};
+    for (const auto& [name, what] : kinds) {
+        DYNAMIC_SECTION(name) {
+            SECTION("none") {
+                exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2});
+                exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 3, .ordered = true});
+            }
+            for (const auto fault : limit_faults) {
+                DYNAMIC_SECTION(lab::fault_name(fault)) {
+                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1});
+                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 3, .ordered = true});
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("limits: a million seeds, three faults each", "[.][deep]") {
+    sample_limits(100'000, 1'000'000);
+}
+
+TEST_CASE("limits: 50,000 seeds, three faults each", "[.][long]") { sample_limits(1'000, 50'000); }
+
+}  // namespace tabacus::test

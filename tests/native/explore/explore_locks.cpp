@@ -1,0 +1,364 @@
+// Locks, and leaders upon them, under every schedule up to a bound of switches, and seeded ones
+// beyond: with a tab killed, frozen or cached, and with the lock stolen, at any moment.
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "equal_states.hpp"
+#include "lab/digest.hpp"
+#include "lab/explore/sampling.hpp"
+#include "lab/explore/scenario.hpp"
+#include "lab/explore/search.hpp"
+#include "lock/leader_scene.hpp"
+#include "rewinding.hpp"
+
+namespace tabacus::test {
+namespace {
+
+/// What may happen once in a run, at any moment.
+constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
+
+struct Exploring {
+    lab::Faults faults;
+    std::uint32_t faults_max = 1;
+    bool alike = false;
+    bool rewinds = true;
+    std::function<std::unique_ptr<lab::Play>()> play;
+
+    [[nodiscard]] lab::Program program() const {
+        return lab::program_of({.origin = {},
+                                .faults = faults,
+                                .faults_max = faults.empty() ? 0U : faults_max,
+                                .alike = alike,
+                                .rewinds = rewinds,
+                                .play = play});
+    }
+    void exhaust(lab::Bound bound) const {
+        bound.steps = 20'000;
+        lab::Search search(program(), bound);
+        search.explore(UINT64_MAX);
+        if (search.failure()) UNSCOPED_INFO(search.failure()->complaint);
+        CAPTURE(search.tally().steps);
+        CHECK_FALSE(search.failure());
+        CHECK(search.exhausted());
+    }
+    /// Random walks and PCT.
+    void sample(std::uint64_t seeds) const {
+        const auto run = program();
+        const lab::Sampling sampling{faults.empty() ? 0U : faults_max, lab::calm_length(run)};
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+            CAPTURE(seed);
+            const auto outcome = lab::sample(run, seed, sampling);
+            CHECK(outcome.complaint == "");
+            CHECK_FALSE(outcome.cut);
+        }
+    }
+};
+
+constexpr std::uint64_t explored_seeds = 100;
+constexpr std::uint64_t long_samples = 2'000;
+constexpr std::uint64_t deep_samples = 1'000'000;
+
+/// In which order requests were granted, how many committed, and of how many nobody knows.
+using LockEnds = std::set<std::tuple<std::vector<int>, int, int>>;
+
+struct LockCast {
+    std::size_t tabs = 3;
+    std::size_t requests = 2;
+    bool robbed = false;
+    bool limited = true;       // by a maxHold
+    bool hangs = false;        // for longer than that: who does is evicted, and learns of it late
+    LockEnds* ends = nullptr;  // where each run leaves its own
+};
+
+class LockPlay final : public lab::Play {
+  public:
+    explicit LockPlay(LockCast cast) : cast_(cast) { judge_.lenient = cast.robbed || cast.hangs; }
+
+    void begin(Origin& origin) override {
+        const auto max_hold_ms = cast_.limited ? std::optional(max_hold_max_ms) : std::nullopt;
+        for (std::size_t i = 0; i < cast_.tabs; ++i) {
+            auto& page = open(origin);
+            for (std::size_t n = 0; n < cast_.requests; ++n) {
+                members_.back().tab->post([this, i, max_hold_ms, &page] {
+                    members_[i].requests.push_back(page.count({.max_hold_ms = max_hold_ms}));
+                });
+            }
+        }
+        if (!cast_.robbed) return;
+        auto& thief = open(origin);
+        members_.back().tab->post(
+            [this, &thief] { members_.back().requests.push_back(thief.count({.steal = true})); });
+    }
+    /// Requests are numbered over all tabs, in the order in which they are made.
+    [[nodiscard]] std::optional<std::uint64_t> state() const override {
+        lab::Digest all(static_cast<std::uint64_t>(last_request_));
+        const auto add = [&all](auto number) { all.add(static_cast<std::uint64_t>(number)); };
+        for (const auto number : {judge_.committed, judge_.unknown}) add(number);
+        add(judge_.newest);
+        for (const auto number : judge_.order) add(number);
+        for (const auto& holder : judge_.inside) add(-holder.request);
+        for (const auto& member : members_) {
+            add(member.requests.size());
+            for (const auto& request : member.requests) add(request->number);
+        }
+        return all.value();
+    }
+    std::string after_step() override {
+        return judge_.complaints.empty() ? "" : judge_.complaints.front();
+    }
+    std::string at_rest(Origin& origin) override {
+        if (cast_.ends != nullptr) {
+            cast_.ends->emplace(judge_.order, judge_.committed, judge_.unknown);
+        }
+        int untold = 0;
+        for (const auto& member : members_) {
+            if (!member.tab->alive()) ++untold;
+            for (const auto& request : member.requests) {
+                if (member.tab->alive() && !request->ended) return "a request never ends";
+            }
+        }
+        const auto stored = count_of(origin);
+        if (stored < judge_.committed) return "a commit is lost";
+        if (stored > judge_.committed + judge_.unknown + untold) return "a refused write was kept";
+        if (const auto complaint = order_of_tabs(); !complaint.empty()) return complaint;
+        return free_again(origin);
+    }
+
+  private:
+    static constexpr double max_hold_max_ms = 60'000;
+    struct Member {
+        LabTab* tab;
+        std::vector<LockPage::RequestPtr> requests;
+    };
+    LockPage& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        members_.push_back({&tab, {}});
+        return tab.run<LockPage>(tab, judge_, last_request_);
+    }
+    static int count_of(Origin& origin) {
+        const auto& rows = origin.database().rows(Store::data);
+        const auto found = rows.find("counts/n");
+        return found == rows.end() ? 0 : std::stoi(found->second.text);
+    }
+    /// A tab's requests are granted in their order: also what tab.serial() promises.
+    [[nodiscard]] std::string order_of_tabs() const {
+        for (const auto& member : members_) {
+            auto from = judge_.order.begin();
+            for (const auto& request : member.requests) {
+                const auto at = std::ranges::find(judge_.order, request->number);
+                if (at == judge_.order.end()) continue;
+                if (at < from) return "a tab's requests were granted out of their order";
+                from = at;
+            }
+        }
+        return {};
+    }
+    std::string free_again(Origin& origin) {
+        auto& late = open(origin);
+        const auto request = late.count({});
+        origin.run_until([&] { return request->ended; });
+        if (!request->granted || !request->commit_errors.empty()) return "nobody gets it any more";
+        origin.run();
+        const auto left = origin.locks().snapshot();
+        if (!left.held.empty() || !left.pending.empty()) return "something is left in a queue";
+        return after_step();
+    }
+
+    LockCast cast_;
+    LockJudge judge_;  // outlives the tabs
+    int last_request_ = 0;
+    std::vector<Member> members_;
+};
+
+Exploring locks(LockCast cast, lab::Faults faults = {}) {
+    const bool keeps_outside = cast.ends != nullptr;
+    return {.faults = faults, .alike = !cast.robbed, .rewinds = !keeps_outside, .play = [cast] {
+                return std::make_unique<LockPlay>(cast);
+            }};
+}
+
+struct LeaderCast {
+    int tabs = 3;
+    int requests = 2;
+    bool robbed = false;
+};
+
+class LeaderPlay final : public lab::Play {
+  public:
+    explicit LeaderPlay(LeaderCast cast) : cast_(cast) { judge_.lenient = cast.robbed; }
+
+    void begin(Origin& origin) override {
+        for (int i = 0; i < cast_.tabs; ++i) {
+            auto& page = open(origin);
+            const auto name = std::to_string(i) + "/";
+            members_.back()->post([&page] { page.stand(short_term_ms); });
+            for (int n = 0; n < cast_.requests; ++n) {
+                members_.back()->post(
+                    [&page, call = name + std::to_string(n)] { page.call(call); });
+            }
+        }
+        if (!cast_.robbed) return;
+        auto& thief = open(origin);
+        members_.back()->post([&thief] { thief.stand(short_term_ms, {.steal = true}); });
+    }
+    std::string after_step() override { return judge_.complaint; }
+    std::string at_rest(Origin& origin) override {
+        const auto lives = [this](const std::string& request) {
+            return members_[static_cast<std::size_t>(request.front() - '0')]->alive();
+        };
+        judge_calls(judge_, origin, lives);
+        if (!judge_.complaint.empty()) return judge_.complaint;
+        // Whatever is left is taken up by who leads next.
+        auto& late = open(origin);
+        const auto call = late.call(std::to_string(members_.size() - 1) + "/late", {});
+        late.stand(short_term_ms, {}, call);
+        origin.run_until([&] { return call->ended; });
+        if (call->error) return "nobody is led any more";
+        origin.run();
+        for (const auto& [request, effect] : effects_of(origin)) {
+            if (effect != "1") judge_.complain(request + " was committed twice");
+        }
+        return judge_.complaint;
+    }
+
+  private:
+    ParliamentPage& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        members_.push_back(&tab);
+        return tab.run<ParliamentPage>(tab, judge_);
+    }
+    LeaderCast cast_;
+    Parliament judge_;  // outlives the tabs
+    std::vector<LabTab*> members_;
+};
+
+Exploring leaders(LeaderCast cast, lab::Faults faults = {}) {
+    return {.faults = faults, .play = [cast] { return std::make_unique<LeaderPlay>(cast); }};
+}
+
+}  // namespace
+
+TEST_CASE("lock: from equal states the same steps lead to equal ones, and to the same ends") {
+    lab::SeededRandom random(1);
+    for (const std::size_t tabs : {1U, 2U, 3U}) {
+        for (const bool robbed : {false, true}) {
+            CAPTURE(tabs, robbed);
+            const auto program = locks({.tabs = tabs, .robbed = robbed}, lock_faults).program();
+            const auto seen = lab::test::seen_by_neighbours(program, random, 100);
+            CHECK(seen.differs == 0);
+            CHECK(seen.other_ways > 0);
+        }
+    }
+}
+
+TEST_CASE("lock, leader: a search that goes back and one that repeats tell the same") {
+    for (const bool robbed : {false, true}) {
+        CAPTURE(robbed);
+        const lab::Bound bound{.switches = 1, .steps = 20'000};
+        lab::test::check_rewinding(locks({.robbed = robbed}, lock_faults).program(), bound);
+        lab::test::check_rewinding(leaders({.robbed = robbed}, lock_faults).program(), bound);
+    }
+}
+
+TEST_CASE("lock: three tabs with two requests each get it, in their orders, one at a time") {
+    locks({}).exhaust({.switches = 0});
+    locks({.tabs = 2}).exhaust({.switches = 1});
+    locks({.limited = false}).sample(explored_seeds);
+}
+
+TEST_CASE("lock: the same when a tab is killed, frozen or cached at any moment") {
+    locks({.tabs = 2}, lock_faults).exhaust({.switches = 0});
+    locks({.limited = false}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("lock: the same when the lock is stolen at any moment, and with a fault beside") {
+    locks({.tabs = 1, .robbed = true}).exhaust({.switches = 1});
+    locks({.robbed = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("lock: the same when who holds hangs for longer than it may, by seeds") {
+    locks({.hangs = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("leader: terms rise, and each call of three tabs is committed once and ends") {
+    leaders({}).exhaust({.switches = 0});
+    leaders({}).sample(explored_seeds);
+}
+
+TEST_CASE("leader: the same when a tab is killed, frozen or cached at any moment") {
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.switches = 0});
+    leaders({}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("leader: the same when the office is stolen at any moment, and with a fault beside") {
+    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust({.switches = 0});
+    leaders({.robbed = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("leader: every schedule within bounds that take long", "[.][long]") {
+    leaders({.tabs = 2, .requests = 1}).exhaust({.switches = 1});
+    leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust({.switches = 0});
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.switches = 1});
+    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust({.switches = 1});
+    leaders({.robbed = true}, lock_faults).sample(long_samples);
+}
+
+TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
+    locks({}).exhaust({.switches = 1});
+    locks({}, lock_faults).exhaust({.switches = 0});
+    locks({.tabs = 2}, lock_faults).exhaust({.switches = 1});
+    locks({.robbed = true}).exhaust({.switches = 0});
+    locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust({.switches = 1});
+}
+
+TEST_CASE("lock: every schedule within bounds that take minutes, or hours", "[.][deep]") {
+    SECTION("all switches") {
+        locks({}).exhaust({.switches = 2});
+        locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
+        locks({.tabs = 2}).exhaust({.switches = 3});
+        locks({.tabs = 2, .robbed = true}).exhaust({.switches = 1});
+    }
+    SECTION("two tabs") {
+        locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});
+        locks({.tabs = 2, .robbed = true}).exhaust({.switches = 3, .ordered = true});
+    }
+    SECTION("none") { locks({}).exhaust({.switches = 3, .ordered = true}); }
+    SECTION("thief") { locks({.robbed = true}).exhaust({.switches = 1, .ordered = true}); }
+    for (const auto& [fault, switches] :
+         {std::pair{lab::Fault::kill, 3U}, {lab::Fault::freeze, 2U}, {lab::Fault::bfcache, 2U}}) {
+        DYNAMIC_SECTION(lab::fault_name(fault)) {
+            locks({}, {fault}).exhaust({.switches = switches, .ordered = true});
+        }
+    }
+}
+
+TEST_CASE("lock: a million seeds of three tabs, with a fault each", "[.][deep]") {
+    locks({.limited = false}).sample(deep_samples);
+    locks({.limited = false}, lock_faults).sample(deep_samples);
+}
+
+TEST_CASE("lock: a million seeds of three tabs, with a thief, and with who hangs", "[.][deep]") {
+    locks({.robbed = true}, lock_faults).sample(deep_samples);
+    locks({.hangs = true}, lock_faults).sample(deep_samples);
+}
+
+TEST_CASE("lock: who begins first among tabs that begin alike changes no end", "[.][long]") {
+    for (const auto& [switches, faults] : {std::pair{1U, lab::Faults()}, {0U, lock_faults}}) {
+        CAPTURE(switches, faults.bits());
+        LockEnds ends_of_all;
+        auto all = locks({.ends = &ends_of_all}, faults);
+        all.alike = false;
+        all.exhaust({.switches = switches});
+        LockEnds ends_of_the_first;
+        locks({.ends = &ends_of_the_first}, faults).exhaust({.switches = switches});
+        CHECK(ends_of_the_first == ends_of_all);
+        CHECK(ends_of_all.size() > 1);
+    }
+}
+
+}  // namespace tabacus::test

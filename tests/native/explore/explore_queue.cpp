@@ -1,0 +1,446 @@
+// Queues under every schedule of a few switches, with a fault at every moment, and by seeds beyond.
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "equal_states.hpp"
+#include "lab/digest.hpp"
+#include "lab/report/sequence_diagram.hpp"
+#include "lab/explore/sampling.hpp"
+#include "lab/explore/scenario.hpp"
+#include "lab/explore/search.hpp"
+#include "lab/explore/shrink.hpp"
+#include "protocol/common/concat.hpp"
+#include "queue/queue_scene.hpp"
+#include "rewinding.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::Fault;
+using lab::Faults;
+
+constexpr std::array explored_faults = {
+    Fault::kill,  Fault::freeze,       Fault::throttle, Fault::bfcache, Fault::close_connection,
+    Fault::quota, Fault::lose_database};
+constexpr Faults sparing_faults = {Fault::kill, Fault::freeze, Fault::throttle, Fault::bfcache,
+                                   Fault::close_connection};
+constexpr std::uint32_t sampled_faults = 3;
+constexpr std::uint64_t robbed_seeds = 10'000;
+
+/// What each tab enqueues in its first turn, and how all of them work.
+struct QueuePlan {
+    std::vector<int> jobs;  // of each tab
+    // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
+    QueueOptions options = {};
+    QueuePage::Work work = {.longest_ms = 0};
+    // NOLINTEND(readability-redundant-member-init)
+    bool at_most_once = false;
+    bool alike = false;          // those of a tab share a row
+    int robberies = 0;           // of a slot, by somebody who lets it go
+    bool database_lost = false;  // it may be: what it held is gone
+    bool quota = false;          // may be exceeded: then jobs are accepted one by one
+};
+
+/// What the tabs were told, as far as it outlives them.
+struct QueueBooks {
+    QueueJudge judge;
+    std::set<std::string> unknown;  // whether they were accepted
+    std::set<std::string> refused;
+    std::map<std::string, std::vector<JobOutcome::Kind>> told;
+};
+
+/// Enqueues, works, and closes when it knows what became of all its jobs.
+class QueueClient {
+  public:
+    QueueClient(LabTab& world, QueueBooks& books, const QueuePlan& plan)
+        : world_(world), books_(books), page_(world, books.judge, plan.options, plan.work) {
+        page_.on_settled = [this](const std::string& id, const JobOutcome& outcome) {
+            outcomes_[id].push_back(outcome.kind);
+            ring();
+        };
+    }
+    void live(const std::vector<JobSpec>& specs) {
+        for (const auto& spec : specs) {
+            ++asking_;
+            scope_.spawn(ask(spec));
+        }
+        page_.work();
+        scope_.spawn(leave());
+    }
+    void work() { page_.work(); }
+    void rob() { page_.rob(0); }
+    /// What it was told of each of its jobs.
+    void tell(std::map<std::string, std::vector<JobOutcome::Kind>>& told) const {
+        for (const auto& [id, payload] : names_) {
+            const auto found = outcomes_.find(id);
+            if (found != outcomes_.end()) told[payload] = found->second;
+        }
+    }
+    bool done = false;
+
+  private:
+    void ring() {
+        const auto waiting = std::exchange(bell_, {});
+        waiting.complete({});
+    }
+    [[nodiscard]] bool knows_all() const {
+        if (asking_ > 0) return false;
+        return std::all_of(names_.begin(), names_.end(),
+                           [&](const auto& named) { return outcomes_.contains(named.first); });
+    }
+    Task<void> ask(JobSpec spec) {
+        const auto payload = spec.payload.text;
+        auto receipt = co_await attempt(page_.queue().enqueue(std::move(spec)));
+        if (receipt) {
+            books_.judge.accepted.insert(payload);
+            names_[receipt.value().id] = payload;
+        } else {
+            const bool unknown = receipt.error().code() == ErrorCode::unknown_commit;
+            (unknown ? books_.unknown : books_.refused).insert(payload);
+        }
+        --asking_;
+        ring();
+    }
+    Task<void> leave() {
+        while (!knows_all()) {
+            const auto bell = bell_;
+            co_await bell.async();
+        }
+        done = true;
+        co_await world_.clock().end_of_turn();
+        page_.close();
+    }
+
+    LabTab& world_;
+    QueueBooks& books_;
+    int asking_ = 0;
+    std::map<std::string, std::string> names_;  // payloads by ids
+    std::map<std::string, std::vector<JobOutcome::Kind>> outcomes_;
+    Completer<Unit> bell_;
+    QueuePage page_;
+    Scope scope_;  // last: what runs in it uses all of the above
+};
+
+class QueuePlay final : public lab::Play {
+  public:
+    explicit QueuePlay(QueuePlan plan) : plan_(std::move(plan)) {}
+
+    void begin(Origin& origin) override {
+        for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
+            auto& client = open(origin);
+            members_.back().tab->post([&client, specs = specs_of(i)] { client.live(specs); });
+        }
+        if (plan_.robberies == 0) return;
+        auto& thief = open(origin);
+        thief.done = true;
+        for (int i = 0; i < plan_.robberies; ++i) {
+            members_.back().tab->post([&thief] { thief.rob(); });
+        }
+    }
+    [[nodiscard]] std::optional<std::uint64_t> state() const override {
+        const auto& [running, most, begun, order, accepted, outcomes] = books_.judge;
+        lab::Digest all(most);
+        for (const auto& one : running)
+            all.add(one.payload).add(static_cast<std::uint64_t>(one.run));
+        for (const auto* counts : {&begun, &outcomes}) {
+            all.add(counts->size());
+            for (const auto& [payload, count] : *counts) {
+                all.add(payload).add(static_cast<std::uint64_t>(count));
+            }
+        }
+        for (const auto& payload : order) all.add(payload);
+        for (const auto* payloads : {&accepted, &books_.unknown, &books_.refused}) {
+            all.add(payloads->size());
+            for (const auto& payload : *payloads) all.add(payload);
+        }
+        return all.value();
+    }
+    std::string after_step() override {
+        // Who is robbed may hear of it after the next one has begun.
+        if (plan_.robberies > 0) return "";
+        const auto most = static_cast<int>(books_.judge.most_running);
+        return most > plan_.options.concurrency ? "more run than agreed" : "";
+    }
+    std::string at_rest(Origin& origin) override {
+        for (const auto& member : members_) {
+            if (!member.tab->alive()) continue;
+            if (!member.client->done) {
+                return "tab " + std::to_string(member.tab->id()) +
+                       " never hears what became of its jobs";
+            }
+            member.client->tell(books_.told);
+        }
+        open(origin).work();
+        origin.run_until([&] { return settled(origin); }, 5'000);
+        return judge(origin);
+    }
+
+  private:
+    struct Member {
+        LabTab* tab;
+        QueueClient* client;
+    };
+    static std::string payload(std::size_t tab, int number) {
+        return std::to_string(tab + 1) + "." + std::to_string(number + 1);
+    }
+    /// The last one first, if they are not alike.
+    [[nodiscard]] std::vector<JobSpec> specs_of(std::size_t tab) const {
+        std::vector<JobSpec> specs;
+        const int count = plan_.jobs[tab];
+        specs.reserve(static_cast<std::size_t>(count));
+        for (int number = 0; number < count; ++number) {
+            specs.push_back({.payload = {payload(tab, number), false},
+                             .priority = !plan_.alike && number == count - 1 ? 1 : 0,
+                             .at_most_once = plan_.at_most_once});
+        }
+        return specs;
+    }
+    QueueClient& open(Origin& origin) {
+        auto& tab = origin.open_tab();
+        auto& client = tab.run<QueueClient>(tab, books_, plan_);
+        members_.push_back({&tab, &client});
+        return client;
+    }
+
+    using Counts = std::map<std::string, int>;
+    /// Jobs in the store, by payload.
+    static Counts stored(Origin& origin, const std::string& part) {
+        Counts found;
+        for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
+            if (!key.starts_with("q/" + part)) continue;
+            for (const auto& job : parse_jobs(value.text)) ++found[job.payload.text];
+        }
+        return found;
+    }
+    static bool settled(Origin& origin) {
+        return stored(origin, "r//").empty() && stored(origin, "w/").empty();
+    }
+    static int count_in(const Counts& counts, const std::string& payload) {
+        const auto found = counts.find(payload);
+        return found == counts.end() ? 0 : found->second;
+    }
+
+    std::string judge(Origin& origin) {
+        const auto effects = stored(origin, "r/effect/");
+        const auto dead = stored(origin, "d/");
+        for (std::size_t tab = 0; tab < plan_.jobs.size(); ++tab) {
+            for (int number = 0; number < plan_.jobs[tab]; ++number) {
+                const auto name = payload(tab, number);
+                auto complaint = judge_job(name, count_in(effects, name) + count_in(dead, name));
+                if (!complaint.empty()) return concat({"job ", name, " ", complaint});
+            }
+            if (auto complaint = judge_order(tab); !complaint.empty()) return complaint;
+        }
+        return {};
+    }
+    std::string judge_job(const std::string& name, int settled) {
+        const int begun = count_in(books_.judge.begun, name);
+        if (settled > 1) return "is settled twice";
+        if (plan_.at_most_once && begun > 1) return "is begun twice";
+        if (books_.refused.contains(name)) {
+            return begun + settled > 0 ? "was refused, and is there" : "";
+        }
+        const bool accepted = books_.judge.accepted.contains(name);
+        if (accepted && settled == 0 && !plan_.database_lost) return "is lost";
+        const auto told = books_.told.find(name);
+        if (told != books_.told.end() && told->second.size() > 1) return "is told of twice";
+        return {};
+    }
+    /// Of one tab, which enqueues all in one transaction: by priority, then by place.
+    std::string judge_order(std::size_t tab) {
+        if (plan_.options.concurrency > 1 || plan_.quota) return {};
+        std::vector<std::string> expected;
+        const int count = plan_.jobs[tab];
+        expected.reserve(static_cast<std::size_t>(count));
+        const int begins = plan_.alike ? 0 : count - 1;
+        for (int i = 0; i < count; ++i) expected.push_back(payload(tab, (i + begins) % count));
+        std::vector<std::string> first;
+        for (const auto& begun : books_.judge.order) {
+            const bool own = std::find(expected.begin(), expected.end(), begun) != expected.end();
+            if (own && std::find(first.begin(), first.end(), begun) == first.end()) {
+                first.push_back(begun);
+            }
+        }
+        std::erase_if(expected, [&](const std::string& one) {
+            return std::find(first.begin(), first.end(), one) == first.end();
+        });
+        return first == expected ? "" : "jobs of one tab begin out of order";
+    }
+
+    QueuePlan plan_;
+    QueueBooks books_;  // outlives the tabs
+    std::vector<Member> members_;
+};
+
+lab::Program program_of_queue(QueuePlan plan, Faults faults, std::uint32_t faults_max) {
+    plan.database_lost = faults.contains(Fault::lose_database);
+    plan.quota = faults.contains(Fault::quota);
+    return lab::program_of(
+        {.origin = {}, .faults = faults, .faults_max = faults_max, .rewinds = true, .play = [plan] {
+             return std::make_unique<QueuePlay>(plan);
+         }});
+}
+
+std::string told_trace(const lab::Program& program, const lab::Outcome& failing) {
+    const auto shrunk = failing.cut ? failing : lab::shrink(program, failing);
+    return lab::trace_text(lab::tell(program, shrunk.schedule));
+}
+
+/// Every schedule within the bound, with one of these faults at most.
+void exhaust_queue(const QueuePlan& plan, Faults faults, lab::Bound bound) {
+    const auto program = program_of_queue(plan, faults, faults.empty() ? 0U : 1U);
+    lab::Search search(program, bound);
+    search.explore(UINT64_MAX);
+    if (search.failure()) UNSCOPED_INFO(told_trace(program, *search.failure()));
+    CAPTURE(faults.bits(), bound.switches, bound.ordered, search.tally().cut);
+    CAPTURE(search.tally().steps);
+    CHECK(search.exhausted());
+}
+
+/// A run by chance.
+void sample_once(const QueuePlan& plan, Faults faults, std::uint64_t seed, int& failed) {
+    const auto most = faults.empty() ? 0U : sampled_faults;
+    const auto program = program_of_queue(plan, faults, most);
+    const auto outcome = lab::sample(program, seed, {.faults_max = most, .length = 300});
+    if (outcome.complaint.empty() && !outcome.cut) return;
+    ++failed;
+    UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
+    UNSCOPED_INFO(told_trace(program, outcome));
+}
+
+/// With up to three faults each. What none of them ends in is no live-lock.
+void sample_queue(QueuePlan plan, std::uint64_t first, std::uint64_t count) {
+    int failed = 0;
+    for (auto seed = first; seed < first + count; ++seed) {
+        plan.at_most_once = seed % 4 == 1;
+        plan.options.concurrency = 1 + static_cast<int>(seed / 4 % 2);
+        plan.work.longest_ms = seed % 3 == 0 ? 20 : 0;
+        plan.work.failures = seed % 5 == 0 ? 1 : 0;
+        auto faults = sparing_faults;
+        if (seed % 8 == 7) faults.insert(Fault::lose_database);
+        if (seed % 8 > 2) faults.insert(Fault::quota);
+        sample_once(plan, faults, seed, failed);
+    }
+    CHECK(failed == 0);
+}
+
+}  // namespace
+
+TEST_CASE("queue: from equal states the same steps lead to equal ones, and to the same ends") {
+    lab::SeededRandom random(1);
+    for (const auto fault : explored_faults) {
+        for (const auto& jobs : {std::vector{2, 1}, std::vector{1, 1, 1}}) {
+            CAPTURE(fault, jobs.size());
+            const auto program = program_of_queue({.jobs = jobs}, {fault}, 1);
+            const auto seen = lab::test::seen_by_neighbours(program, random, 60);
+            CHECK(seen.differs == 0);
+            CHECK(seen.other_ways > 0);
+        }
+    }
+}
+
+TEST_CASE("queue: a search that goes back and one that repeats tell the same") {
+    for (const auto fault : explored_faults) {
+        CAPTURE(fault);
+        const auto program = program_of_queue({.jobs = {1, 1, 1}}, {fault}, 1);
+        lab::test::check_rewinding(program, {.switches = 1});
+    }
+}
+
+TEST_CASE("queue: no schedule of two or three tabs loses, doubles or disorders a job") {
+    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 0});
+    for (const bool alike : {false, true}) {
+        exhaust_queue({.jobs = {2, 1}, .alike = alike}, {}, {.switches = 1});
+        for (const auto fault : explored_faults) {
+            exhaust_queue({.jobs = {2, 1}, .alike = alike}, {fault}, {.switches = 0});
+        }
+    }
+}
+
+TEST_CASE("queue: who is robbed of its slot, and has not heard of it, settles nothing") {
+    exhaust_queue({.jobs = {1, 1}, .robberies = 1}, {}, {.switches = 1});
+    int failed = 0;
+    for (std::uint64_t seed = 0; seed < robbed_seeds; ++seed) {
+        sample_once({.jobs = {2, 1}, .robberies = 1}, {}, seed, failed);
+    }
+    CHECK(failed == 0);
+}
+
+TEST_CASE("queue: the same at most once, with a fault") {
+    for (const auto fault : explored_faults) {
+        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 0});
+    }
+}
+
+TEST_CASE("queue: three tabs of three jobs, three faults, by seeds") {
+    sample_queue({.jobs = {3, 3, 3}}, 0, 64);
+    sample_queue({.jobs = {3, 3, 3}, .alike = true}, 0, 64);
+}
+
+TEST_CASE("queue: within more switches, and of three tabs", "[.][long]") {
+    exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 2});
+    exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.switches = 2, .ordered = true});
+    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1, .ordered = true});
+    for (const auto fault : explored_faults) {
+        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1, .ordered = true});
+        exhaust_queue({.jobs = {2, 1}, .alike = true}, {fault}, {.switches = 1, .ordered = true});
+        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 0});
+    }
+}
+
+TEST_CASE("queue: 5,000 seeds, three faults each", "[.][long]") {
+    sample_queue({.jobs = {3, 3, 3}}, 1'000, 2'500);
+    sample_queue({.jobs = {3, 3, 3}, .alike = true}, 1'000, 2'500);
+}
+
+TEST_CASE("queue: within more switches", "[.][deep]") {
+    SECTION("two tabs") { exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 3, .ordered = true}); }
+    SECTION("two tabs, alike") {
+        exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.switches = 3, .ordered = true});
+    }
+    SECTION("three tabs") {
+        exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 3, .ordered = true});
+    }
+    SECTION("three tabs, all switches") { exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1}); }
+    for (const auto fault : explored_faults) {
+        DYNAMIC_SECTION(lab::fault_name(fault)) {
+            SECTION("two tabs") {
+                exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 3, .ordered = true});
+            }
+            SECTION("two tabs, alike") {
+                exhaust_queue({.jobs = {2, 1}, .alike = true}, {fault},
+                              {.switches = 3, .ordered = true});
+            }
+            SECTION("all switches") {
+                exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1});
+                exhaust_queue({.jobs = {1, 1}}, {fault}, {.switches = 2});
+                exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 1});
+            }
+            SECTION("at most once") {
+                exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault},
+                              {.switches = 3, .ordered = true});
+            }
+            SECTION("three tabs") {
+                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 2, .ordered = true});
+            }
+            SECTION("three tabs, all switches") {
+                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 1});
+            }
+        }
+    }
+}
+
+TEST_CASE("queue: a million seeds, three faults each", "[.][deep]") {
+    sample_queue({.jobs = {3, 3, 3}}, 10'000, 500'000);
+    sample_queue({.jobs = {3, 3, 3}, .alike = true}, 10'000, 500'000);
+}
+
+}  // namespace tabacus::test

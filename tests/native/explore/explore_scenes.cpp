@@ -1,0 +1,143 @@
+// What is a choice of the schedule and needs no fault: late messages, slots that are used again,
+// and a browser whose storage events also reach the writer.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "lab/explore/counting_scenario.hpp"
+#include "lab/explore/sampling.hpp"
+#include "lab/explore/search.hpp"
+
+namespace tabacus::lab::test {
+namespace {
+
+using Ends = std::set<std::string>;
+
+/// Hears one message while it has three things to do.
+class Hearer {
+  public:
+    /// `log` outlives the tab.
+    Hearer(LabTab& tab, std::string& log) : in_(tab.channel("c")) {
+        in_->on_message([&log](std::string_view text) { log.append(text); });
+    }
+
+  private:
+    std::unique_ptr<Channel> in_;
+};
+struct Sender {
+    explicit Sender(LabTab& tab) : out(tab.channel("c")) {}
+    std::unique_ptr<Channel> out;
+};
+
+class Mail final : public Play {
+  public:
+    explicit Mail(Ends& ends) : ends_(ends) {}
+    void begin(Origin& origin) override {
+        sender_ = &origin.open_tab();
+        auto& tab = origin.open_tab();
+        auto& sender = sender_->run<Sender>(*sender_);
+        tab.run<Hearer>(tab, log_);
+        sender_->post([&sender] { sender.out->post("m"); });
+        for (int i = 1; i <= 3; ++i) {
+            tab.post([this, i] { log_ += std::to_string(i); });
+        }
+    }
+    std::string at_rest(Origin& /*origin*/) override {
+        ends_.insert(log_ + (sender_->alive() ? "" : " of the dead"));
+        return {};
+    }
+
+  private:
+    Ends& ends_;
+    LabTab* sender_ = nullptr;
+    std::string log_;  // of what the other tab heard and did
+};
+
+Ends ends_of_mail(Faults faults, const Bound& bound) {
+    Ends ends;
+    Search search(program_of(Scenario{.origin = {},
+                                      .faults = faults,
+                                      .faults_max = faults.empty() ? 0U : 1U,
+                                      .play = [&ends] { return std::make_unique<Mail>(ends); }}),
+                  bound);
+    search.explore(UINT64_MAX);
+    CHECK(search.exhausted());
+    return ends;
+}
+
+}  // namespace
+
+TEST_CASE("a message arrives as late as can be, and after its sender's death") {
+    const Ends anywhere{"m123", "1m23", "12m3", "123m"};
+    CHECK(ends_of_mail({}, {}) == anywhere);
+    CHECK(ends_of_mail({}, {.reduction = false}) == anywhere);
+
+    const auto with_deaths = [](const std::string& whose) {
+        auto ends = ends_of_mail({Fault::kill}, {});
+        std::erase_if(ends, [&](const std::string& end) { return !end.ends_with(whose); });
+        return ends;
+    };
+    CHECK(with_deaths(" of the dead") == Ends{"m123 of the dead", "1m23 of the dead",
+                                              "12m3 of the dead", "123m of the dead",
+                                              "123 of the dead"});
+}
+
+namespace {
+
+/// Another play, of which the rows are remembered.
+class Rows final : public Play {
+  public:
+    Rows(std::unique_ptr<Play> play, Ends& rows) : play_(std::move(play)), rows_(rows) {}
+    void begin(Origin& origin) override { play_->begin(origin); }
+    std::string at_rest(Origin& origin) override {
+        for (const auto& [key, value] : origin.database().rows(Store::rows)) {
+            rows_.insert(key.substr(key.rfind('/')) + " " + value.text);
+        }
+        return play_->at_rest(origin);
+    }
+
+  private:
+    std::unique_ptr<Play> play_;
+    Ends& rows_;
+};
+
+Scenario replicated(StorageEvents events, Faults faults, Counting counted) {
+    return {.origin = {.storage_events = events},
+            .faults = faults,
+            .faults_max = 1,
+            .play = counting(hosts_of("replicated"), counted)};
+}
+
+}  // namespace
+
+TEST_CASE("replicated: who opens after a death goes on with the slot of the dead") {
+    Ends rows;
+    auto scenario =
+        replicated(StorageEvents::to_others, {Fault::kill, Fault::bfcache}, {.tabs = 2, .adds = 1});
+    scenario.play = [&rows, play = scenario.play] { return std::make_unique<Rows>(play(), rows); };
+    Search search(program_of(scenario), {.switches = 0});
+    search.explore(UINT64_MAX);
+    CHECK(search.exhausted());
+    CHECK_FALSE(search.failure());
+    // Slot 0 has counted the one tab's increment and the other's.
+    CAPTURE(rows);
+    CHECK(std::any_of(rows.begin(), rows.end(), [](const std::string& row) {
+        return row.starts_with("/0 ") && row.find(";2;") != std::string::npos;
+    }));
+}
+
+TEST_CASE("replicated: a writer that hears of its own writes counts exactly") {
+    const auto program = program_of(replicated(StorageEvents::to_all, {Fault::kill, Fault::bfcache},
+                                               {.tabs = 3, .adds = 2, .all_read = true}));
+    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+        CAPTURE(seed);
+        const auto outcome = sample(program, seed, {.faults_max = 1});
+        CHECK(outcome.complaint.empty());
+        CHECK_FALSE(outcome.cut);
+    }
+}
+
+}  // namespace tabacus::lab::test

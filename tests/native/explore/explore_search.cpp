@@ -1,0 +1,194 @@
+// The explorer explored: programs whose schedules are known by arithmetic, and reduction against
+// none.
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+
+#include "explore_toy.hpp"
+#include "lab/explore/search.hpp"
+#include "lab/seeded_random.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::Bound;
+using lab::Search;
+using Kind = Instruction::Kind;
+using State = std::vector<std::int64_t>;
+
+constexpr std::uint64_t no_end = UINT64_MAX;
+
+struct Found {
+    lab::Tally tally;
+    std::set<State> states;
+    bool exhausted;
+};
+
+Found explore(Toy toy, const Bound& bound) {
+    Found found{};
+    toy.judge = [&found](const State& state) {
+        found.states.insert(state);
+        return std::string();
+    };
+    Search search(program_of(toy), bound);
+    while (search.explore(no_end)) {
+    }
+    found.tally = search.tally();
+    found.exhausted = search.exhausted();
+    return found;
+}
+
+Code steps(std::size_t count) { return Code(count, Instruction{}); }
+Code increments(std::size_t count, std::uint32_t which = 0) {
+    Code code;
+    for (; count > 0; --count) {
+        code.push_back({Kind::load, which});
+        code.push_back({Kind::store, which, 1});
+    }
+    return code;
+}
+
+Instruction any_instruction(lab::SeededRandom& random, std::size_t threads, bool locks) {
+    constexpr std::array kinds = {Kind::load, Kind::store, Kind::set,   Kind::load, Kind::post,
+                                  Kind::wait, Kind::kill,  Kind::store, Kind::lock, Kind::unlock};
+    const auto kind = kinds[random.below(kinds.size() - (locks ? 0 : 2))];
+    const bool of_thread = kind == Kind::kill || kind == Kind::post;
+    return {kind, static_cast<std::uint32_t>(random.below(of_thread ? threads : ToyRun::variables)),
+            static_cast<std::int64_t>(random.below(4))};
+}
+
+/// Who waits for ever at a lock has a step that is never seen, which reduction of all schedules
+/// does not allow (run.hpp).
+Toy any_toy(std::uint64_t seed, bool locks) {
+    lab::SeededRandom random(seed);
+    Toy toy;
+    toy.threads.resize(2 + random.below(3));
+    const auto length_max = toy.threads.size() == 2 ? 6U : toy.threads.size() == 3 ? 4U : 3U;
+    for (auto& code : toy.threads) {
+        const auto length = 1 + random.below(length_max);
+        while (code.size() < length)
+            code.push_back(any_instruction(random, toy.threads.size(), locks));
+    }
+    return toy;
+}
+
+}  // namespace
+
+TEST_CASE("without reduction a and b steps have (a+b)!/(a!b!) schedules") {
+    const auto count = [](std::size_t a, std::size_t b) {
+        return explore({{steps(a), steps(b)}, {}}, {.reduction = false}).tally.schedules;
+    };
+    CHECK(count(1, 1) == 2);
+    CHECK(count(2, 3) == 10);
+    CHECK(count(5, 5) == 252);
+    CHECK(explore({{steps(2), steps(2), steps(2)}, {}}, {.reduction = false}).tally.schedules ==
+          90);  // 6!/(2!2!2!)
+}
+
+TEST_CASE("with reduction independent steps have one schedule") {
+    const auto found = explore({{steps(5), steps(5), steps(5)}, {}}, {});
+    CHECK(found.tally.schedules == 1);
+    CHECK(found.tally.asleep == 0);
+    CHECK(found.exhausted);
+    CHECK(
+        explore({{increments(2, 0), increments(2, 1), increments(2, 2)}, {}}, {}).tally.schedules ==
+        1);
+}
+
+TEST_CASE("with reduction n writes of one variable have n! schedules") {
+    CHECK(explore({{{{Kind::set, 0, 1}}, {{Kind::set, 0, 2}}, {{Kind::set, 0, 3}}}, {}}, {})
+              .tally.schedules == 6);
+}
+
+TEST_CASE("within no switches threads run one after another, within many all is explored") {
+    const Toy toy{{steps(3), steps(3), steps(3)}, {}};
+    const auto count = [&toy](std::uint32_t switches) {
+        return explore(toy, {.switches = switches, .reduction = false}).tally.schedules;
+    };
+    CHECK(count(0) == 6);
+    // One preemption: the first thread (3) stops after 1 or 2 steps for one of 2 others. That one
+    // runs to its end, and the 2 that are left follow in either order: 3 · 2 · 2 · 2 more. Or the
+    // second thread to run stops so for the third, or the first one is through: 3 · 2 · 2 more.
+    CHECK(count(1) == 6 + 24 + 12);
+    CHECK(count(9) == 1680);
+}
+
+TEST_CASE("within switches, of schedules that are equal but for commuting steps one is explored") {
+    const auto count = [](std::size_t threads, std::uint32_t switches) {
+        const Toy toy{std::vector<Code>(threads, steps(3)), {}};
+        const auto found = explore(toy, {.switches = switches});
+        CHECK(found.exhausted);
+        return found.tally.schedules;
+    };
+    // All end alike. Who comes last with no switch left has not seen what another may have seen:
+    // there is one end for each thread that may be last, at most.
+    for (const std::uint32_t switches : {0U, 1U, 2U, 3U, 9U}) {
+        CAPTURE(switches);
+        CHECK(count(1, switches) == 1);
+        CHECK(count(2, switches) <= 2);
+        CHECK(count(3, switches) <= 3);
+    }
+    // n writes of a variable have n! orders, and here as many need no switch.
+    const Toy writes{{{{Kind::set, 0, 1}}, {{Kind::set, 0, 2}}, {{Kind::set, 0, 3}}}, {}};
+    CHECK(explore(writes, {.switches = 0}).tally.schedules == 6);
+    CHECK(explore(writes, {.switches = 5}).tally.schedules == 6);
+}
+
+TEST_CASE("the lost update is found, and with a lock it is none") {
+    Toy toy{{increments(2), increments(2)}, [](const State& state) {
+                return state[0] == 4 ? std::string() : "lost " + std::to_string(4 - state[0]);
+            }};
+    Search search(program_of(toy), {});
+    search.explore(no_end);
+    REQUIRE(search.failure());
+    CHECK(lab::replay(program_of(toy), search.failure()->schedule).complaint ==
+          search.failure()->complaint);
+
+    for (auto& code : toy.threads) {
+        code.insert(code.begin(), {Kind::lock, 1});
+        code.push_back({Kind::unlock, 1});
+    }
+    Search locked(program_of(toy), {});
+    locked.explore(no_end);
+    CHECK(locked.exhausted());
+    CHECK(locked.tally().schedules == 2);
+}
+
+TEST_CASE("with and without reduction the same final states are reached", "[.][long]") {
+    std::uint64_t with = 0;
+    std::uint64_t without = 0;
+    for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
+        CAPTURE(seed);
+        const auto toy = any_toy(seed, false);
+        const auto reduced = explore(toy, {});
+        const auto full = explore(toy, {.reduction = false});
+        REQUIRE(reduced.exhausted);
+        REQUIRE(full.exhausted);
+        CHECK(reduced.states == full.states);
+        with += reduced.tally.schedules + reduced.tally.asleep;
+        without += full.tally.schedules;
+    }
+    CHECK(with * 5 < without);
+}
+
+TEST_CASE("within switches the same final states are reached with and without reduction",
+          "[.][long]") {
+    std::uint64_t with = 0;
+    std::uint64_t without = 0;
+    for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+        const auto toy = any_toy(seed, true);
+        for (std::uint32_t switches = 0; switches <= 4; ++switches) {
+            CAPTURE(seed, switches);
+            const auto reduced = explore(toy, {.switches = switches});
+            const auto full = explore(toy, {.switches = switches, .reduction = false});
+            REQUIRE(reduced.exhausted);
+            REQUIRE(full.exhausted);
+            CHECK(reduced.states == full.states);
+            with += reduced.tally.schedules + reduced.tally.asleep;
+            without += full.tally.schedules;
+        }
+    }
+    CHECK(with * 2 < without);
+}
+
+}  // namespace tabacus::test

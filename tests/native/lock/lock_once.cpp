@@ -1,0 +1,144 @@
+// Single flight: one token refreshed by whoever comes first, whatever becomes of that tab.
+#include <catch2/catch_test_macros.hpp>
+
+#include "lock_scene.hpp"
+#include "seeds.hpp"
+#include "tabacus/lock/once.hpp"
+
+namespace tabacus::test {
+namespace {
+
+/// An identity provider that rotates tokens: a refresh with any but the newest revokes the session.
+struct Provider {
+    int newest = 0;
+    int refreshes = 0;
+    bool revoked = false;
+    int refresh(int token) {
+        ++refreshes;
+        if (token != newest) revoked = true;
+        return ++newest;
+    }
+};
+
+class Client {
+  public:
+    Client(LockPage& page, Provider& provider)
+        : page_(page), provider_(provider), once_(page.world(), page.table()) {}
+
+    /// A request whose token has expired: refresh, or use the refreshed one.
+    void expire(std::function<void(std::optional<int>)> done) {
+        page_.scope().spawn(
+            [](Client& self, std::function<void(std::optional<int>)> tell) -> Task<void> {
+                auto token = co_await attempt(self.refresh());
+                if (!token) UNSCOPED_INFO(token.error().what());
+                tell(token ? std::optional(token.value()) : std::nullopt);
+            }(*this, std::move(done)));
+    }
+
+  private:
+    Task<int> refresh() {
+        auto turn = co_await once_.enter("token", {}, {});
+        if (turn.outcome) co_return std::stoi(turn.outcome->text);
+        co_await page_.world().clock().sleep(1);
+        const int token = provider_.refresh(provider_.newest);
+        co_await page_.world().clock().sleep(1);
+        co_await once_.settle("token", std::move(turn.held), {true, std::to_string(token)});
+        co_return token;
+    }
+    LockPage& page_;
+    Provider& provider_;
+    Once once_;
+};
+
+}  // namespace
+
+TEST_CASE("once: of many tabs' requests one refreshes, and all get its token") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        Provider provider;
+        std::vector<std::unique_ptr<Client>> clients;
+        clients.reserve(3);
+        for (int i = 0; i < 3; ++i) {
+            clients.push_back(std::make_unique<Client>(*scene.open().page, provider));
+        }
+        for (int expiry = 1; expiry <= 2; ++expiry) {
+            // All have called before the first has run.
+            const auto holder = scene.members[0].page->hold({}, "once/token");
+            scene.until([&] { return holder->granted; });
+            std::vector<std::optional<int>> tokens;
+            for (const auto& client : clients) {
+                for (int i = 0; i < 2; ++i) {
+                    client->expire([&](std::optional<int> token) { tokens.push_back(token); });
+                }
+            }
+            scene.steps(400);
+            holder->let_go.complete({});
+            scene.until([&] { return tokens.size() == 6; });
+            CHECK(provider.refreshes == expiry);
+            for (const auto& token : tokens) CHECK(token == expiry);
+        }
+        scene.origin.run();
+        CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("once: when the runner is killed another runs, and nobody waits for ever") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        Provider provider;
+        std::vector<std::unique_ptr<Client>> clients;
+        std::size_t ended = 0;
+        for (int i = 0; i < 3; ++i) {
+            const auto member = scene.open();
+            clients.push_back(std::make_unique<Client>(*member.page, provider));
+            clients.back()->expire([&, alive = i != 0](std::optional<int> token) {
+                if (!alive) return;
+                ++ended;
+                CHECK(token.has_value());
+            });
+        }
+        scene.steps(scene.random.below(200));
+        scene.origin.kill(*scene.members[0].tab);
+        scene.until([&] { return ended == 2; });
+        CHECK(provider.refreshes <= 3);
+        scene.origin.run();
+        CHECK(scene.nothing_left());
+    }
+}
+
+TEST_CASE("once: who called before a run ended takes its outcome, however late it enters") {
+    LockScene scene(1);
+    auto& first = *scene.open().page;
+    auto& late = *scene.open().page;
+    const auto called_ms = first.world().clock().now_ms();
+    bool settled = false;
+    run_in(
+        first.scope(),
+        [](LockPage& page) -> Task<void> {
+            Once once(page.world(), page.table());
+            auto turn = co_await once.enter("k", {}, {});
+            co_await page.world().clock().sleep(5);
+            co_await once.settle("k", std::move(turn.held), {false, "refused"});
+        }(first),
+        [&] { settled = true; }, [](const Failure&) {});
+    scene.until([&] { return settled; });
+    std::vector<std::string> outcomes;
+    const auto enter = [&](double called) {
+        run_in(
+            late.scope(),
+            [](LockPage& page, double since, std::vector<std::string>& all) -> Task<void> {
+                Once once(page.world(), page.table());
+                const auto turn = co_await once.enter("k", {}, {.ttl_ms = 0, .called_ms = since});
+                all.push_back(turn.outcome ? turn.outcome->text : "runs");
+            }(late, called, outcomes),
+            [] {}, [](const Failure&) {});
+        scene.origin.run();
+    };
+    enter(called_ms);
+    enter(late.world().clock().now_ms());
+    CHECK(outcomes == std::vector<std::string>{"refused", "runs"});
+}
+
+}  // namespace tabacus::test

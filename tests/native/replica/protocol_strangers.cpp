@@ -1,0 +1,233 @@
+// What strangers write: corrupt records are set aside while all others count, and nothing heard on
+// the channel is believed for long or ever stored.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include "protocol/common/record.hpp"
+#include "protocol_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::StoredValue;
+
+/// Two rows, of slots 0 (three) and 1 (four), whose owners are gone.
+struct Stored {
+    explicit Stored(Scene& scene) {
+        const auto first = scene.ready();
+        const auto second = scene.ready();
+        scene.add_and_flush(first, 3);
+        scene.add_and_flush(second, 4);
+        scene.origin.run();
+        for (const auto& [key, value] : scene.origin.database().rows(Store::rows))
+            keys.push_back(key);
+        scene.origin.kill(*first.tab);
+        scene.origin.kill(*second.tab);
+        scene.origin.run();
+    }
+    std::vector<std::string> keys;
+};
+
+void clear_mirror(Scene& scene) {
+    for (const auto& [key, value] : lab::StorageArea::Values(scene.origin.storage().values())) {
+        if (key.find("/mirror/") != std::string::npos)
+            scene.origin.storage().overwrite(key, std::nullopt);
+    }
+}
+
+int corrupt_warnings(const Page& page) {
+    return static_cast<int>(
+        std::count_if(page.notices.begin(), page.notices.end(),
+                      [](const auto& n) { return n.code == "corrupt-record"; }));
+}
+
+auto spoilt() {
+    return GENERATE(as<std::string>{}, "", "x", "0", "1", "1;", "1;1", "1;1;3", "1;1;3;0;",
+                    "1;1;3;0;0", "2;1;3;0", "1;-1;3;0", "1;1;-3;0", "1;1;3;-1", "1;1;03;0",
+                    "1;1;+3;0", "1;1;3.5;0", "1;1;1e3;0", "1;1; 3;0", "1;1;9223372036854775808;0",
+                    "1;1;4611686018427387904;0", "1;99999999999999999999;3;0", "{\"plus\":3}",
+                    "1;1;NaN;0", "\xff\xfe;1;3;0");
+}
+
+}  // namespace
+
+TEST_CASE("corrupt row of another slot: one warning, and everything else counts") {
+    const auto text = spoilt();
+    const bool foreign = text.empty();
+    CAPTURE(text);
+    Scene scene(1);
+    const Stored stored(scene);
+    scene.origin.database().overwrite(Store::rows, stored.keys[1], StoredValue{text, foreign});
+    const auto page = scene.ready();
+    CHECK(scene.read(page) == 3);
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == 13);
+    scene.origin.run();
+    CHECK(corrupt_warnings(*page.page) == 1);
+}
+
+TEST_CASE("corrupt row of the own slot: set aside, and counted on from the mirror") {
+    const auto text = spoilt();
+    const bool foreign = text.empty();
+    const bool mirrored = GENERATE(true, false);
+    CAPTURE(text, mirrored);
+    Scene scene(1);
+    const Stored stored(scene);
+    scene.origin.database().overwrite(Store::rows, stored.keys[0], StoredValue{text, foreign});
+    if (!mirrored) clear_mirror(scene);
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == (mirrored ? 17 : 14));
+    CHECK(scene.read(scene.ready()) == (mirrored ? 17 : 14));
+    CHECK(corrupt_warnings(*page.page) == 1);
+    CHECK(scene.origin.database().rows(Store::aside).size() == 1);
+}
+
+TEST_CASE("rows under keys of any shape are set aside or ignored") {
+    const auto key = GENERATE(as<std::string>{}, "c/", "c/x", "c/x/", "c//0", "c/g/0/0", "c/G/0",
+                              "c/g/é", "c", "", "/", "d/g/0");
+    CAPTURE(key);
+    Scene scene(1);
+    const Stored stored(scene);
+    scene.origin.database().overwrite(Store::rows, key, StoredValue{"1;1;1000;0"});
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == 17);
+    CHECK(page.page->errors.empty());
+}
+
+TEST_CASE(
+    "corrupt generation: a new one is made, the store's loss is told, and nothing is missing") {
+    const auto text =
+        GENERATE(as<std::string>{}, "", "NOT AN ID", "0123456789012345678901234567890123");
+    CAPTURE(text);
+    Scene scene(1);
+    const Stored stored(scene);
+    scene.origin.database().overwrite(Store::meta, "generation", StoredValue{text, text.empty()});
+    const auto page = scene.ready();
+    CHECK(scene.read(page) == 7);
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == 17);
+    CHECK(page.page->losses().size() == 1);
+    const auto other = scene.ready();
+    scene.add_and_flush(other, 1);
+    CHECK(scene.read(scene.ready()) == 18);
+}
+
+TEST_CASE("corrupt claims: the slot is adopted above every epoch that its rows know") {
+    const auto text =
+        GENERATE(as<std::string>{}, "x", "1;g;0;-1", "2;g;0;1", "1;g;0;9007199254740991999");
+    CAPTURE(text);
+    Scene scene(1);
+    const Stored stored(scene);
+    auto& database = scene.origin.database();
+    const auto claims = lab::StoreRows(database.rows(Store::claims));
+    for (const auto& [holder, subject] : claims) {
+        database.overwrite(Store::claims, holder, std::nullopt);
+        database.overwrite(Store::claims, text + subject.text, subject);
+    }
+    const auto first = scene.ready();
+    const auto second = scene.ready();
+    scene.add_and_flush(first, 10);
+    scene.add_and_flush(second, 20);
+    CHECK(scene.read(first) == 37);
+    CHECK(scene.read(scene.ready()) == 37);
+}
+
+TEST_CASE("exhausted epochs: the slot is passed over with one warning, and its row counts on") {
+    Scene scene(1);
+    const Stored stored(scene);
+    const auto& rows = scene.origin.database().rows(Store::rows);
+    const auto generation = rows.begin()->first.substr(2, rows.begin()->first.rfind('/') - 2);
+    auto last = rows.at(stored.keys[0]);
+    last.text = "1;" + std::to_string(epoch_max) + ";3;0";
+    scene.origin.database().overwrite(Store::rows, stored.keys[0], last);
+    for (const auto& [key, value] : scene.origin.database().rows(Store::claims)) {
+        if (value.text != "slot/0") continue;
+        scene.origin.database().overwrite(Store::claims, key, std::nullopt);
+        scene.origin.database().overwrite(Store::claims,
+                                          "1;" + generation + ";0;" + std::to_string(epoch_max),
+                                          StoredValue{"slot/0", false});
+        break;
+    }
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == 17);
+    CHECK(corrupt_warnings(*page.page) == 1);
+    CHECK(page.page->errors.empty());
+    CHECK(scene.read(scene.ready()) == 17);
+}
+
+TEST_CASE("corrupt mirror: ignored where the database is in order") {
+    const auto text =
+        GENERATE(as<std::string>{}, "", "x", "1;1", "2;1;1000;0", "1;1;9223372036854775808;0");
+    CAPTURE(text);
+    Scene scene(1);
+    const Stored stored(scene);
+    for (const auto& [key, value] : lab::StorageArea::Values(scene.origin.storage().values())) {
+        scene.origin.storage().overwrite(key, text);
+    }
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == 17);
+    CHECK(page.page->errors.empty());
+}
+
+TEST_CASE("hostile messages: never a lasting wrong value, and never stored") {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed);
+        const auto first = scene.ready();
+        const auto second = scene.ready();
+        scene.add_and_flush(first, 3);
+        scene.add_and_flush(second, 4);
+        scene.origin.run();
+        const auto key = scene.origin.database().rows(Store::rows).begin()->first;  // "c/gen/0"
+        const auto row = key.substr(2);
+        const auto generation = row.substr(0, row.find('/'));
+        const std::vector<std::string> lies = {
+            "",
+            "x",
+            "1;h",
+            "1;a;c",
+            "1;c;c",
+            "2;n;c;" + row + ";1;1000;0",
+            "1;n;c;" + row + ";1;1000;0",
+            "1;n;c;" + row + ";2;1000;0",
+            "1;n;c;" + row + ";9007199254740991;0;0",
+            "1;n;c;" + row + ";9007199254740991;4611686018427387903;0",
+            "1;n;c;" + row + ";1;0;4611686018427387903",
+            "1;n;c;" + generation + "/1;1;500;0",
+            "1;n;c;" + generation + "/77;1;500;0",
+            "1;n;c;zzz/0;1;500;0",
+            "1;n;d;" + row + ";1;500;0",
+            "1;n;c;" + row + ";1;9223372036854775807;0",
+        };
+        for (int i = 0; i < 6; ++i) {
+            scene.origin.post_foreign("tabacus/test/news", lies[scene.random.below(lies.size())]);
+            scene.steps(scene.random.below(20));
+            const auto& member = scene.random.coin() ? first : second;
+            if (scene.random.coin()) scene.add_and_flush(member);
+            if (scene.random.coin()) scene.read(member);
+        }
+        switch (scene.random.below(4)) {
+            case 0:
+                scene.origin.lose_database();
+                break;
+            case 1:
+                scene.origin.kill(*second.tab);
+                break;
+            default:
+                break;
+        }
+        scene.origin.run();
+        const auto attempted = scene.judge.attempted().plus;
+        CHECK(first.page->counter().value() == attempted);
+        CHECK(scene.read(first) == attempted);
+        scene.add_and_flush(first);
+        CHECK(scene.read(scene.ready()) == attempted + 1);
+        CHECK(scene.judge.complaints() == std::vector<std::string>{});
+    }
+}
+
+}  // namespace tabacus::test

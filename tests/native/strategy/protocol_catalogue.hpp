@@ -1,0 +1,180 @@
+// What the tests of the catalogue share: tabs that count by one strategy in a simulated origin.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "explore/counter_judge.hpp"
+#include "lab/lab_tab.hpp"
+#include "lab/origin.hpp"
+#include "protocol/strategy/stored_counter.hpp"
+#include "tabacus/strategy/catalogue.hpp"
+
+namespace tabacus::test {
+
+/// Lets time pass only when nothing else can happen: every tab is faster than any delay.
+class PunctualChooser final : public lab::Chooser {
+  public:
+    explicit PunctualChooser(std::uint64_t seed) : random_(seed) {}
+    std::size_t choose(const std::vector<lab::Source>& choices) override {
+        std::size_t others = choices.size();
+        if (choices.back().kind == lab::Source::Kind::clock && others > 1) --others;
+        return random_.below(others);
+    }
+
+  private:
+    lab::SeededRandom random_;
+};
+
+/// A tab's counter, and what became of its calls.
+class Counting {
+  public:
+    using Make = std::function<std::unique_ptr<StoredCounter>(const Place&)>;
+
+    Counting(lab::LabTab& world, CounterJudge& judge, const CounterOptions& options)
+        : judge_(judge),
+          catalogue_(world, "test", notices_to()),
+          counter_(&catalogue_.counter("c", options)) {}
+    /// By a counter that is not in the catalogue.
+    Counting(lab::LabTab& world, CounterJudge& judge, const Make& make)
+        : judge_(judge),
+          catalogue_(world, "test", notices_to()),
+          own_(make({world, Names("test"), "c", notices_to()})),
+          counter_(own_.get()) {}
+
+    Counter& counter() { return *counter_; }
+    Catalogue& catalogue() { return catalogue_; }
+
+    /// Adds `n` so many times, one after another, and flushes.
+    void count(int adds, std::int64_t n = 1) {
+        ++pending;
+        scope_.spawn(run(adds, n));
+    }
+    void read() {
+        ++pending;
+        run_in(
+            scope_, counter_->read(), [this](std::int64_t value) { done(value); },
+            [this](const std::exception_ptr& error) { fail(error); });
+    }
+    void flush() {
+        ++pending;
+        run_in(
+            scope_, counter_->flush(), [this] { --pending; },
+            [this](const std::exception_ptr& error) { fail(error); });
+    }
+    void close() {
+        ++pending;
+        run_in(
+            scope_, catalogue_.close(), [this] { --pending; },
+            [this](const std::exception_ptr& error) { fail(error); });
+    }
+
+    int pending = 0;
+    std::optional<std::int64_t> last_read;
+    std::vector<ErrorCode> errors;
+    std::vector<Notice> notices;
+
+  private:
+    NoticeHandler notices_to() {
+        return [this](const Notice& notice) { notices.push_back(notice); };
+    }
+    void done(std::int64_t value) {
+        last_read = value;
+        --pending;
+    }
+    void fail(const std::exception_ptr& error) {
+        --pending;
+        try {
+            std::rethrow_exception(error);
+        } catch (const Error& known) {
+            errors.push_back(known.code());
+        }
+    }
+    Task<void> run(int adds, std::int64_t n) {
+        std::int64_t added = 0;
+        for (int i = 0; i < adds; ++i) {
+            judge_.attempt(n);
+            const auto outcome = co_await attempt(counter_->add(n));
+            if (outcome) {
+                ++added;
+            } else {
+                errors.push_back(outcome.error().code());
+            }
+        }
+        const auto flushed = co_await attempt(counter_->flush());
+        if (flushed) {
+            for (; added > 0; --added) judge_.acknowledge({n > 0 ? n : 0, n < 0 ? -n : 0});
+        } else {
+            errors.push_back(flushed.error().code());
+        }
+        --pending;
+    }
+
+    CounterJudge& judge_;
+    Catalogue catalogue_;
+    std::unique_ptr<StoredCounter> own_;
+    Counter* counter_;
+    Scope scope_;  // last: what runs in it uses all of the above
+};
+
+/// An origin whose tabs all count by one strategy.
+class Hall {
+  public:
+    struct Seat {
+        lab::LabTab* tab;
+        Counting* page;
+    };
+    Hall(CounterOptions options, lab::StorageModel model, std::uint64_t seed,
+         std::unique_ptr<lab::Chooser> chooser = nullptr)
+        : origin({seed, model}, std::move(chooser)), options_(options) {}
+    Hall(Counting::Make make, lab::StorageModel model, std::uint64_t seed,
+         std::unique_ptr<lab::Chooser> chooser = nullptr)
+        : origin({seed, model}, std::move(chooser)), make_(std::move(make)) {}
+
+    Seat open(lab::Platform platform = {}) {
+        auto& tab = origin.open_tab(platform);
+        auto& page =
+            make_ ? tab.run<Counting>(tab, judge, make_) : tab.run<Counting>(tab, judge, options_);
+        seats.push_back({&tab, &page});
+        return seats.back();
+    }
+    void post(const Seat& seat, std::function<void(Counting&)> script) const {
+        seat.tab->post([page = seat.page, script = std::move(script)] { script(*page); });
+    }
+    void count(const Seat& seat, int adds, std::int64_t n = 1) const {
+        post(seat, [adds, n](Counting& page) { page.count(adds, n); });
+    }
+    /// What a tab that is opened once all is at rest reads.
+    std::int64_t settled() {
+        origin.run();
+        const auto seat = open();
+        return read(seat);
+    }
+    std::int64_t read(const Seat& seat) {
+        seat.page->last_read.reset();
+        post(seat, [](Counting& page) { page.read(); });
+        origin.run();
+        if (!seat.page->last_read) throw std::runtime_error("the read failed");
+        return *seat.page->last_read;
+    }
+    void steps(std::size_t count) {
+        for (; count > 0 && origin.step(); --count) {
+        }
+    }
+    [[nodiscard]] std::int64_t attempted() const { return judge.attempted().plus; }
+    [[nodiscard]] std::int64_t acknowledged() const { return judge.acknowledged().plus; }
+
+    CounterJudge judge;  // outlives the pages
+    lab::Origin origin;
+    std::vector<Seat> seats;
+    Scope scope;  // for what a test runs in a tab beside its page
+
+  private:
+    CounterOptions options_;
+    Counting::Make make_;
+};
+
+}  // namespace tabacus::test

@@ -1,0 +1,309 @@
+// Storage that threads share: its rules, its changes, and threads that die inside.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "sync_support.hpp"
+#include "tabacus/threads/shared_storage.hpp"
+#include "tabacus/sync/storage_table.hpp"
+
+using namespace tabacus::sync;
+using tabacus::SharedStorage;
+using tabacus::sync::test::on_threads;
+using namespace std::chrono_literals;
+using Items = std::vector<SharedStorage::Item>;
+
+namespace {
+
+constexpr std::uint32_t quota_bytes = 64 * 1024;
+
+/// A table in memory that child processes share.
+class SharedTable {
+  public:
+    explicit SharedTable(std::uint32_t quota = quota_bytes)
+        : bytes_(StorageTable::room_bytes(quota)),
+          room_(used_memory(bytes_)),
+          table(new (room_) StorageTable(bytes_, quota)) {}
+    SharedTable(const SharedTable&) = delete;
+    SharedTable& operator=(const SharedTable&) = delete;
+    ~SharedTable() { munmap(room_, bytes_); }
+
+    StorageTable* operator->() const { return table; }
+    [[nodiscard]] SharedStorage hand(Owner self) const { return {*table, self}; }
+
+  private:
+    /// Not zeroed: what malloc gives is not.
+    static void* used_memory(std::size_t bytes) {
+        void* memory =
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        std::fill_n(static_cast<unsigned char*>(memory), bytes, std::uint8_t{0xa5});
+        return memory;
+    }
+
+    std::uint32_t bytes_;
+    void* room_;
+
+  public:
+    StorageTable* table;
+};
+
+std::u16string number_text(std::uint32_t number) {
+    std::u16string text;
+    for (const char digit : std::to_string(number)) text += static_cast<char16_t>(digit);
+    return text;
+}
+
+/// What a set does to a table that is right, whatever the values: lengths on both sides of a block.
+std::u16string long_text(std::uint64_t seed) {
+    return std::u16string(seed % 97, static_cast<char16_t>(u'a' + seed % 26));
+}
+
+}  // namespace
+
+TEST_CASE("storage table: items keep their order, and every unit of their texts",
+          "[sync][storage]") {
+    const SharedTable shared;
+    SharedStorage hand = shared.hand(1);
+    const std::u16string odd{u'\xd800', u'\0', u'\xdc00', u'\xffff'};
+    REQUIRE(hand.set(u"b", odd));
+    REQUIRE(hand.set(odd, u""));
+    REQUIRE(hand.set(u"a", std::u16string(1000, u'x')));
+    REQUIRE(hand.set(u"b", std::u16string(27, u'y')));
+    REQUIRE(hand.items() == Items{{u"b", std::u16string(27, u'y')},
+                                  {odd, u""},
+                                  {u"a", std::u16string(1000, u'x')}});
+    REQUIRE(hand.remove(odd));
+    REQUIRE_FALSE(hand.remove(odd));
+    REQUIRE(hand.get(odd) == std::nullopt);
+    hand.clear();
+    REQUIRE(hand.items().empty());
+    REQUIRE(shared->bytes() == 0);
+}
+
+TEST_CASE("storage table: what does not fit leaves the old value", "[sync][storage]") {
+    const SharedTable shared(100);
+    SharedStorage hand = shared.hand(1);
+    REQUIRE(hand.set(u"key", std::u16string(47, u'x')));
+    REQUIRE(shared->bytes() == 100);
+    REQUIRE_FALSE(hand.set(u"key", std::u16string(48, u'y')));
+    REQUIRE_FALSE(hand.set(u"k", u""));
+    REQUIRE(hand.get(u"key") == std::u16string(47, u'x'));
+    REQUIRE_FALSE(hand.set(u"key", std::u16string(1 << 20, u'y')));
+    REQUIRE(hand.set(u"key", std::u16string(46, u'z')));
+    REQUIRE(hand.set(u"", u"1"));
+}
+
+TEST_CASE("storage table: however full it is, what is there is found and can be removed",
+          "[sync][storage]") {
+    const SharedTable shared;
+    shared->listen();
+    SharedStorage hand = shared.hand(1);
+    const std::u16string longest(1000, u'x');
+    REQUIRE(hand.set(longest, u"long"));
+    std::uint32_t count = 0;
+    while (hand.set(number_text(count), u"")) ++count;
+    REQUIRE(shared->bytes() < quota_bytes / 2);  // not the quota: the room is full
+    while (hand.set(u"0", *hand.get(u"0") + std::u16string(30, u'y'))) {
+    }
+    REQUIRE(hand.get(longest) == u"long");
+    for (std::uint32_t i = 1; i < count; ++i) REQUIRE(hand.get(number_text(i)) == u"");
+    REQUIRE(hand.set(longest, u"same"));
+    REQUIRE(hand.remove(longest));
+    REQUIRE(hand.set(u"more", u"since there is no long key any more"));
+}
+
+TEST_CASE("storage table: changes are told with both values, and none of what changes nothing",
+          "[sync][storage]") {
+    const SharedTable shared;
+    SharedStorage hand = shared.hand(7);
+    SharedStorage other = shared.hand(8);
+    hand.set(u"k", u"1");
+    hand.set(u"k", u"1");
+    hand.set(u"k", u"2");
+    hand.remove(u"none");
+    hand.remove(u"k");
+    hand.clear();
+    other.set(u"l", u"3");
+    hand.set(u"l", u"4");
+    hand.clear();
+    using Change = SharedStorage::Change;
+    for (const auto& change :
+         {Change{u"k", std::nullopt, u"1"}, Change{u"k", u"1", u"2"},
+          Change{u"k", u"2", std::nullopt}, Change{u"l", u"3", u"4"}, Change{}}) {
+        REQUIRE(other.next_change(0ns) == change);
+    }
+    REQUIRE(other.next_change(0ns) == std::nullopt);
+    REQUIRE(hand.next_change(0ns) == Change{u"l", std::nullopt, u"3"});
+    REQUIRE(hand.next_change(1ms) == std::nullopt);
+}
+
+TEST_CASE("storage table: who waits for a change is woken", "[sync][storage]") {
+    const SharedTable shared;
+    SharedStorage hand = shared.hand(1);
+    std::optional<SharedStorage::Change> heard;
+    std::thread listener([&, other = shared.hand(2)]() mutable { heard = other.next_change(60s); });
+    hand.set(u"k", u"v");
+    listener.join();
+    REQUIRE(heard == SharedStorage::Change{u"k", std::nullopt, u"v"});
+}
+
+TEST_CASE("storage table: changes give way to what is to be stored, and to later ones",
+          "[sync][storage]") {
+    const SharedTable shared;
+    shared->listen();
+    SharedStorage hand = shared.hand(1);
+    // Each leaves its old value with a change: many times the room in all.
+    for (std::uint32_t i = 0; i < 3 * StorageTable::changes_max; ++i) {
+        REQUIRE(hand.set(u"k", std::u16string(1000, u'a' + i % 2)));
+    }
+    REQUIRE(shared->change(1) == 0);
+    REQUIRE(shared->change(shared->head().news) != 0);
+    REQUIRE(shared->change(shared->head().news + 1) == 0);
+    const SharedTable large(1 << 20);
+    large->listen();
+    SharedStorage other = large.hand(1);
+    for (std::uint32_t i = 0; i < 2 * StorageTable::changes_max; ++i) {
+        REQUIRE(other.set(u"k", i % 2 == 0 ? u"1" : u"2"));
+    }
+    REQUIRE(large->change(StorageTable::changes_max + 1) != 0);
+    REQUIRE(large->change(StorageTable::changes_max) == 0);
+}
+
+TEST_CASE("storage table: threads that write and read at once lose nothing", "[sync][storage]") {
+    const SharedTable shared;
+    shared->listen();
+    constexpr std::uint32_t rounds = 400;
+    std::vector<std::uint32_t> wrong(4, 0);
+    on_threads(4, [&](std::uint32_t index) {
+        SharedStorage hand = shared.hand(index + 1);
+        for (std::uint32_t i = 0; i < rounds; ++i) {
+            const std::u16string key = number_text(index) + u"/" + number_text(i % 20);
+            if (!hand.set(key, long_text(i))) ++wrong[index];
+            if (hand.get(key) != long_text(i)) ++wrong[index];
+            if (i % 5 == 0) hand.remove(key);
+        }
+    });
+    REQUIRE(wrong == std::vector<std::uint32_t>(4, 0));
+    REQUIRE(shared.hand(9).items().size() == 64);
+}
+
+TEST_CASE("storage table: it is as an ordered map is, over many changes", "[sync][storage]") {
+    const SharedTable shared(4000);
+    SharedStorage hand = shared.hand(1);
+    std::mt19937 random(1);
+    Items model;
+    std::size_t bytes = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        const std::u16string key = number_text(random() % 40);
+        const auto known = std::find_if(model.begin(), model.end(),
+                                        [&](const auto& item) { return item.key == key; });
+        if (random() % 3 == 0) {
+            REQUIRE(hand.remove(key) == (known != model.end()));
+            if (known == model.end()) continue;
+            bytes -= 2 * (key.size() + known->value.size());
+            model.erase(known);
+            continue;
+        }
+        const std::u16string value = long_text(random());
+        const std::size_t less = known == model.end() ? 0 : 2 * (key.size() + known->value.size());
+        const std::size_t after = bytes - less + 2 * (key.size() + value.size());
+        REQUIRE(hand.set(key, value) == (after <= 4000));
+        if (after > 4000) continue;
+        bytes = after;
+        if (known == model.end()) {
+            model.push_back({key, value});
+        } else {
+            known->value = value;
+        }
+    }
+    REQUIRE(shared->bytes() == bytes);
+    REQUIRE(hand.items() == model);
+}
+
+namespace {
+
+/// Writes until it is killed. Values tell their key.
+[[noreturn]] void write_for_ever(const SharedTable& shared, std::uint32_t seed) {
+    SharedStorage hand = shared.hand(2);
+    std::mt19937 random(seed);
+    for (;;) {
+        const std::u16string key = number_text(random() % 30);
+        const std::uint32_t choice = random() % 100;
+        if (choice == 0) {
+            hand.clear();
+        } else if (choice < 30) {
+            hand.remove(key);
+        } else {
+            hand.set(key, key + u":" + long_text(random()));
+        }
+    }
+}
+
+/// The table is whole: every item is found by its key, and all that is free can be had.
+void require_whole(const SharedTable& shared, std::uint32_t all_blocks) {
+    SharedStorage hand = shared.hand(1);
+    std::set<std::u16string> keys;
+    std::uint32_t bytes = 0;
+    for (const auto& [key, value] : hand.items()) {
+        REQUIRE(keys.insert(key).second);
+        REQUIRE(value.starts_with(key + u":"));
+        REQUIRE(hand.get(key) == value);
+        bytes += static_cast<std::uint32_t>(2 * (key.size() + value.size()));
+    }
+    REQUIRE(shared->bytes() == bytes);
+    REQUIRE(shared->count() == keys.size());
+    hand.clear();
+    REQUIRE(shared->make_space(all_blocks));
+}
+
+}  // namespace
+
+TEST_CASE("storage table: whoever is killed inside, the next one finds it whole",
+          "[sync][storage][death]") {
+    const SharedTable shared;
+    shared->listen();
+    std::uint32_t all_blocks = 0;
+    while (shared->make_space(all_blocks + 1)) ++all_blocks;
+    int inside = 0;
+    // Where a kill falls is up to the machine: as many as it takes, within reason.
+    for (std::uint32_t kill_number = 0; kill_number < 60 || inside < 6; ++kill_number) {
+        REQUIRE(kill_number < 2'000);
+        const pid_t child = fork();
+        if (child == 0) write_for_ever(shared, kill_number);
+        while (shared->head().version < 50 * (kill_number + 1)) usleep(50);
+        usleep(kill_number * 7);
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        if (shared->inside(2)) ++inside;
+        const std::uint32_t news = shared->head().news;
+        const bool repaired = shared->inside(2);
+        shared->bury(2, 1);
+        // Whoever listens must know that it may have missed a change.
+        if (repaired) REQUIRE(shared->change(news) == 0);
+        require_whole(shared, all_blocks);
+    }
+}
+
+TEST_CASE("storage table: who stays inside for long is taken for dead", "[sync][storage][death]") {
+    const SharedTable shared;
+    shared->take_for_dead_after(4);
+    REQUIRE(shared->enter(2, true));
+    REQUIRE_FALSE(shared->enter(2, true));
+    REQUIRE(shared.hand(1).set(u"k", u"v"));
+    REQUIRE_FALSE(shared->inside(2));
+}

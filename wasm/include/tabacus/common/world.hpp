@@ -1,0 +1,262 @@
+// World: what a tab has, and nothing more. A protocol sees the platform only through it, so that
+// the code that runs in the user's tab is the code that the laboratory explores.
+//
+// Implemented by wasm/src/browser (a real tab) and wasm/src/lab (a simulated origin). Strings are
+// UTF-8. Any Async may fail with tabacus::Error; the codes that a call may fail with stand beside
+// it. All calls come from the tab's one thread; callbacks run on it, never inside the call that
+// registers them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/common/error.hpp"
+#include "tabacus/common/task.hpp"
+
+namespace tabacus {
+
+// --- Web Storage (HTML §12.2) -----------------------------------------------------------------
+
+struct StorageChange {
+    std::optional<std::string> key;  // nothing: the whole area was cleared
+    std::optional<std::string> old_value;
+    std::optional<std::string> new_value;
+};
+
+/// localStorage. Never an authority: a process may read its own stale copy (DESIGN §1).
+class Storage {
+  public:
+    virtual ~Storage() = default;
+    [[nodiscard]] virtual bool available() const = 0;
+    virtual Async<std::optional<std::string>> get(std::string_view key) = 0;
+    /// quota_exceeded: the old value stays.
+    virtual Async<Unit> set(std::string_view key, std::string_view value) = 0;
+    virtual Async<Unit> remove(std::string_view key) = 0;
+    /// The keys that begin with `prefix`, in no particular order.
+    virtual Async<std::vector<std::string>> keys(std::string_view prefix) = 0;
+    /// Other tabs' changes (a `storage` event never reaches its writer).
+    virtual Subscription on_change(std::function<void(const StorageChange&)> callback) = 0;
+};
+
+// --- IndexedDB (Indexed Database API 3.0) ------------------------------------------------------
+
+/// The object stores of the one database that a namespace has. A row is a string under a string
+/// key.
+enum class Store : std::uint8_t {
+    meta,      // "generation" → the id of this incarnation of the database
+    claims,    // who owns what: only through holder, claim and release
+    rows,      // replicated totals
+    counters,  // what the catalogue's strategies keep in one row per counter
+    aside,     // records set aside because they could not be read
+    deltas,    // one row per increment not folded yet
+    locks,     // the epoch of each lock: its newest token, and who holds it
+    data,      // what applications keep under a lock's fence
+    jobs,      // what queues have been asked to do
+    limits,    // sequences, budgets and rate limits
+};
+
+struct Row {
+    std::string key;
+    std::string value;     // empty when `foreign`: our formats are never empty
+    bool foreign = false;  // the stored value was not a string
+
+    /// What is kept of it when it is set aside.
+    [[nodiscard]] std::string_view text() const {
+        return value.empty() ? std::string_view("?") : std::string_view(value);
+    }
+};
+
+enum class Access : std::uint8_t { read, write };
+enum class Durability : std::uint8_t { relaxed, strict };
+
+/// One transaction. Writes do not wait: a failing one aborts the whole and shows at commit(). Reads
+/// fail with store_failed once it has aborted. Destroying it before commit() aborts it.
+class Transaction {
+  public:
+    virtual ~Transaction() = default;
+    virtual Async<std::optional<Row>> get(Store store, std::string_view key) = 0;
+    /// The first `limit` rows, in order of key, whose key begins with `prefix` and is not before
+    /// `from` (empty, or beginning with `prefix`).
+    virtual Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
+                                         std::string_view from) = 0;
+    Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit) {
+        return list(store, prefix, limit, "");
+    }
+    /// All of them.
+    Async<std::vector<Row>> list(Store store, std::string_view prefix) {
+        return list(store, prefix, rows_max);
+    }
+    static constexpr std::uint32_t rows_max = UINT32_MAX;
+    virtual void put(Store store, std::string_view key, std::string_view value) = 0;
+    virtual void remove(Store store, std::string_view key) = 0;
+    /// All rows from the key `first` to the key `last`, both included.
+    virtual void remove_range(Store store, std::string_view first, std::string_view last) = 0;
+
+    /// Claims: at most one holder per subject, enforced by a unique index, so that a commit can be
+    /// fenced without waiting for a read (which a page that is being hidden cannot do).
+    virtual Async<std::optional<std::string>> holder(std::string_view subject) = 0;
+    /// Records `holder` as the subject's. Aborts the transaction with `fenced` when another holds
+    /// it.
+    virtual void claim(std::string_view subject, std::string_view holder) = 0;
+    virtual void release(std::string_view holder) = 0;
+
+    /// quota_exceeded, fenced, store_failed: nothing was written. unknown_commit: the connection
+    /// died before the outcome was told.
+    virtual Async<Unit> commit() = 0;
+};
+
+struct DatabaseEvent {
+    enum class Kind : std::uint8_t {
+        closed,   // the connection was dropped (site data cleared, or a newer version asked for it)
+        created,  // opening found no database and made one
+    };
+    Kind kind;
+    std::string data_loss;  // created: what the browser says of it ("none", "total"; Chromium only)
+};
+
+/// Linearizable, and reopened on demand after the browser dropped it.
+class Database {
+  public:
+    virtual ~Database() = default;
+    /// False when the platform has none, or refused to open it when the tab was opened.
+    [[nodiscard]] virtual bool available() const = 0;
+    /// Ready at once while the connection is open. store_failed when it cannot be (re)opened.
+    virtual Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+                                                      Durability durability) = 0;
+    /// Lets the connection go once the transactions under way have ended; begin() reopens.
+    virtual void close() = 0;
+    virtual Subscription on_event(std::function<void(const DatabaseEvent&)> callback) = 0;
+};
+
+// --- Web Locks ---------------------------------------------------------------------------------
+
+enum class LockMode : std::uint8_t { exclusive, shared };
+
+/// Aborts waiting requests. Copies share one signal.
+class AbortSignal {
+  public:
+    AbortSignal() : state_(std::make_shared<State>()) {}
+    void abort() const {
+        if (std::exchange(state_->aborted, true)) return;
+        for (const auto& callback : std::exchange(state_->callbacks, {})) callback();
+    }
+    [[nodiscard]] bool aborted() const noexcept { return state_->aborted; }
+    void on_abort(std::function<void()> callback) const {
+        state_->callbacks.push_back(std::move(callback));
+    }
+
+  private:
+    struct State {
+        bool aborted = false;
+        std::vector<std::function<void()>> callbacks;
+    };
+    std::shared_ptr<State> state_;
+};
+
+struct LockRequest {
+    std::string name;
+    LockMode mode = LockMode::exclusive;
+    bool if_available = false;
+    bool steal = false;
+    std::optional<AbortSignal> signal = std::nullopt;
+};
+
+/// Destroying it releases the lock.
+class HeldLock {
+  public:
+    virtual ~HeldLock() = default;
+    /// Called once if another context steals the lock.
+    virtual void on_lost(std::function<void()> callback) = 0;
+};
+
+struct LockInfo {
+    std::string name;
+    LockMode mode = LockMode::exclusive;
+    std::string client_id;
+};
+
+struct LockSnapshot {
+    std::vector<LockInfo> held;
+    std::vector<LockInfo> pending;
+};
+
+class Locks {
+  public:
+    virtual ~Locks() = default;
+    [[nodiscard]] virtual bool available() const = 0;
+    /// Nothing when `if_available` was asked for and the lock is taken. lock_lost: the signal
+    /// aborted.
+    virtual Async<std::unique_ptr<HeldLock>> request(LockRequest request) = 0;
+    virtual Async<LockSnapshot> query() = 0;
+};
+
+// --- BroadcastChannel, clock, randomness, lifecycle ---------------------------------------------
+
+/// Destroying it closes the channel.
+class Channel {
+  public:
+    virtual ~Channel() = default;
+    virtual void post(std::string_view message) = 0;
+    /// The same, of what can wait some milliseconds; at the latest before the next message. Lost if
+    /// the context ends before.
+    virtual void post_at_leisure(std::string_view message) { post(message); }
+    /// Messages of others, in the order each sender posted them. Anything but a string arrives as
+    /// "".
+    virtual void on_message(std::function<void(std::string_view)> callback) = 0;
+};
+
+class Clock {
+  public:
+    virtual ~Clock() = default;
+    /// Milliseconds since the Unix epoch. May jump.
+    [[nodiscard]] virtual double now_ms() const = 0;
+    /// Milliseconds since some moment of this context's own; never goes back, and may stand still
+    /// while the machine sleeps (High Resolution Time, W3C).
+    [[nodiscard]] virtual double monotonic_ms() const = 0;
+    /// At least `delay_ms`; a hidden tab's timers may run once a minute.
+    virtual Async<Unit> sleep(double delay_ms) = 0;
+    /// When so many microtasks have run, each queued by the one before it. `count`: 1 or more.
+    virtual Async<Unit> after_microtasks(int count) = 0;
+    /// When the running script has ended.
+    Async<Unit> end_of_turn() { return after_microtasks(1); }
+};
+
+class Random {
+  public:
+    virtual ~Random() = default;
+    virtual std::uint64_t bits() = 0;
+};
+
+enum class LifecycleEvent : std::uint8_t { hidden, visible, frozen, resumed, page_hide, page_show };
+
+class Lifecycle {
+  public:
+    virtual ~Lifecycle() = default;
+    /// True while nobody sees the page: its timers may run once a minute. Never in a worker.
+    [[nodiscard]] virtual bool hidden() const = 0;
+    /// True where a page that holds a Web Lock when it is left is not kept in the back/forward
+    /// cache, though its `pagehide` would let the lock go.
+    [[nodiscard]] virtual bool locks_bar_cache() const = 0;
+    virtual Subscription on_event(std::function<void(LifecycleEvent)> callback) = 0;
+};
+
+class World {
+  public:
+    virtual ~World() = default;
+    virtual Storage& storage() = 0;
+    virtual Database& database() = 0;
+    virtual Locks& locks() = 0;
+    /// Nothing where the platform has no BroadcastChannel.
+    virtual std::unique_ptr<Channel> channel(std::string_view name) = 0;
+    virtual Clock& clock() = 0;
+    virtual Random& random() = 0;
+    virtual Lifecycle& lifecycle() = 0;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,194 @@
+// LockTable: the locks of one namespace, over all tabs of an origin.
+//
+// It promises:
+//  - Exclusion: of the holders that have not been told that they lost the lock, an exclusive one is
+//    alone.
+//  - Safety even where exclusion fails (a frozen, hung or robbed holder that goes on): what is
+//    written through Held::begin() is written only while the holder's grant is the newest.
+//  - One outcome per request: granted, unavailable (if_available), timed_out, aborted, or an error.
+//    Nothing of a request that ended otherwise stays in any queue.
+//  - First come, first served over tabs, within the limits that docs/locks.md tells; a stream of
+//    shared holders does not starve an exclusive waiter.
+//
+// Web Locks API (W3C) where there is one; else a lease in IndexedDB (lease.hpp) that is as
+// safe for what is fenced; else the page alone, if the caller allows it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/common/counter.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+struct Grant;
+class Held;
+class LockQueue;
+
+struct LockOptions {
+    LockMode mode = LockMode::exclusive;
+    bool if_available = false;  // do not wait: a Held that is none
+    bool steal = false;         // take it from its holders; exclusive only
+    std::optional<AbortSignal> signal = std::nullopt;
+    std::optional<double> timeout_ms = std::nullopt;  // 0: timed_out unless the lock is free
+    /// The lock is lost after so long, also if its holder is frozen or hung. An agreement of all
+    /// who use the lock: what the holder or what a waiter passed counts, whichever is less.
+    std::optional<double> max_hold_ms = std::nullopt;
+    std::string label = {};                   // NOLINT(readability-redundant-member-init)
+    std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
+    /// Exclusive without a token, and without the transaction that one takes: for who fences what
+    /// it writes by itself. Held::begin() is unavailable.
+    bool unfenced = false;
+
+    /// Leaves of the time limit what is left once so much has passed.
+    void spend(double spent_ms) {
+        if (timeout_ms) timeout_ms = std::clamp(*timeout_ms - spent_ms, 0.0, *timeout_ms);
+    }
+};
+
+/// Writes under a lock's fence, whole or not at all: one IndexedDB transaction over the lock's
+/// epoch and Store::data, whose keys are "<store>/<key>". Await nothing but this between its calls.
+class FencedTransaction {
+  public:
+    FencedTransaction(std::shared_ptr<Grant> grant, std::unique_ptr<Transaction> transaction);
+    FencedTransaction(FencedTransaction&&) noexcept = default;
+    FencedTransaction& operator=(FencedTransaction&& other) noexcept {
+        std::swap(grant_, other.grant_);
+        std::swap(transaction_, other.transaction_);
+        return *this;
+    }
+    FencedTransaction(const FencedTransaction&) = delete;
+    FencedTransaction& operator=(const FencedTransaction&) = delete;
+    ~FencedTransaction();
+
+    Task<std::optional<std::string>> get(std::string store, std::string key);
+    /// In order of key, each without its store.
+    Task<std::vector<Row>> list(std::string store, std::string prefix);
+    void put(std::string_view store, std::string_view key, std::string_view value);
+    void remove(std::string_view store, std::string_view key);
+    /// A text beside the lock's epoch, for what is built on locks.
+    Task<std::optional<std::string>> note();
+    void set_note(std::string_view text);
+    /// What it writes through, for protocols that have stores of their own.
+    [[nodiscard]] Transaction& transaction() const { return *transaction_; }
+    /// lock_lost: told meanwhile that the lock is lost; else as Transaction::commit().
+    Task<void> commit();
+
+  private:
+    std::shared_ptr<Grant> grant_;
+    std::unique_ptr<Transaction> transaction_;
+};
+
+/// A lock that was granted. Destroying it releases the lock.
+class Held {
+  public:
+    Held() = default;
+    explicit Held(std::shared_ptr<Grant> grant) : grant_(std::move(grant)) {}
+    Held(Held&& other) noexcept : grant_(std::exchange(other.grant_, nullptr)) {}
+    Held& operator=(Held&& other) noexcept {
+        std::swap(grant_, other.grant_);
+        return *this;
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() { release(); }
+
+    /// False: it was not available.
+    explicit operator bool() const { return grant_ != nullptr; }
+    /// True until it is released or lost.
+    [[nodiscard]] bool held() const;
+    /// Rises with every exclusive grant of the name, for ever. Nothing of a shared grant.
+    [[nodiscard]] std::optional<std::int64_t> token() const;
+    [[nodiscard]] const std::shared_ptr<Grant>& grant() const { return grant_; }
+    /// Why it was lost: stolen, frozen, page-hidden, max-hold, fenced, closed; empty before.
+    [[nodiscard]] std::string_view loss() const;
+    /// Loses it where maxHold is over: in a turn that takes long, no timer has said so.
+    void look() const;
+    /// Called once if it is lost.
+    void on_lost(std::function<void(std::string_view reason)> callback) const;
+    /// Once the commits under way have ended. Nothing, if it is not held.
+    void release();
+    /// lock_lost: no longer held. fenced: a newer grant exists, and the lock is lost. unavailable:
+    /// a shared grant, or no IndexedDB.
+    Task<FencedTransaction> begin();
+    /// The same over stores of a protocol's own beside those, and as durable as it needs.
+    Task<FencedTransaction> begin(std::vector<Store> also, Durability durability);
+
+  private:
+    std::shared_ptr<Grant> grant_;
+};
+
+/// A request as LockTable::query() shows it.
+struct LockRequestInfo {
+    bool held = false;  // else it waits
+    LockMode mode = LockMode::exclusive;
+    std::string label;
+    double since_ms = 0;  // of the Unix epoch
+    std::string tab;      // an identifier
+};
+
+enum class Exclusion : std::uint8_t { web_locks, lease, page };
+
+class LockTable {
+  public:
+    /// `world` must outlive the table.
+    LockTable(World& world, std::string_view name_space, NoticeHandler on_notice);
+    ~LockTable();
+    LockTable(const LockTable&) = delete;
+    LockTable& operator=(const LockTable&) = delete;
+    LockTable(LockTable&&) = delete;
+    LockTable& operator=(LockTable&&) = delete;
+
+    [[nodiscard]] Exclusion exclusion() const;
+    /// Whether Held::begin() works: there is an IndexedDB.
+    [[nodiscard]] bool fenced() const;
+    /// This context, as query() names it.
+    [[nodiscard]] const std::string& tab() const;
+
+    Task<Held> acquire(std::string name, LockOptions options);
+    /// All of them, in one order for everybody, or none. The options hold for each; one time limit
+    /// for all.
+    Task<std::vector<Held>> acquire_all(std::vector<std::string> names, LockOptions options);
+
+    /// Held and waiting requests of all tabs, held ones first, then as they came. A frozen tab's
+    /// waiting requests are missing.
+    Task<std::vector<LockRequestInfo>> query(std::string name);
+    /// The names of all locks of the namespace that somebody holds or waits for: by the browser's
+    /// word where it has Web Locks, else by the leases.
+    Task<std::vector<std::string>> names();
+    /// A transaction under no lock, which is aborted when the page is being frozen; for what is
+    /// built on locks.
+    Task<std::unique_ptr<Transaction>> begin(std::vector<Store> scope, Access access,
+                                             Durability durability);
+    Task<bool> is_locked(std::string name);
+    Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
+                               std::optional<double> timeout_ms);
+    /// Calls the callbacks of on_ring() in all tabs, for what is built on locks.
+    void ring(std::string_view name, const std::string& about);
+    /// Called when it was rung, and about what; about nothing when it was taken or let go by
+    /// somebody who could still say so.
+    Subscription on_ring(std::string_view name, std::function<void(const std::string&)> callback);
+    /// Called when somebody took it, let it go or lost it, also by dying.
+    Subscription on_change(std::string_view name, std::function<void()> callback);
+
+    /// Releases everything; what waits fails with closed.
+    void close();
+    [[nodiscard]] bool closed() const;
+
+    /// How many hung holders this table has evicted.
+    [[nodiscard]] int rescues() const;
+    [[nodiscard]] bool idle();
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,69 @@
+// Single flight: of all callers of a key, in all tabs, that come while nobody has finished, one
+// runs and the others get its outcome.
+//
+// It promises:
+//  - Between the call and the return of enter(), if it returns an outcome, a run finished: no
+//    caller gets what was finished before it called, unless it allowed an age (`ttl_ms`).
+//  - At most one runs at a time, of those that can still settle: an outcome is kept only under the
+//    fence of the lock that its runner holds.
+//  - If the runner dies, hangs beyond max_hold_ms or loses the lock, another of the callers runs.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "tabacus/lock/lock.hpp"
+
+namespace tabacus {
+
+/// How a run ended. The text is the caller's: a value or an error.
+struct OnceOutcome {
+    bool succeeded = false;
+    std::string text;
+};
+
+/// One of the two: an outcome to use, or the lock under which to run and then to settle.
+struct OnceTurn {
+    std::optional<OnceOutcome> outcome;
+    Held held;
+};
+
+/// Which finished run will do. Since the Unix epoch, on the wall clock.
+struct OnceAge {
+    double ttl_ms = 0;  // a success not older than that
+    /// Any outcome of a run that finished later: the call was made then, though whoever made it may
+    /// have had to load what enters it. Nothing: it is made by entering.
+    double called_ms = std::numeric_limits<double>::infinity();
+};
+
+class Once {
+  public:
+    /// `world` and `table` must outlive it.
+    Once(World& world, LockTable& table) : world_(world), table_(table) {}
+
+    /// As LockTable::acquire() of an exclusive lock.
+    Task<OnceTurn> enter(std::string key, LockOptions options, OnceAge age);
+    /// Keeps the outcome for those who wait, and releases. Fails as Held::begin() and commit() do.
+    Task<void> settle(std::string key, Held held, OnceOutcome outcome);
+
+  private:
+    struct Finished {
+        std::int64_t flight = 0;  // the token of its run
+        double finished_ms = 0;
+        bool succeeded = false;
+    };
+    static std::optional<Finished> parse(std::string_view text);
+    /// What is recorded; its outcome too, if it will do.
+    struct Seen {
+        std::optional<Finished> finished;
+        std::optional<OnceOutcome> outcome;
+    };
+    Task<Seen> look(std::string key, OnceAge age);
+    Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age);
+
+    World& world_;
+    LockTable& table_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,44 @@
+// A counting semaphore over all tabs: `permits` locks, and a gate before them.
+//
+// It promises:
+//  - At most `permits` hold one, of those that agree on the number and have not been told that they
+//    lost it.
+//  - First come, first served over all tabs: only who has the gate waits for the permits, for all
+//    of them at once, and takes the first that comes free. Who would not wait takes one that nobody
+//    waits for.
+//  - What a permit's holder writes through Held::begin() is written only while it is that permit's
+//    newest. Who dies, freezes or exceeds max_hold_ms gives it back as a lock.
+//
+// The gate orders and protects nothing: who loses it goes on waiting. A tab that hangs while it has
+// the gate holds up those behind it until it is closed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tabacus/lock/lock.hpp"
+
+namespace tabacus {
+
+class Semaphore {
+  public:
+    /// `world` and `table` must outlive it.
+    Semaphore(World& world, LockTable& table) : world_(world), table_(table) {}
+
+    /// As LockTable::acquire() of an exclusive lock. `permits`: an agreement of all who use it,
+    /// from 1. Its token rises with every grant of the same permit.
+    Task<Held> acquire(std::string name, int permits, LockOptions options);
+
+  private:
+    struct Race;
+    Task<Held> take_available(const std::string& name, int permits, LockOptions options);
+    Task<Held> race(const std::string& name, int permits, LockOptions options);
+    Task<void> enter(std::shared_ptr<Race> race, std::string permit, LockOptions options);
+
+    World& world_;
+    LockTable& table_;
+    Scope scope_;
+};
+
+}  // namespace tabacus

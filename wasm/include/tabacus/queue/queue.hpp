@@ -1,0 +1,355 @@
+// Queue: jobs that any tab asks for, durably, and that `concurrency` workers do over all tabs.
+//
+// It promises:
+//  - A job that was accepted is there until it is settled: done, given up as a dead letter, or
+//    cancelled. It is deleted by the transaction that settles it, and never before.
+//  - Settled once: the claim on a job stands in the row of a slot, which only the holder of a lock
+//    (lock.hpp) writes. Each transaction of the holder finds that row as it left it, or does
+//    nothing; in one it settles a job, with all that the job enqueues after itself. A worker that
+//    lost its claim, and does not know, settles nothing.
+//  - At most `concurrency` claims at a time, of tabs that agree on the number and of workers that
+//    have not been told that they lost theirs.
+//  - at_most_once: the claim is on the disk before the job begins, and a job whose worker was lost
+//    is never begun again. Otherwise it is given back, and its lost workers are counted.
+//  - Order: a claim takes the first by priority and place of the kinds that the tab handles, but
+//    for those that wait for a time. A job that is asked for again under its key moves to the
+//    front.
+//
+// A worker takes `concurrency` numbered *slots*, each a lock "queue/<name>/<slot>": what a slot has
+// claimed is in one row, so that a claim moves no job, and a job given back has kept its place. One
+// transaction settles what is done and claims what comes next. While jobs are short a slot claims
+// several ahead, and gives back what it has not begun after `ahead_ms`, or when more is enqueued.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tabacus/common/counter.hpp"
+#include "tabacus/lock/lock.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+/// Priorities are from -priority_max to priority_max, larger ones first.
+constexpr int priority_max = 1000;
+/// How many kinds of jobs may be in a queue at a time: a claim reads one row of each.
+constexpr std::size_t kinds_max = 64;
+
+/// An agreement of all tabs.
+struct QueueOptions {
+    int concurrency = 1;
+    bool lifo = false;
+    int attempts = 3;               // of a job that fails; 0: for ever
+    double back_off_ms = 1'000;     // before the second attempt; then twice as long each
+    bool pause_on_failure = false;  // in place of backing off
+    std::int64_t limit = 0;         // jobs in the queue; 0: none
+    Durability durability = Durability::relaxed;
+};
+
+/// A value as a text, or, `by_value`, what the world puts into Store::data for the text.
+struct QueueValue {
+    std::string text;
+    bool by_value = false;
+    friend bool operator==(const QueueValue&, const QueueValue&) = default;
+};
+
+struct JobSpec {
+    // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
+    QueueValue payload = {};
+    std::string key = {};  // empty: none
+    std::string kind = {};
+    // NOLINTEND(readability-redundant-member-init)
+    int priority = 0;
+    bool optional = false;  // its failure is final, and no dead letter
+    bool at_most_once = false;
+    double delay_ms = 0;
+};
+
+struct JobReceipt {
+    std::string id;
+    bool joined = false;     // the job was there before, under its key
+    std::int64_t count = 0;  // jobs in the queue, this one among them
+};
+
+/// How a job, or one run of it, ended.
+struct JobOutcome {
+    enum class Kind : char { done = 's', failed = 'f', cancelled = 'x' };
+    Kind kind = Kind::done;
+    QueueValue value;           // of a failure: a text that tells it
+    std::vector<JobSpec> next;  // of a run: enqueued with its settlement
+};
+
+struct JobInfo {
+    enum class State : std::uint8_t { queued, delayed, running, dead };
+    std::string id;
+    std::string key;
+    std::string kind;
+    QueueValue payload;
+    int priority = 0;
+    bool optional = false;
+    bool at_most_once = false;
+    State state = State::queued;
+    int attempts = 0;  // that failed
+    int lost_workers = 0;
+    double enqueued_ms = 0;  // since the Unix epoch, as the next
+    double due_ms = 0;       // delayed: until when; dead: since when
+    std::string error;       // of the last attempt
+    std::string tab;         // running: where
+};
+
+/// What became of jobs, in any tab.
+struct QueueEvent {
+    enum class Kind : char {
+        queued = 'q',     // id, key, kind of each
+        running = 'r',    // id, key, kind, attempt of each that a slot has claimed; and the slot
+        progress = 'p',   // id, fraction, note
+        done = 'd',       // id, key, kind of each
+        failed = 'f',     // id, key, kind, error, "dead" or "again" or "dropped" of each
+        returned = 'b',   // id, key, kind of each: not claimed any more
+        cancelled = 'x',  // id, key, kind of each; none: all
+        paused = 'z',     // "user" or "failure"
+        resumed = 'c',
+        changed = 'm',  // anything else
+    };
+    Kind kind = Kind::changed;
+    std::string tab;                       // whose doing
+    std::int64_t version = 0;              // rises with every change of the queue
+    std::int64_t count = 0;                // jobs in the queue then
+    std::vector<std::string> fields = {};  // NOLINT(readability-redundant-member-init)
+};
+
+/// Jobs, by id, and how each ended.
+using JobOutcomes = std::vector<std::pair<std::string, JobOutcome>>;
+
+/// Whom a queue tells in its tab. None may be called inside a call of the queue's.
+struct QueueCallbacks {
+    /// A job to do: finish() tells how it ended, with this number.
+    std::function<void(int run, const JobInfo& job)> run;
+    /// The claim on it is lost; what it finishes with is of no interest.
+    std::function<void(int run, std::string_view reason)> lost;
+    /// Jobs that were enqueued here, or joined, are settled.
+    std::function<void(const JobOutcomes& outcomes)> settled;
+    std::function<void(const QueueEvent& event)> event;
+};
+
+class Queue;
+
+/// All queues of a namespace in one tab.
+class Queues {
+  public:
+    /// `world` must outlive them.
+    Queues(World& world, std::string_view name_space, NoticeHandler on_notice);
+    ~Queues();
+    Queues(const Queues&) = delete;
+    Queues& operator=(const Queues&) = delete;
+    Queues(Queues&&) = delete;
+    Queues& operator=(Queues&&) = delete;
+
+    /// False: there is no IndexedDB, and no queue works.
+    [[nodiscard]] bool available() const;
+    [[nodiscard]] LockTable& locks() const;
+    /// The name of this tab in events.
+    [[nodiscard]] const std::string& tab() const;
+    /// The queue of that name, for as long as this lives; made with these options and callbacks the
+    /// first time.
+    Queue& queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks);
+    /// The browser is online again: queues that a failure has paused go on.
+    void online();
+    /// Loses all claims. What is asked for after it fails with closed.
+    void close();
+
+  private:
+    friend class Queue;
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+struct Job;
+struct QueueChanges;
+struct QueueRows;
+struct SlotRow;
+
+class Queue {
+  public:
+    Queue(Queues::Parts& parts, std::string name, QueueOptions options, QueueCallbacks callbacks);
+    ~Queue();
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+    Queue(Queue&&) = delete;
+    Queue& operator=(Queue&&) = delete;
+
+    /// Accepted when this returns. unavailable: the queue is full (options.limit) or has too many
+    /// kinds; else what the store says. What is asked for in one turn shares a transaction, and is
+    /// refused one by one.
+    Task<JobReceipt> enqueue(JobSpec spec);
+
+    /// Takes part in the work on jobs of these kinds, in place of those before.
+    void handle(std::vector<std::string> kinds);
+    void handle_all();
+    /// The runs under way go on to their end.
+    void stop();
+    /// The runs under way are lost. Returns when what had ended is settled, and all else is given
+    /// back.
+    Task<void> leave();
+    void finish(int run, JobOutcome outcome);
+    /// Tells all tabs.
+    void progress(int run, double fraction, std::string_view note);
+
+    /// Running jobs go on; no further one begins, in any tab.
+    Task<void> pause();
+    Task<void> resume();
+    /// False: no job has that key. A running one's worker is told that it lost its claim.
+    Task<bool> cancel(std::string key);
+    /// All jobs but dead letters. Returns how many.
+    Task<std::int64_t> clear();
+    /// Jobs in the queue, as this tab last heard.
+    [[nodiscard]] std::int64_t count() const { return count_; }
+    /// The same from the store.
+    Task<std::int64_t> read_count();
+    /// In the order in which they will run, running ones first. What a slot has claimed runs one
+    /// after another: all but its first are queued.
+    Task<std::vector<JobInfo>> jobs();
+    /// Running ones only.
+    Task<std::vector<JobInfo>> running();
+    Task<std::vector<JobInfo>> dead_letters();
+    /// A dead letter becomes a job at the front. False: there is none of that id.
+    Task<bool> retry(std::string id);
+    Task<bool> discard(std::string id);
+    /// Until nothing is queued or running.
+    Task<void> idle();
+    [[nodiscard]] bool paused() const { return paused_; }
+
+    // For Queues.
+    void heard(const QueueEvent& event);
+    void wake_up();
+    void online();
+    void close();
+
+  private:
+    struct Request;
+    struct Run;
+    struct Worker;
+    struct Finished;
+    struct ClaimedRow;
+    struct Claim;
+    struct Expected;
+    using Changes = QueueChanges;
+
+    // Asking, and what is heard of it (queue.cpp).
+    Task<void> flush();
+    Task<void> commit(std::vector<std::shared_ptr<Request>> batch);
+    Task<void> write(const std::vector<std::shared_ptr<Request>>& batch);
+    void expect(const std::string& id);
+    void deliver(JobOutcomes outcomes);
+    void doubt(const Changes& changes);
+    Task<std::vector<std::string>> undoubted(Transaction& transaction, std::string born);
+    Task<void> collect();
+    static Task<JobOutcome> take_outcome(Transaction& transaction, Row row);
+    Task<bool> collect_some();
+    void watch();
+    Task<void> patrol();
+    Task<void> look();
+    void lose_foreign(const std::string& born);
+    void note(std::int64_t version, std::int64_t count);
+    void be_idle();
+    void tell(Changes& changes);
+
+    // Control (control.cpp).
+    using Change = std::function<Task<std::int64_t>(QueueRows& rows)>;
+    Task<std::int64_t> change(Change apply);
+    Task<std::int64_t> change_once(const Change& apply);
+    Task<std::vector<JobInfo>> list(bool all);
+    Task<std::vector<JobInfo>> list_dead();
+    Task<std::int64_t> read_head();
+
+    // Work (work.cpp).
+    [[nodiscard]] bool working() const { return handling_ && !closed_; }
+    [[nodiscard]] bool handles(const std::string& kind) const;
+    void start();
+    void stir();
+    Task<void> stir_at(double due_ms);
+    Task<void> work(int slot);
+    void free_worker(int slot);
+    Task<Held> take_slot(int slot);
+    void lose(Run& run, std::string_view reason);
+    Task<void> leave_word(int slot, std::string word);
+    Task<std::string> read_word(int slot);
+    Task<void> rescue(int slot);
+    Task<void> serve(Claim& claim);
+    Task<void> settle_and_claim(Claim& claim, bool claiming);
+    struct Turn;
+    Task<bool> overcome(Claim& claim, Turn& turn, Error error, int& tried);
+    static bool narrow(Claim& claim);
+    static void settle_next(Claim& claim);
+    Task<bool> was_committed(Claim& claim, std::string turn);
+    Task<std::string> read_slot(Claim& claim);
+
+    // A turn (turn.cpp).
+    Task<void> take_turn(Claim& claim, bool claiming, std::string word, Turn& turn);
+    Task<bool> act(Transaction& transaction, Claim& claim, bool claiming, std::string word,
+                   Turn& turn);
+    static std::optional<SlotRow> own_row(const QueueRows& rows, const Claim& claim,
+                                          const std::vector<Row>& slots);
+    static Task<void> recover(QueueRows& rows, const SlotRow& former, bool sparing);
+    static void sweep(QueueRows& rows, const std::vector<Row>& outcomes);
+    static Task<std::optional<Error>> settle(QueueRows& rows, Claim& claim, Turn& turn);
+    static Task<std::optional<Error>> end_job(QueueRows& rows, const Job& job,
+                                              const JobOutcome& outcome);
+    static void remove_finished(QueueRows& rows, const Claim& claim);
+    enum class Fate : std::uint8_t { returned, ended, runs, stays, gone };
+    static Task<std::vector<Fate>> look_anew(QueueRows& rows, Claim& claim,
+                                             std::vector<Fate> fates);
+    static std::vector<Fate> fates_of(const Claim& claim);
+    static void part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& fates,
+                     bool removed, Turn& turn);
+    Task<std::vector<std::pair<std::string, Row>>> first_rows(QueueRows& rows, std::size_t limit);
+    Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
+                      Turn& turn);
+    static void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Turn& turn);
+    static void hold_current(const Claim& claim, Turn& turn);
+
+    // Running (run.cpp).
+    Task<void> run_all(Claim& claim);
+    Task<void> be_late(std::weak_ptr<bool> late);
+    std::shared_ptr<Run> begin(const Job& job);
+    void end(const std::shared_ptr<Run>& run);
+
+    Queues::Parts& parts_;
+    std::string name_;
+    std::string key_;  // escaped
+    QueueOptions options_;
+    QueueCallbacks callbacks_;
+    std::int64_t version_ = 0;  // of what is known, as QueueEvent::version
+    std::int64_t count_ = 0;
+    bool paused_ = false;
+    bool closed_ = false;
+
+    std::vector<std::shared_ptr<Request>> requests_;
+    bool flushing_ = false;
+    std::unique_ptr<Expected> expected_;
+    bool patrolling_ = false;
+    bool collecting_ = false;
+    bool collect_again_ = false;
+    std::vector<Completer<Unit>> idle_;
+
+    bool handling_ = false;
+    bool all_kinds_ = false;
+    std::vector<std::string> kinds_;
+    AbortSignal stopped_;
+    std::vector<int> slots_;              // that have a worker here
+    std::vector<Completer<Unit>> left_;   // who waits until there is none
+    std::vector<Completer<Unit>> bells_;  // of workers that have found nothing to do
+    std::uint64_t stirs_ = 1;             // how often there may have been something
+    std::optional<double> stir_at_ms_;
+    std::optional<double> searched_ms_;  // when it last listed all, whatever the head says
+    std::vector<std::shared_ptr<Run>> runs_;
+    int last_run_ = 0;
+};
+
+}  // namespace tabacus

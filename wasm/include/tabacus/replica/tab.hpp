@@ -1,0 +1,59 @@
+// Tab: what one namespace offers in one context (a page, a worker). The other ways to count are the
+// Catalogue's (catalogue.hpp), which a page need not load.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tabacus/common/counter.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+/// The longest name of a namespace or counter, in UTF-16 code units. Room for any identifier a
+/// person would write; an escaped key stays far below what storage and lock managers accept.
+constexpr int name_units_max = 128;
+
+/// What this context has. Each is one of the words that the public API shows.
+struct Capabilities {
+    std::string_view store;       // indexeddb, localstorage, memory
+    std::string_view exclusion;   // web-locks, lease, none
+    std::string_view durability;  // the best there is: strict, relaxed, memory
+    bool mirror = false;          // totals are mirrored in localStorage against a lost database
+    bool channel = false;         // news travels by BroadcastChannel
+};
+
+class Replica;
+class ReplicatedCounter;
+
+class Tab {
+  public:
+    /// `world` must outlive the tab. Names are validated by the caller (js/), being strings there.
+    Tab(World& world, std::string name_space, NoticeHandler on_notice);
+    ~Tab();
+    Tab(const Tab&) = delete;
+    Tab& operator=(const Tab&) = delete;
+    Tab(Tab&&) = delete;
+    Tab& operator=(Tab&&) = delete;
+
+    /// Finds out what the platform has. Call it once, before counter().
+    Task<void> open();
+    /// Commits what is pending, then lets locks, channel and database go. Waits for the commit.
+    Task<void> close();
+
+    [[nodiscard]] Capabilities capabilities() const;
+
+    /// The counter of that name: the same object for the same arguments.
+    ReplicatedCounter& replicated(std::string_view name, Durability durability);
+
+    /// True when no work of the tab is under way.
+    [[nodiscard]] bool idle();
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tabacus/threads/shared_segment.hpp"
+#include "tabacus/sync/arena.hpp"
+#include "tabacus/sync/storage_table.hpp"
+
+namespace tabacus {
+
+/// The storage that the threads of a page share, for C++ threads: the same items as
+/// `shared.storage()` in JavaScript, and as localStorage where the page has one.
+///
+/// What is set here every thread reads at once; the page writes it to localStorage when its event
+/// loop turns, in the order in which it was set. Texts are UTF-16, lone surrogates and all.
+///
+/// One thread at a time may use an object; each thread can have its own.
+class SharedStorage {
+  public:
+    /// Blocks until the page has made the storage: its main thread must run.
+    ///
+    /// @throws std::system_error as room_of() does
+    explicit SharedStorage(sync::Arena& arena)
+        : SharedStorage(room_of<sync::StorageTable>(arena, arena.storage_door), arena.take_id()) {}
+
+    /// @param self who no other user of that storage is
+    SharedStorage(sync::StorageTable& table, sync::Owner self) : table_(table), self_(self) {
+        inside([&] {
+            table_.listen();
+            heard_ = table_.head().news.load();
+            return true;
+        });
+    }
+
+    [[nodiscard]] std::optional<std::u16string> get(std::u16string_view key) {
+        return inside([&]() -> std::optional<std::u16string> {
+            const sync::Ref name = table_.make_text(key);
+            if (name == 0) return std::nullopt;  // longer than any that is there
+            const sync::Ref item = table_.find(name);
+            table_.give_text(name);
+            if (item == 0) return std::nullopt;
+            return read(table_.at<sync::StorageItem>(item)->value);
+        });
+    }
+
+    /// False if it does not fit: then the old value stays.
+    bool set(std::u16string_view key, std::u16string_view value) {
+        return inside([&] {
+            const sync::Ref name = table_.make_text(key);
+            if (name == 0) return false;
+            if (const sync::Ref text = table_.make_text(value)) {
+                return table_.set(self_, name, text) != sync::Stored::full;
+            }
+            table_.give_text(name);
+            return false;
+        });
+    }
+
+    /// Whether there was such an item.
+    bool remove(std::u16string_view key) {
+        return inside([&] {
+            const sync::Ref name = table_.make_text(key);
+            return name != 0 && table_.remove(self_, name) == sync::Stored::changed;
+        });
+    }
+
+    void clear() {
+        inside([&] { return table_.clear(self_); });
+    }
+
+    struct Item {
+        std::u16string key;
+        std::u16string value;
+        bool operator==(const Item&) const = default;
+    };
+
+    /// All items at one moment, in the order in which their keys came.
+    [[nodiscard]] std::vector<Item> items() {
+        return inside([&] {
+            std::vector<Item> all;
+            for (sync::Ref at = table_.first(); at != 0;) {
+                const auto& item = *table_.at<sync::StorageItem>(at);
+                all.push_back({read(item.key), read(item.value)});
+                at = item.next;
+            }
+            return all;
+        });
+    }
+
+    /// What another thread, or another tab, has changed, as a StorageEvent tells it. Without a key
+    /// after a clear(), and where changes were missed: then anything may have changed.
+    struct Change {
+        std::optional<std::u16string> key;
+        std::optional<std::u16string> old_value;
+        std::optional<std::u16string> new_value;
+        bool operator==(const Change&) const = default;
+    };
+
+    /// The next one after those that this object has told, since it was made. nullopt if there is
+    /// none for that long.
+    std::optional<Change> next_change(std::chrono::nanoseconds patience) {
+        using Clock = std::chrono::steady_clock;
+        const auto deadline = Clock::now() + patience;
+        for (;;) {
+            if (auto change = inside([&] { return told(); })) return change;
+            const auto rest = std::chrono::nanoseconds(deadline - Clock::now()).count();
+            if (rest <= 0) return std::nullopt;
+            sync::PlatformParker::park(table_.head().news, heard_, rest);
+        }
+    }
+
+  private:
+    std::optional<Change> told() {
+        while (heard_ != table_.head().news) {
+            const sync::Ref known = table_.change(++heard_);
+            if (known == 0) {
+                heard_ = table_.head().news;
+                return Change{};
+            }
+            const auto& change = *table_.at<sync::StorageChange>(known);
+            if (change.writer == self_) continue;
+            return Change{read_if(change.key), read_if(change.old_value),
+                          read_if(change.new_value)};
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<std::u16string> read_if(sync::Ref text) {
+        return text == 0 ? std::nullopt : std::optional(read(text));
+    }
+
+    [[nodiscard]] std::u16string read(sync::Ref text) {
+        std::u16string whole;
+        whole.reserve(table_.units_of(text));
+        table_.pieces(text, [&whole](const char16_t* units, std::size_t count, std::size_t) {
+            whole.append(units, count);
+            return true;
+        });
+        return whole;
+    }
+
+    template <class Work>
+    std::invoke_result_t<Work> inside(Work work) {
+        table_.enter(self_, true);
+        auto result = work();
+        table_.leave(self_);
+        return result;
+    }
+
+    sync::StorageTable& table_;
+    sync::Owner self_;
+    std::uint32_t heard_ = 0;
+};
+
+}  // namespace tabacus

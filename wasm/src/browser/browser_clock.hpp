@@ -1,0 +1,36 @@
+// The clock and the source of randomness, through js/host/clock.js.
+#pragma once
+
+#include "browser/core/operations.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus::browser {
+
+class BrowserClock final : public Clock {
+  public:
+    explicit BrowserClock(Operations& operations) : operations_(operations) {}
+
+    [[nodiscard]] double now_ms() const override { return call(Call::clock_now, {}); }
+    [[nodiscard]] double monotonic_ms() const override { return call(Call::clock_monotonic, {}); }
+    Async<Unit> sleep(double delay_ms) override {
+        return operations_.ask<Unit>(Call::clock_sleep, {.number = delay_ms}, read_unit);
+    }
+    Async<Unit> after_microtasks(int count) override {
+        return operations_.ask<Unit>(Call::clock_after_microtasks,
+                                     {.number = static_cast<double>(count)}, read_unit);
+    }
+
+  private:
+    Operations& operations_;
+};
+
+class BrowserRandom final : public Random {
+  public:
+    /// A JavaScript number holds 32 random bits exactly, and not 64.
+    std::uint64_t bits() override {
+        const auto high = static_cast<std::uint64_t>(call(Call::clock_random32, {}));
+        return high << 32 | static_cast<std::uint64_t>(call(Call::clock_random32, {}));
+    }
+};
+
+}  // namespace tabacus::browser

@@ -1,0 +1,34 @@
+// IndexedDB, through js/host/database.js, which owns the connection.
+#pragma once
+
+#include "browser/core/operations.hpp"
+#include "protocol/common/listeners.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus::browser {
+
+class BrowserDatabase final : public Database {
+  public:
+    explicit BrowserDatabase(Operations& operations) : operations_(operations) {}
+
+    [[nodiscard]] bool available() const override {
+        return call(Call::database_available, {}) != 0;
+    }
+    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+                                              Durability durability) override;
+    void close() override { call(Call::database_close, {}); }
+    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
+        return listeners_.add(std::move(callback));
+    }
+
+    /// An event that comes before anybody listens waits for the next begin(): the one that made the
+    /// database comes while the tab is being opened.
+    void happened(DatabaseEvent event);
+
+  private:
+    Operations& operations_;
+    Listeners<DatabaseEvent> listeners_;
+    std::optional<DatabaseEvent> unheard_;
+};
+
+}  // namespace tabacus::browser

@@ -1,0 +1,78 @@
+#include "browser/browser_locks.hpp"
+
+#include <algorithm>
+
+namespace tabacus::browser {
+
+struct BrowserLocks::Held final : HeldLock {
+    Held(int request, std::shared_ptr<std::vector<Held*>> all_held)
+        : id(request), all(std::move(all_held)) {
+        all->push_back(this);
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    Held(Held&&) = delete;
+    Held& operator=(Held&&) = delete;
+    ~Held() override {
+        std::erase(*all, this);
+        call(Call::locks_release, {.object = id});
+    }
+    void on_lost(std::function<void()> callback) override { when_lost = std::move(callback); }
+
+    int id;
+    std::shared_ptr<std::vector<Held*>> all;
+    std::function<void()> when_lost;
+};
+
+namespace {
+
+/// A lock manager's snapshot comes as held, name, exclusive, client id, …; null is for no.
+LockSnapshot read_snapshot(Texts& answer) {
+    LockSnapshot snapshot;
+    for (std::size_t i = 0; i + 3 < answer.size(); i += 4) {
+        auto& list = answer[i] ? snapshot.held : snapshot.pending;
+        list.push_back({std::move(answer[i + 1]).value_or(""),
+                        answer[i + 2] ? LockMode::exclusive : LockMode::shared,
+                        std::move(answer[i + 3]).value_or("")});
+    }
+    return snapshot;
+}
+
+}  // namespace
+
+Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
+    const int id = operations_.last() + 1;
+    // A text in the answer: an available lock was asked for in vain. A grant has none, as others
+    // have waited for it.
+    const auto wrap = [id, held = held_](const Texts& answer) -> std::unique_ptr<HeldLock> {
+        if (!answer.empty()) return nullptr;
+        return std::make_unique<Held>(id, held);
+    };
+    const int bits = (request.mode == LockMode::exclusive ? 1 : 0) |
+                     (request.if_available ? 2 : 0) | (request.steal ? 4 : 0);
+    auto granted = operations_.ask<std::unique_ptr<HeldLock>>(
+        Call::locks_request, {.number = static_cast<double>(bits), .first = request.name}, wrap);
+    if (request.signal) {
+        const auto abort = [id] { call(Call::locks_abort, {.object = id}); };
+        if (request.signal->aborted()) {
+            abort();
+        } else {
+            request.signal->on_abort(abort);
+        }
+    }
+    return granted;
+}
+
+Async<LockSnapshot> BrowserLocks::query() {
+    return operations_.ask<LockSnapshot>(Call::locks_query, {}, read_snapshot);
+}
+
+void BrowserLocks::lost(int id) const {
+    const auto found = std::find_if(held_->begin(), held_->end(),
+                                    [id](const Held* held) { return held->id == id; });
+    if (found == held_->end()) return;
+    const auto callback = std::exchange((*found)->when_lost, nullptr);
+    if (callback) callback();
+}
+
+}  // namespace tabacus::browser

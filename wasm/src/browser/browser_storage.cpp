@@ -1,0 +1,14 @@
+#include "browser/browser_storage.hpp"
+
+namespace tabacus::browser {
+
+Async<std::vector<std::string>> BrowserStorage::keys(std::string_view prefix) {
+    const auto read = [](Texts& answer) {
+        std::vector<std::string> keys;
+        for (auto& key : answer) keys.push_back(std::move(key).value_or(""));
+        return keys;
+    };
+    return operations_.ask<std::vector<std::string>>(Call::storage_keys, {.first = prefix}, read);
+}
+
+}  // namespace tabacus::browser

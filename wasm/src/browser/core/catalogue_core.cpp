@@ -1,0 +1,58 @@
+#include "browser/core/catalogue_core.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "protocol/common/concat.hpp"
+
+namespace tabacus::browser {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::optional<double> StrategyTimes::*>, 6> times{{
+    {"delay", &StrategyTimes::delay},
+    {"backOff", &StrategyTimes::back_off},
+    {"forceAfter", &StrategyTimes::force_after},
+    {"foldAfter", &StrategyTimes::fold_after},
+    {"threshold", &StrategyTimes::threshold},
+    {"interval", &StrategyTimes::interval},
+}};
+
+CounterOptions options_from(const Texts& words, bool strict) {
+    CounterOptions options{strategy_named(words[1].value_or("")).value_or(Strategy::naive),
+                           strict ? Durability::strict : Durability::relaxed,
+                           {}};
+    for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
+        const auto name = words[i].value_or("");
+        const auto text = words[i + 1].value_or("");
+        std::int64_t ms = 0;
+        std::from_chars(text.data(), text.data() + text.size(), ms);
+        for (const auto& [known, member] : times) {
+            if (known == name) options.times.*member = static_cast<double>(ms);
+        }
+    }
+    return options;
+}
+
+}  // namespace
+
+CatalogueCore::CatalogueCore(const std::string& name_space)
+    : catalogue_(world_, name_space, notify) {}
+
+void CatalogueCore::close(PromiseId promise) { settle(scope_, catalogue_.close(), promise); }
+
+CounterCore* CatalogueCore::counter(const Texts& words, bool strict, PromiseId promise) {
+    const auto options = options_from(words, strict);
+    if (const auto what = catalogue_.missing(options.strategy); !what.empty()) {
+        Reject{promise}(
+            code_name(ErrorCode::unavailable),
+            concat({"the strategy ", strategy_name(options.strategy), " needs ", what}));
+        return nullptr;
+    }
+    auto& counter = catalogue_.counter(words[0].value_or(""), options);
+    counters_.push_back(std::make_unique<CounterCore>(scope_, counter));
+    return counters_.back().get();
+}
+
+}  // namespace tabacus::browser

@@ -1,0 +1,56 @@
+// What JavaScript holds of limits: sequences, budgets and rate limits on the World of this context.
+// Failures end here, as a code and a message.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "browser/core/counter_core.hpp"
+#include "browser/browser_world.hpp"
+#include "protocol/common/store_watch.hpp"
+#include "tabacus/replica/counter_transfer.hpp"
+#include "tabacus/limit/limits.hpp"
+
+namespace tabacus::browser {
+
+class LimitsCore {
+  public:
+    explicit LimitsCore(const std::string& name_space)
+        : limits_(world_, name_space, notify),
+          transfer_(world_, name_space),
+          watch_(world_, Names(name_space), notify) {
+        watch_.start();
+    }
+
+    Limits& limits() { return limits_; }
+    void close(PromiseId promise) {
+        watch_.stop();
+        settle(scope_, limits_.close(), promise);
+    }
+    /// Resolves with the first of them.
+    void reserve(Sequence& sequence, double count, PromiseId promise);
+    /// Resolves with 1 or 0.
+    void take(Budget& budget, double n, PromiseId promise);
+    void give(Budget& budget, double n, PromiseId promise);
+    void look(Budget& budget, PromiseId promise) { settle(scope_, budget.look(), promise); }
+    /// Of no limit in time: timeout_ms < 0.
+    void pass(RateLimit& rate, double timeout_ms, int request, PromiseId promise);
+    void try_pass(RateLimit& rate, PromiseId promise);
+    void abort(int request);
+    /// Resolves with node and record in turn.
+    void state(const std::string& counter, PromiseId promise);
+    /// `texts`: the counter, then node and record in turn.
+    void merge(const Texts& texts, PromiseId promise);
+
+    BrowserWorld& world() { return world_; }
+
+  private:
+    BrowserWorld world_;
+    Limits limits_;
+    CounterTransfer transfer_;
+    StoreWatch watch_;
+    std::map<int, AbortSignal> requests_;
+    Scope scope_;
+};
+
+}  // namespace tabacus::browser

@@ -1,0 +1,47 @@
+#include "browser/core/operations.hpp"
+
+#include <algorithm>
+
+#include "tabacus/common/error.hpp"
+
+namespace tabacus::browser {
+
+namespace {
+
+/// The codes that the host may report.
+ErrorCode code_named(std::string_view name) {
+    for (const auto code : {ErrorCode::unavailable, ErrorCode::quota_exceeded, ErrorCode::fenced,
+                            ErrorCode::unknown_commit, ErrorCode::lock_lost}) {
+        if (code_name(code) == name) return code;
+    }
+    return ErrorCode::store_failed;
+}
+
+}  // namespace
+
+int Operations::add(const detail::OperationHolder& asked, Answer answer) {
+    under_way_.push_back({++last_, answer, asked});
+    return last_;
+}
+
+std::optional<Operations::UnderWay> Operations::take(int number) {
+    const auto found =
+        std::find_if(under_way_.begin(), under_way_.end(),
+                     [number](const UnderWay& other) { return other.number == number; });
+    if (found == under_way_.end()) return std::nullopt;
+    UnderWay taken = std::move(*found);
+    under_way_.erase(found);  // first: what settling resumes may ask for more
+    return taken;
+}
+
+void Operations::settled(int operation, Texts answer) {
+    if (const auto it = take(operation)) it->answer(it->asked.operation(), answer);
+}
+
+void Operations::failed(int operation, const Texts& report) {
+    const auto it = take(operation);
+    if (!it) return;
+    it->asked->fail(failure_of(Error(code_named(report[0].value_or("")), report[1].value_or(""))));
+}
+
+}  // namespace tabacus::browser

@@ -1,0 +1,67 @@
+// Operations that the host has under way, each an Async that waits for one answer.
+//
+// The host answers by calling back with the operation's number, and the waiting protocol goes on
+// inside that call: an IndexedDB transaction is active only while its request's event is dispatched
+// (Indexed Database API 3.0 §2.7.1), so a Promise in between would be a turn too late on old
+// engines. A host that knows the answer gives it within the call that asks.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "browser/bridge.hpp"
+#include "tabacus/common/task.hpp"
+
+namespace tabacus::browser {
+
+class Operations {
+  public:
+    /// Asks the host; `read` makes the result of its answer.
+    template <typename T, typename Read>
+    Async<T> ask(Call what, Words words, Read read) {
+        const detail::OperationHolder asked(std::make_unique<Asked<T, Read>>(std::move(read)));
+        words.operation = add(asked, [](detail::Operation& operation, Texts& answer) {
+            auto& self = static_cast<Asked<T, Read>&>(operation);
+            self.complete(self.read(answer));
+        });
+        call(what, words);
+        return Async<T>(asked);
+    }
+
+    /// The number of the last operation asked for.
+    [[nodiscard]] int last() const { return last_; }
+
+    void settled(int operation, Texts answer);
+    /// `report`: the code as the public API spells it, and a message.
+    void failed(int operation, const Texts& report);
+
+  private:
+    template <typename T, typename Read>
+    struct Asked final : detail::OperationOf<T> {
+        explicit Asked(Read reader) : read(std::move(reader)) {}
+        Read read;
+    };
+    using Answer = void (*)(detail::Operation& asked, Texts& answer);
+    struct UnderWay {
+        int number;
+        Answer answer;
+        detail::OperationHolder asked;
+    };
+
+    int add(const detail::OperationHolder& asked, Answer answer);
+    /// Nothing for a number that is not under way: an answer may come twice (an abort, and the
+    /// error behind it).
+    std::optional<UnderWay> take(int number);
+
+    std::list<UnderWay> under_way_;
+    int last_ = 0;
+};
+
+/// For operations whose answer is that they happened.
+inline Unit read_unit(const Texts&) { return {}; }
+
+/// For those that answer one text or null.
+inline Text read_text(Texts& answer) { return std::move(answer.front()); }
+
+}  // namespace tabacus::browser

@@ -1,0 +1,226 @@
+#include "counting_scenario.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tabacus/strategy/catalogue.hpp"
+#include "tabacus/replica/replicated.hpp"
+#include "tabacus/replica/tab.hpp"
+
+namespace tabacus::lab {
+namespace {
+
+constexpr std::string_view replicated = "replicated";
+
+class TabHost final : public CounterHost {
+  public:
+    TabHost(LabTab& world, Durability durability)
+        : tab_(world, "t", [](const Notice&) {}), durability_(durability) {}
+    Task<void> open() override { return tab_.open(); }
+    Task<void> close() override { return tab_.close(); }
+    Counter& counter() override { return tab_.replicated("c", durability_); }
+
+  private:
+    Tab tab_;
+    Durability durability_;
+};
+
+class CatalogueHost final : public CounterHost {
+  public:
+    CatalogueHost(LabTab& world, const CounterOptions& options)
+        : catalogue_(world, "t", [](const Notice&) {}),
+          counter_(&catalogue_.counter("c", options)) {}
+    Task<void> open() override { co_return; }
+    Task<void> close() override { return catalogue_.close(); }
+    Counter& counter() override { return *counter_; }
+
+  private:
+    Catalogue catalogue_;
+    Counter* counter_;
+};
+
+/// What the tabs did, as far as it outlives them.
+struct Books {
+    std::int64_t attempted = 0;
+    std::int64_t acknowledged = 0;
+    std::uint32_t refused = 0;
+};
+
+/// The program of one tab.
+class CountingPage {
+  public:
+    CountingPage(LabTab& world, const MakeHost& make, Books& books)
+        : world_(world), books_(books), host_(make(world)) {}
+
+    void count(const Counting& counting, double after_ms) {
+        scope_.spawn(live(counting, after_ms));
+    }
+    void read() { scope_.spawn(read_once()); }
+
+    bool done = false;
+    bool read_done = false;
+    std::int64_t value = 0;
+    std::string error;
+
+  private:
+    void tell(const std::string& text) {
+        world_.origin().notes().tell(world_.id(), Object::tab, [&] { return text; });
+    }
+
+    Task<void> live(Counting counting, double after_ms) {
+        co_await pause(after_ms);
+        co_await open();
+        for (std::uint32_t i = 0; i < counting.adds; ++i) {
+            ++books_.attempted;
+            tell("adds 1");
+            if (co_await succeeds(add_once())) ++pending_;
+            if (counting.flush_each) co_await flush_once();
+            co_await pause(counting.pause_ms);
+        }
+        if (!counting.flush_each) co_await flush_once();
+        done = true;
+        tell("has finished");
+    }
+    Task<void> pause(double pause_ms) {
+        if (pause_ms > 0) co_await world_.clock().sleep(pause_ms);
+    }
+    Task<void> open() {
+        if (!std::exchange(open_, true)) co_await host_->open();
+    }
+    Task<void> add_once() {
+        const auto value = co_await host_->counter().add(1);
+        tell("its add gave " + std::to_string(value));
+    }
+    Task<void> flush_once() {
+        if (!co_await succeeds(host_->counter().flush())) co_return;
+        books_.acknowledged += std::exchange(pending_, 0);
+        tell("has its adds acknowledged");
+    }
+    Task<void> read_once() {
+        co_await open();
+        value = co_await host_->counter().read();
+        read_done = true;
+    }
+    /// A refusal is an answer: what it was about may have happened, or not.
+    Task<bool> succeeds(Task<void> task) {
+        const auto outcome = co_await attempt(std::move(task));
+        if (outcome) co_return true;
+        ++books_.refused;
+        tell(std::string("is refused: ") + outcome.error().what());
+        co_return false;
+    }
+
+    LabTab& world_;
+    Books& books_;
+    std::unique_ptr<CounterHost> host_;
+    bool open_ = false;
+    std::int64_t pending_ = 0;  // added, not acknowledged
+    Scope scope_;               // last: what runs in it uses all of the above
+};
+
+class CountingPlay final : public Play {
+  public:
+    CountingPlay(MakeHost make, Counting counting) : make_(std::move(make)), counting_(counting) {}
+
+    void begin(Origin& origin) override {
+        for (std::uint32_t i = 0; i < counting_.tabs; ++i) {
+            auto& page = open(origin);
+            members_.back().tab->post(
+                [&page, counting = counting_, i] { page.count(counting, i * counting.pause_ms); });
+        }
+    }
+
+    [[nodiscard]] std::optional<std::uint64_t> state() const override {
+        // Multiples: what a step adds to them does not depend on how many there are.
+        return static_cast<std::uint64_t>(books_.attempted) * mixed(1) +
+               static_cast<std::uint64_t>(books_.acknowledged) * mixed(2) +
+               books_.refused * mixed(3);
+    }
+
+    std::string at_rest(Origin& origin) override {
+        bool all_live = true;
+        for (const auto& member : members_) {
+            all_live = all_live && member.tab->alive();
+            if (member.tab->alive() && !member.page->done) {
+                return "tab " + std::to_string(member.tab->id()) + " never finishes";
+            }
+        }
+        const bool exact = all_live && books_.refused == 0;
+        const auto min = counting_.may_lose ? 0 : exact ? books_.attempted : books_.acknowledged;
+        auto complaint = judge(origin, open(origin), min);
+        for (std::size_t i = 0; counting_.all_read && i < counting_.tabs; ++i) {
+            const auto& member = members_[i];
+            if (!complaint.empty() || !member.tab->alive()) continue;
+            complaint = judge(origin, *member.page, min);
+        }
+        return complaint;
+    }
+
+  private:
+    struct Member {
+        LabTab* tab;
+        CountingPage* page;
+    };
+    CountingPage& open(Origin& origin) {
+        auto& tab = origin.open_tab({.locks_bar_cache = counting_.locks_bar_cache});
+        auto& page = tab.run<CountingPage>(tab, make_, books_);
+        members_.push_back({&tab, &page});
+        return page;
+    }
+
+    std::string judge(Origin& origin, CountingPage& reader, std::int64_t min) const {
+        reader.read_done = false;
+        reader.read();
+        origin.run_until([&] { return reader.read_done; });
+        if (reader.value >= min && reader.value <= books_.attempted) return {};
+        const auto lost = reader.value < min;
+        return std::string(lost ? "an update is lost: " : "an update is counted twice: ") +
+               std::to_string(books_.attempted) + " were added, " +
+               std::to_string(books_.acknowledged) + " of them acknowledged, and the value is " +
+               std::to_string(reader.value);
+    }
+
+    MakeHost make_;
+    Counting counting_;
+    Books books_;
+    std::vector<Member> members_;
+};
+
+}  // namespace
+
+const std::vector<std::string_view>& counting_strategies() {
+    static const auto names = [] {
+        std::vector<std::string_view> all{replicated};
+        for (const auto strategy : all_strategies()) all.push_back(strategy_name(strategy));
+        return all;
+    }();
+    return names;
+}
+
+MakeHost hosts_of(std::string_view strategy, Durability durability) {
+    if (strategy == replicated) {
+        return [durability](LabTab& tab) { return std::make_unique<TabHost>(tab, durability); };
+    }
+    const auto found = strategy_named(strategy);
+    if (!found) return nullptr;
+    return [options = CounterOptions{*found, durability, {}}](LabTab& tab) {
+        return std::make_unique<CatalogueHost>(tab, options);
+    };
+}
+
+Guarantee guarantee_of(std::string_view strategy) {
+    Origin origin({});
+    const auto host = hosts_of(strategy)(origin.open_tab());
+    Scope scope;
+    scope.spawn(host->open());
+    origin.run();
+    return host->counter().guarantee();
+}
+
+std::function<std::unique_ptr<Play>()> counting(MakeHost make, Counting counting) {
+    return [make = std::move(make), counting] {
+        return std::make_unique<CountingPlay>(make, counting);
+    };
+}
+
+}  // namespace tabacus::lab

@@ -1,0 +1,86 @@
+// Chance: what a seed chooses at each step (sampling.hpp says how).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "lab/seeded_random.hpp"
+#include "sampling.hpp"
+
+namespace tabacus::lab {
+
+/// Both kinds of seed.
+class Chance {
+  public:
+    Chance(std::uint64_t seed, const Sampling& sampling)
+        : seed_(seed),
+          random_(seed),
+          by_priority_(seed % 2 == 0),
+          length_(std::max<std::uint64_t>(sampling.length, 1)) {
+        if (sampling.faults_max > 0) {
+            for (auto faults = random_.below(sampling.faults_max + 1); faults > 0; --faults) {
+                faults_at_.push_back(random_.below(static_cast<std::size_t>(length_)));
+            }
+        }
+        for (std::uint32_t i = 1; i < depth; ++i)
+            changes_at_.push_back(random_.below(static_cast<std::size_t>(length_)));
+    }
+
+    std::size_t choose(const std::vector<Choice>& choices, std::uint64_t step) {
+        // Faults are last.
+        std::size_t calm = choices.size();
+        while (calm > 0 && choices[calm - 1].fault) --calm;
+        if (calm < choices.size()) {
+            const auto due = std::find_if(faults_at_.begin(), faults_at_.end(),
+                                          [step](std::uint64_t at) { return at <= step; });
+            if (due != faults_at_.end()) {
+                faults_at_.erase(due);
+                return calm + random_.below(choices.size() - calm);
+            }
+        }
+        if (calm == 0) return choices.size();
+        // Who has the highest priority may look again and again for what only others can bring.
+        const bool late = step > 2 * length_;
+        return by_priority_ && !late ? highest(choices, calm, step) : walk(calm);
+    }
+
+  private:
+    static constexpr std::uint32_t depth = 4;
+
+    /// The last of the calm choices is often time, which passes rarely: else every timeout expires.
+    std::size_t walk(std::size_t calm) {
+        constexpr std::size_t patience = 8;
+        const auto index = random_.below(calm);
+        if (index + 1 < calm || random_.below(patience) == 0) return index;
+        return random_.below(calm);
+    }
+
+    std::size_t highest(const std::vector<Choice>& choices, std::size_t calm, std::uint64_t step) {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < calm; ++i) {
+            if (priority(choices[i].process) > priority(choices[best].process)) best = i;
+        }
+        if (std::find(changes_at_.begin(), changes_at_.end(), step) != changes_at_.end()) {
+            fallen_.push_back(choices[best].process);
+        }
+        return best;
+    }
+    [[nodiscard]] std::uint64_t priority(std::uint64_t process) const {
+        const auto fallen = std::find(fallen_.rbegin(), fallen_.rend(), process);
+        if (fallen != fallen_.rend()) {
+            return static_cast<std::uint64_t>(fallen - fallen_.rbegin());  // the latest is lowest
+        }
+        return SeededRandom(seed_ ^ process).bits() | std::uint64_t{1} << 63U;
+    }
+
+    std::uint64_t seed_;
+    SeededRandom random_;
+    bool by_priority_;
+    std::uint64_t length_;
+    std::vector<std::uint64_t> faults_at_;
+    std::vector<std::uint64_t> changes_at_;
+    std::vector<std::uint64_t> fallen_;  // in this order
+};
+
+}  // namespace tabacus::lab

@@ -1,0 +1,102 @@
+#include "visited_points.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lab/digest.hpp"
+
+namespace tabacus::lab {
+namespace {
+
+constexpr unsigned turn_bits = 5;  // later ones are nobody's, to be safe
+constexpr unsigned left_bits = 6;
+constexpr unsigned away_bits = 3;
+constexpr unsigned known_bits = turn_bits + left_bits;   // of what is known of a point
+constexpr unsigned other_bits = known_bits + away_bits;  // that are not of its number
+constexpr unsigned word_bits = 64;
+constexpr std::size_t buckets_min = std::size_t{1} << other_bits;  // a number's other bits fit
+constexpr std::uint64_t known_mask = (std::uint64_t{1} << known_bits) - 1;
+constexpr std::uint64_t turn_mask = (std::uint64_t{1} << turn_bits) - 1;
+constexpr std::uint32_t left_max = (1U << left_bits) - 2;  // with more nothing is covered
+
+/// What is known of a point: the most switches that were left, plus one; and by whose turns. Who
+/// had one less is covered by those.
+struct Known {
+    std::uint32_t most = 0;  // + 1; 0: nothing
+    std::uint64_t turns = 0;
+};
+
+constexpr Known known_in(std::uint64_t slot) {
+    return {static_cast<std::uint32_t>((slot & known_mask) >> turn_bits), slot & turn_mask};
+}
+
+constexpr std::uint64_t bit_of(std::uint64_t turn) {
+    return turn < turn_bits ? std::uint64_t{1} << turn : 0;
+}
+
+}  // namespace
+
+Explored::Explored(std::size_t slots_max)
+    : slots_max_(slots_max), bits_(other_bits), buckets_(buckets_min) {}
+
+bool Explored::covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const {
+    const auto place = find(mixed(point));
+    if (!place) return false;
+    const auto known = known_in(buckets_[place->bucket].slots.at(place->slot));
+    return known.most > left + 1 || (known.most == left + 1 && (known.turns & bit_of(turn)) != 0);
+}
+
+void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
+    const auto key = mixed(point);
+    auto place = find(key);
+    const auto is_new = [&] {
+        return !place || buckets_[place->bucket].slots.at(place->slot) == 0;
+    };
+    while (is_new() && (!place || size_ >= buckets_.size() * slots_each / 4 * 3)) {
+        if (!grow()) return;
+        place = find(key);
+    }
+    auto& slot = buckets_[place->bucket].slots.at(place->slot);
+    if (slot == 0) ++size_;
+    auto [most, turns] = known_in(slot);
+    const auto here = std::min(left, left_max) + 1;
+    if (here < most) return;
+    if (here > most) turns = 0;
+    slot = place->tag | std::uint64_t{here} << turn_bits | turns | bit_of(turn);
+}
+
+std::optional<Explored::Place> Explored::find(std::uint64_t key) const {
+    const auto own = static_cast<std::size_t>(key >> (word_bits - bits_));
+    const auto rest = key << bits_ >> bits_;
+    for (std::size_t away = 0; away < std::size_t{1} << away_bits; ++away) {
+        Place place{(own + away) & (buckets_.size() - 1), 0,
+                    rest << other_bits | Slot{away} << known_bits};
+        for (const auto& slots = buckets_[place.bucket].slots; place.slot < slots_each;
+             ++place.slot) {
+            const auto slot = slots.at(place.slot);
+            if (slot == 0 || (slot & ~known_mask) == place.tag) return place;
+        }
+    }
+    return std::nullopt;
+}
+
+bool Explored::grow() {
+    if (buckets_.size() * slots_each * 2 > slots_max_) return false;
+    const auto smaller = std::exchange(buckets_, std::vector<Bucket>(buckets_.size() * 2));
+    const auto bits = bits_++;
+    size_ = 0;
+    for (std::size_t bucket = 0; bucket < smaller.size(); ++bucket) {
+        for (const auto slot : smaller[bucket].slots) {
+            if (slot == 0) continue;
+            const auto away = slot >> known_bits & ((1U << away_bits) - 1);
+            const std::uint64_t own = (bucket - away) & (smaller.size() - 1);
+            const auto place = find(own << (word_bits - bits) | slot >> other_bits);
+            if (!place) continue;
+            buckets_[place->bucket].slots.at(place->slot) = place->tag | (slot & known_mask);
+            ++size_;
+        }
+    }
+    return true;
+}
+
+}  // namespace tabacus::lab

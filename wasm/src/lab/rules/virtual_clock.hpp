@@ -1,0 +1,94 @@
+// VirtualClock: time that passes only when the schedule says so.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lab/scheduler.hpp"
+
+namespace tabacus::lab {
+
+class VirtualClock {
+  public:
+    using Callback = Action;
+    struct Timer {
+        double due_ms;
+        TabId tab;
+        Callback callback;
+        std::uint32_t cause = 0;  // the step that started it
+        std::uint64_t id = 0;
+    };
+
+    explicit VirtualClock(Notes& notes) : notes_(&notes) {}
+
+    [[nodiscard]] double now_ms() const {
+        notes_->note(Object::now, 0, Touch::read);
+        notes_->saw([this] { return std::bit_cast<std::uint64_t>(now_ms_); });
+        return now_ms_;
+    }
+    void begin_step(std::uint32_t number) { step_ = number; }
+    void jump(double delta_ms) { now_ms_ += delta_ms; }
+
+    /// Returns what cancel() knows the timer by.
+    std::uint64_t start(TabId tab, double delay_ms, Callback callback) {
+        notes_->note(Object::now, 0, Touch::read);
+        notes_->note(Object::timers, 0, Touch::bump);
+        const auto id = ids_.next(tab);
+        timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_, id});
+        return id;
+    }
+    /// The same, rounded up to the next whole minute, as browsers do for tabs long hidden (HTML
+    /// §8.6: "optionally, wait a further implementation-defined length of time").
+    std::uint64_t start_throttled(TabId tab, double delay_ms, Callback callback) {
+        constexpr double minute_ms = 60'000;
+        const double due_ms = std::ceil((now_ms_ + delay_ms) / minute_ms) * minute_ms;
+        return start(tab, due_ms - now_ms_, std::move(callback));
+    }
+    /// Nothing, if it was due already.
+    void cancel(std::uint64_t id) {
+        notes_->note(Object::timers, 0, Touch::write);
+        std::erase_if(timers_, [id](const Timer& timer) { return timer.id == id; });
+    }
+
+    /// Of the time, and of who waits for which.
+    [[nodiscard]] std::uint64_t digest() const {
+        auto sum = mixed(std::bit_cast<std::uint64_t>(now_ms_));
+        for (const auto& timer : timers_) {
+            sum += lab::digest(timer.tab, std::bit_cast<std::uint64_t>(timer.due_ms), timer.id);
+        }
+        return sum;
+    }
+
+    [[nodiscard]] bool waiting() const { return !timers_.empty(); }
+    /// Lets time pass until the next timer is due and takes it. Of equals, the lower tab's; of
+    /// those, the one started first.
+    Timer take_next() {
+        const auto next =
+            std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
+                return std::tie(a.due_ms, a.tab) < std::tie(b.due_ms, b.tab);
+            });
+        notes_->note(Object::now, 0, Touch::write);
+        notes_->note(Object::timers, 0, Touch::write);
+        Timer timer = std::move(*next);
+        timers_.erase(next);
+        now_ms_ = std::max(now_ms_, timer.due_ms);
+        return timer;
+    }
+    void drop(TabId tab) {
+        notes_->note(Object::timers, 0, Touch::write);
+        std::erase_if(timers_, [tab](const Timer& timer) { return timer.tab == tab; });
+    }
+
+  private:
+    Notes* notes_;
+    std::uint32_t step_ = 0;
+    OwnedIds ids_;
+    double now_ms_ = 1'700'000'000'000;  // some day of November 2023
+    std::vector<Timer> timers_;          // in the order they were started
+};
+
+}  // namespace tabacus::lab

@@ -1,0 +1,44 @@
+// Callbacks for one kind of event, registered and withdrawn in any order, also during an event.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "tabacus/common/task.hpp"
+
+namespace tabacus {
+
+/// The same for every kind of event, which is a pointer here: one body of code instead of four.
+class ListenersBase {
+  public:
+    [[nodiscard]] bool empty() const { return state_->entries.empty(); }
+
+  protected:
+    using Callback = std::function<void(const void*)>;
+    Subscription add(Callback callback);
+    /// Calls those registered when it begins, except who is withdrawn meanwhile.
+    void emit(const void* event) const;
+
+  private:
+    struct State {
+        std::list<std::pair<int, Callback>> entries;
+        int last_id = 0;
+        [[nodiscard]] bool has(int id) const;
+    };
+    std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+template <typename Event>
+class Listeners : public ListenersBase {
+  public:
+    Subscription add(std::function<void(const Event&)> callback) {
+        return ListenersBase::add([callback = std::move(callback)](const void* event) {
+            callback(*static_cast<const Event*>(event));
+        });
+    }
+    void emit(const Event& event) const { ListenersBase::emit(&event); }
+};
+
+}  // namespace tabacus

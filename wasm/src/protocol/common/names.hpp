@@ -1,0 +1,104 @@
+// The names under which a namespace keeps its things in storage, locks and channels.
+//
+// One rule: parts are joined by '/', and a part that a user chose is escaped, so that no two
+// different names can meet in one key.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "concat.hpp"
+
+namespace tabacus {
+
+/// `part` with '%', '/', ';' and control characters as %XX. Injective.
+std::string escaped(std::string_view part);
+/// The inverse; nothing for what escaped() never writes.
+std::optional<std::string> unescaped(std::string_view part);
+
+/// The key of a counter's row, "counter/generation/slot". A copy for each caller would be ten times
+/// the size of the calls.
+[[gnu::noinline]] inline std::string row_key(const std::string& counter, const std::string& row) {
+    return concat({counter, "/", row});
+}
+
+class Names {
+  public:
+    explicit Names(std::string_view name_space)
+        : root_(concat({"tabacus/", escaped(name_space), "/"})) {}
+
+    [[nodiscard]] std::string channel() const { return concat({root_, "news"}); }
+    [[nodiscard]] std::string catalogue_channel() const { return concat({root_, "added"}); }
+    /// Held by a replica while it lives: whoever can take it may adopt the slot.
+    [[nodiscard]] std::string slot_lock(std::string_view slot) const {
+        return concat({root_, "slot/", slot});
+    }
+    /// Held by whoever holds the lock `key`, an escaped name (entry_lock.hpp).
+    [[nodiscard]] std::string lock(std::string_view key) const {
+        return root_ + "lock/" + std::string(key);
+    }
+    /// localStorage: the largest token of all locks, as last seen.
+    [[nodiscard]] std::string lock_tokens() const { return concat({root_, "lock-tokens"}); }
+    [[nodiscard]] std::string lock_words() const { return concat({root_, "gone/"}); }
+    /// localStorage: that `id`, of a lease on the lock, is gone with its page, and when
+    /// (lease.hpp).
+    [[nodiscard]] std::string lock_word(std::string_view key, std::string_view id) const {
+        return concat({lock_words(), key, "/", id});
+    }
+    /// Held while waiting for that one: the queue.
+    [[nodiscard]] std::string lock_gate(std::string_view key) const {
+        return root_ + "gate/" + std::string(key);
+    }
+    /// One of a semaphore's permits.
+    [[nodiscard]] std::string permit(std::string_view key, int number) const {
+        return root_ + "permit/" + std::string(key) + "/" + std::to_string(number);
+    }
+    /// localStorage: the turns of a worker that has left its slot in good order (work.cpp).
+    [[nodiscard]] std::string queue_word(std::string_view key, std::string_view slot) const {
+        return concat({root_, "left/", key, "/", slot});
+    }
+    [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
+    [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
+    [[nodiscard]] std::string limits_channel() const { return root_ + "limits"; }
+    /// Held by a tab that may hold rights of budgets.
+    [[nodiscard]] std::string holder(std::string_view tab) const {
+        return root_ + "holder/" + std::string(tab);
+    }
+    /// Held, shared, by whoever has watched a rate limit's time pass.
+    [[nodiscard]] std::string witness(std::string_view key) const {
+        return root_ + "witness/" + std::string(key);
+    }
+    /// Held by who makes a row of Store::limits, where there seems to be none.
+    [[nodiscard]] std::string limit_birth(std::string_view key) const {
+        return concat({root_, "limit-birth/", key});
+    }
+    /// Held, shared, by who has seen that there is such a row.
+    [[nodiscard]] std::string limit_seen(std::string_view key) const {
+        return concat({root_, "limit-seen/", key});
+    }
+    /// localStorage: that there is such a row of Store::limits, and the last number of a sequence.
+    [[nodiscard]] std::string limit_mark(std::string_view key) const {
+        return root_ + "limit/" + std::string(key);
+    }
+    /// localStorage: the generation of the database as last seen.
+    [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
+    /// The same, as everything but the default counter knows it (store_watch.hpp).
+    [[nodiscard]] std::string database_generation() const {
+        return concat({root_, "database-generation"});
+    }
+    /// localStorage: the mirror of a row of the database.
+    [[nodiscard]] std::string mirror(std::string_view row_key) const {
+        return concat({root_, "mirror/", row_key});
+    }
+    /// localStorage and locks: what the simple strategies keep per counter.
+    [[nodiscard]] std::string counter(std::string_view strategy, std::string_view name) const {
+        return concat({root_, strategy, "/", escaped(name)});
+    }
+
+  private:
+    std::string root_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,21 @@
+// Watchers: the callbacks of a counter.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "listeners.hpp"
+#include "tabacus/common/task.hpp"
+
+namespace tabacus {
+
+class Watchers : public ListenersBase {
+  public:
+    Subscription add(std::function<void()> callback) {
+        return ListenersBase::add([callback = std::move(callback)](const void*) { callback(); });
+    }
+    /// A callback may add and remove others.
+    void call() const { emit(nullptr); }
+};
+
+}  // namespace tabacus

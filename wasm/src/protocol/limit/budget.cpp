@@ -1,0 +1,382 @@
+#include "tabacus/limit/budget.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/common/concat.hpp"
+#include "limit_record.hpp"
+#include "limit_store.hpp"
+
+namespace tabacus {
+
+Budget::Budget(BudgetOwner owner, std::string key, std::int64_t limit)
+    : owner_(std::move(owner)), key_(std::move(key)), limit_(limit) {}
+
+std::string Budget::own_key() const { return concat({key_, "/", owner_.tab}); }
+
+std::int64_t Budget::available() const {
+    return std::clamp<std::int64_t>(limit_ - used_ + left_, 0, limit_);
+}
+
+// --- Taking -------------------------------------------------------------------------------------
+
+Task<bool> Budget::take(std::int64_t n) {
+    if (take_now(n)) co_return true;
+    if (n > limit_) co_return false;
+    Waiter waiter{n, {}};
+    const auto done = waiter.done;
+    waiters_.push_back(std::move(waiter));
+    start();
+    co_return co_await done.async();
+}
+
+void Budget::start() {
+    if (!std::exchange(serving_, true)) scope_.spawn(serve());
+}
+
+/// One thing at a time: takes in their order, and what is wanted back before all.
+Task<void> Budget::serve() {
+    for (;;) {
+        grant();
+        if (std::exchange(wanted_back_, false) && (left_ > 0 || row_)) {
+            co_await put_back();
+        } else if (!waiters_.empty()) {
+            co_await take_out();
+        } else {
+            break;
+        }
+    }
+    serving_ = false;
+    schedule_close();
+    for (const auto& settler : std::exchange(settlers_, {})) settler.complete({});
+}
+
+void Budget::grant() {
+    while (!waiters_.empty() && waiters_.front().n <= left_) {
+        const auto waiter = waiters_.front();
+        waiters_.pop_front();
+        left_ -= waiter.n;
+        spent_ += waiter.n;
+        ++takes_;
+        short_since_ms_.reset();
+        waiter.done.complete(true);
+    }
+}
+
+void Budget::refuse() {
+    const auto waiter = waiters_.front();
+    waiters_.pop_front();
+    short_since_ms_.reset();
+    waiter.done.complete(false);
+}
+
+Task<void> Budget::take_out() {
+    auto taken = co_await attempt(owner_.store.persist<Round>(
+        key_,
+        [this]() -> Task<Round> {
+            co_await owner_.live();
+            co_return co_await take_out_once();
+        },
+        true));
+    if (!taken) {
+        for (const auto& waiter : std::exchange(waiters_, {})) {
+            waiter.done.fail(failure_of(taken.error()));
+        }
+        co_return;
+    }
+    auto round = taken.value();
+    if (!round.short_of) co_return;
+    const auto now_ms = owner_.world.clock().monotonic_ms();
+    if (!short_since_ms_) short_since_ms_ = now_ms;
+    if (round.holders.empty()) co_return refuse();
+    if (now_ms - *short_since_ms_ >= recall_ms) {
+        silent_.merge(round.holders);
+        co_return refuse();
+    }
+    co_await recall(std::move(round));
+}
+
+std::int64_t Budget::window() const {
+    return takes_ < exact_takes ? 0 : std::min(spent_ / 4, limit_ / 16);
+}
+
+Task<std::int64_t> Budget::read_used(Transaction& transaction) {
+    const auto found = co_await owner_.store.load(transaction, key_, parse_budget);
+    worst_ = !found.row && found.vanished;
+    // Of a row that vanished, everything may have been spent.
+    co_return found.row ? found.row->used : worst_ ? limit_ : 0;
+}
+
+Task<Budget::Round> Budget::take_out_once() {
+    const auto transaction = co_await owner_.store.begin(Access::write);
+    co_await resolve_doubt(*transaction);
+    auto used = co_await read_used(*transaction);
+    if (waiters_.empty()) co_return Round{};
+    const auto least = waiters_.front().n - left_;
+    if (least <= 0) co_return Round{};
+    const auto before = used;
+    if (given_up_) {
+        // Before the row is written over.
+        const auto stored = co_await transaction->get(Store::limits, own_key());
+        const auto row = stored ? parse_holding(stored->value) : std::nullopt;
+        if (row && row->state == HoldingRow::State::given) used -= std::min(used, row->amount);
+    }
+    Round round;
+    if (limit_ - used < least) {
+        used = before;
+        round = co_await collect(*transaction, used);
+        if (limit_ - used < least) {
+            round.short_of = true;
+            if (used != before || worst_) {
+                co_await commit(*transaction, used, {row_, row_, 0, 0});
+            }
+            used_ = used;
+            co_return round;
+        }
+        round = {};
+    }
+    const auto free = limit_ - used;
+    auto amount = least;
+    for (auto next = std::next(waiters_.begin()); next != waiters_.end(); ++next) {
+        if (next->n > free - amount) break;
+        amount += next->n;
+    }
+    amount += std::min(window(), (free - amount) / 4);
+    const auto serial = ++serial_;
+    transaction->put(Store::limits, own_key(),
+                     format_holding({HoldingRow::State::open, left_ + amount, serial}));
+    co_await commit(*transaction, used + amount, {row_, serial, amount, 0});
+    left_ += amount;
+    row_ = serial;
+    given_up_ = false;
+    co_return round;
+}
+
+/// Writes what is used and commits. An outcome that is never told is found out later.
+Task<void> Budget::commit(Transaction& transaction, std::int64_t used, Doubt doubt) {
+    transaction.put(Store::limits, key_, format_budget({used}));
+    const auto committed = co_await attempt(transaction.commit());
+    if (!committed) {
+        if (committed.error().code() == ErrorCode::unknown_commit) doubt_ = doubt;
+        co_await fail(committed.error());
+    }
+    used_ = used;
+    co_await owner_.store.mark(key_, "1");
+    owner_.tell(false, used);
+}
+
+/// Rights are this tab's only where its own row, which nobody else writes, proves it: another may
+/// have removed it, or it was given up meanwhile.
+Task<void> Budget::resolve_doubt(Transaction& transaction) {
+    if (!doubt_) co_return;
+    const auto stored = co_await transaction.get(Store::limits, own_key());
+    const auto doubt = std::exchange(doubt_, std::nullopt);
+    const auto row = stored ? parse_holding(stored->value) : std::nullopt;
+    const auto serial =
+        row && row->state == HoldingRow::State::open ? std::optional(row->serial) : std::nullopt;
+    row_ = serial;
+    if (!serial || doubt->before == doubt->after) co_return;
+    if (serial == doubt->after) left_ += doubt->if_done;
+    if (serial == doubt->before) left_ += doubt->if_not;
+}
+
+/// Puts back what was given up. Tells who else holds rights, if these would do.
+Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used) {
+    const auto prefix = concat({key_, "/"});
+    std::int64_t held = 0;
+    Round round;
+    for (const auto& row : co_await transaction.list(Store::limits, prefix)) {
+        const auto tab = row.key.substr(prefix.size());
+        const auto holding = parse_holding(row.value);
+        if (!holding) {
+            // Whatever it held stays used.
+            owner_.store.set_aside(transaction, row);
+            transaction.remove(Store::limits, row.key);
+        } else if (holding->state == HoldingRow::State::given) {
+            used -= std::min(used, holding->amount);
+            transaction.remove(Store::limits, row.key);
+        } else if (tab != owner_.tab && !silent_.contains(tab)) {
+            held = std::min(held + holding->amount, value_max);
+            round.holders.insert(tab);
+        }
+    }
+    const auto least = waiters_.empty() ? 0 : waiters_.front().n - left_;
+    if (limit_ - used + held < least) round.holders.clear();
+    co_return round;
+}
+
+// --- When it is short ---------------------------------------------------------------------------
+
+/// Asks those that hold rights to put them back, and waits a while.
+Task<void> Budget::recall(Round round) {
+    auto living = co_await attempt(owner_.living());
+    if (living && living.value()) {
+        std::set<std::string> dead;
+        for (const auto& holder : round.holders) {
+            if (!living.value()->contains(holder)) dead.insert(holder);
+        }
+        if (!dead.empty()) {
+            (void)co_await attempt(sweep(dead));
+            if (dead.size() == round.holders.size()) {
+                // Should the rows still be there, they are not asked about again.
+                silent_.merge(dead);
+                co_return;
+            }
+        }
+    }
+    constexpr double look_again_ms = recall_ms / 4;
+    bell_ = {};
+    const auto bell = bell_;
+    owner_.tell(true, 0);
+    scope_.spawn(ring_after(look_again_ms, bell));
+    co_await bell.async();
+}
+
+Task<void> Budget::ring_after(double delay_ms, Completer<Unit> bell) {
+    co_await owner_.world.clock().sleep(delay_ms);
+    bell.complete({});
+}
+
+/// What the dead held counts as spent, since nobody can know: their rows only go.
+Task<void> Budget::sweep(std::set<std::string> dead) {
+    const auto transaction = co_await owner_.store.begin(Access::write);
+    for (const auto& tab : dead) {
+        const auto key = concat({key_, "/", tab});
+        const auto stored = co_await transaction->get(Store::limits, key);
+        const auto row = stored ? parse_holding(stored->value) : std::nullopt;
+        if (row && row->state == HoldingRow::State::open) transaction->remove(Store::limits, key);
+    }
+    co_await transaction->commit();
+}
+
+/// Also who has spent all answers: its row says that it may hold some.
+void Budget::recalled() {
+    wanted_back_ = true;
+    start();
+}
+
+void Budget::hand_back() {
+    if (left_ > 0) recalled();
+}
+
+void Budget::changed(std::int64_t used) {
+    used_ = std::min(used, limit_);
+    bell_.complete({});
+}
+
+// --- Putting back -------------------------------------------------------------------------------
+
+Task<void> Budget::put_back() {
+    (void)co_await attempt(
+        owner_.store.persist<Unit>(key_, [this] { return put_back_once(); }, false));
+    // Should it fail, they are tried again after the next burst, or with the next recall.
+}
+
+Task<Unit> Budget::put_back_once() {
+    const auto transaction = co_await owner_.store.begin(Access::write);
+    co_await resolve_doubt(*transaction);
+    const auto used = co_await read_used(*transaction);
+    // From here on they are nobody's: they cannot be spent any more.
+    const auto amount = std::exchange(left_, 0);
+    if (amount == 0 && !row_) co_return Unit{};
+    transaction->remove(Store::limits, own_key());
+    const auto outcome = co_await attempt(
+        commit(*transaction, used - std::min(used, amount), {row_, std::nullopt, 0, amount}));
+    if (!outcome) {
+        if (outcome.error().code() != ErrorCode::unknown_commit) left_ += amount;
+        co_await fail(outcome.error());
+    }
+    row_.reset();
+    co_return Unit{};
+}
+
+void Budget::schedule_close() {
+    if (takes_ == 0 || std::exchange(closing_, true)) return;
+    scope_.spawn(close_window());
+}
+
+/// The burst has ended when a pause passes without a take.
+Task<void> Budget::close_window() {
+    for (auto seen = takes_ - 1; seen != takes_;) {
+        seen = takes_;
+        if (owner_.world.lifecycle().hidden()) {
+            // Its timers may run once a minute, a transaction at once.
+            (void)co_await attempt(look());
+        } else {
+            co_await owner_.world.clock().sleep(pause_ms);
+        }
+    }
+    closing_ = false;
+    takes_ = 0;
+    spent_ = 0;
+    hand_back();
+}
+
+Task<void> Budget::settle() {
+    hand_back();
+    if (!serving_) co_return;
+    const Completer<Unit> settled;
+    settlers_.push_back(settled);
+    co_await settled.async();
+}
+
+Task<void> Budget::give(std::int64_t n) {
+    co_await owner_.store.persist<Unit>(
+        key_,
+        [this, n]() -> Task<Unit> {
+            const auto transaction = co_await owner_.store.begin(Access::write);
+            const auto used = co_await read_used(*transaction);
+            if (n > used - left_) {
+                co_await fail(ErrorCode::out_of_range, "more is given back than was taken");
+            }
+            transaction->put(Store::limits, key_, format_budget({used - n}));
+            co_await transaction->commit();
+            used_ = used - n;
+            co_await owner_.store.mark(key_, "1");
+            owner_.tell(false, used_);
+            co_return Unit{};
+        },
+        false);
+}
+
+Task<void> Budget::look() {
+    const auto transaction = co_await owner_.store.begin(Access::write);
+    const auto before = co_await read_used(*transaction);
+    auto used = before;
+    co_await collect(*transaction, used);
+    if (used == before && !worst_) {
+        used_ = used;
+    } else {
+        co_await commit(*transaction, used, {row_, row_, 0, 0});
+    }
+}
+
+// --- The page's life ----------------------------------------------------------------------------
+
+/// Without waiting for a read, since no callback may run any more: what is held is given up in the
+/// own row, and forgotten, so that whoever comes may put it back.
+void Budget::fall_asleep() {
+    if (!owner_.store.durable()) return;
+    if (const auto amount = std::exchange(left_, 0); amount > 0) scope_.spawn(give_up(amount));
+}
+
+Task<void> Budget::give_up(std::int64_t amount) {
+    given_up_ = true;
+    auto given = co_await attempt([](Budget& self, std::int64_t rights) -> Task<Unit> {
+        const auto transaction = co_await self.owner_.store.begin(Access::write);
+        transaction->put(Store::limits, self.own_key(),
+                         format_holding({HoldingRow::State::given, rights, ++self.serial_}));
+        co_await transaction->commit();
+        co_return Unit{};
+    }(*this, amount));
+    if (given) {
+        row_.reset();
+        co_return;
+    }
+    // Nothing was kept: they are still this tab's.
+    if (given.error().code() != ErrorCode::unknown_commit) left_ += amount;
+}
+
+void Budget::wake_up() { hand_back(); }
+
+}  // namespace tabacus

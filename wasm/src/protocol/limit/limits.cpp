@@ -1,0 +1,204 @@
+#include "tabacus/limit/limits.hpp"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "protocol/common/concat.hpp"
+#include "limit_record.hpp"
+#include "limit_store.hpp"
+#include "protocol/common/names.hpp"
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+
+struct Limits::Parts {
+    Parts(World& of, std::string_view name_space, NoticeHandler on_notice)
+        : world(of),
+          names(name_space),
+          store(of, names, std::move(on_notice)),
+          tab(identifier_of(of.random().bits())) {}
+
+    void open_channel();
+    void on_message(std::string_view text);
+    void on_lifecycle(LifecycleEvent event);
+    void fall_asleep();
+    void wake_up();
+    void tell(LimitMessage::Kind kind, const std::string& key, std::int64_t detail) const {
+        if (channel) channel->post(format_limit_message({kind, key, detail, tab}));
+    }
+    Task<void> live();
+    Task<std::optional<std::set<std::string>>> living();
+
+    /// Calls `use` with the object of that key, if there is one.
+    template <typename Objects, typename Use>
+    static void with(Objects& objects, const std::string& key, Use use) {
+        const auto found = objects.find(key);
+        if (found != objects.end()) use(*found->second);
+    }
+
+    World& world;
+    Names names;
+    LimitStore store;
+    std::string tab;
+    std::unique_ptr<Channel> channel;
+    std::unique_ptr<HeldLock> liveness;
+    // By their rows' keys; of sequences, with their options.
+    std::map<std::string, std::unique_ptr<Sequence>> sequences;
+    std::map<std::string, std::unique_ptr<Budget>> budgets;
+    std::map<std::string, std::unique_ptr<RateLimit>> rates;
+    Subscription lifecycle;
+    bool closed = false;
+};
+
+void Limits::Parts::open_channel() {
+    channel = world.channel(names.limits_channel());
+    if (channel) channel->on_message([this](std::string_view text) { on_message(text); });
+}
+
+void Limits::Parts::on_message(std::string_view text) {
+    const auto message = parse_limit_message(text);
+    if (!message || closed) return;  // another version's, or a stranger's
+    with(budgets, message->key, [&](Budget& budget) { budget.heard_of(message->tab); });
+    switch (message->kind) {
+        case LimitMessage::Kind::changed:
+            with(budgets, message->key, [&](Budget& budget) { budget.changed(message->detail); });
+            with(rates, message->key, [](RateLimit& rate) { rate.changed(); });
+            break;
+        case LimitMessage::Kind::recall:
+            with(budgets, message->key, [](Budget& budget) { budget.recalled(); });
+            break;
+        case LimitMessage::Kind::ask:
+            with(rates, message->key, [](RateLimit& rate) { rate.asked(); });
+            break;
+    }
+}
+
+void Limits::Parts::on_lifecycle(LifecycleEvent event) {
+    if (closed) return;
+    switch (event) {
+        case LifecycleEvent::frozen:
+            fall_asleep();
+            break;
+        case LifecycleEvent::page_hide:
+            fall_asleep();
+            channel.reset();
+            world.database().close();
+            break;
+        case LifecycleEvent::page_show:
+        case LifecycleEvent::resumed:
+            wake_up();
+            break;
+        case LifecycleEvent::hidden:
+        case LifecycleEvent::visible:
+            break;
+    }
+}
+
+void Limits::Parts::fall_asleep() {
+    if (store.asleep()) return;
+    for (const auto& [key, budget] : budgets) budget->fall_asleep();
+    for (const auto& [key, rate] : rates) rate->fall_asleep();
+    liveness.reset();
+    store.fall_asleep();
+}
+
+void Limits::Parts::wake_up() {
+    if (!store.asleep()) return;
+    if (!channel) open_channel();
+    store.wake_up();
+    for (const auto& [key, budget] : budgets) budget->wake_up();
+}
+
+/// Who holds it lives: what it may spend is not written off.
+Task<void> Limits::Parts::live() {
+    if (liveness || !world.locks().available()) co_return;
+    auto held = co_await world.locks().request({.name = names.holder(tab), .if_available = true});
+    if (!store.asleep()) liveness = std::move(held);
+}
+
+Task<std::optional<std::set<std::string>>> Limits::Parts::living() {
+    if (!world.locks().available()) co_return std::nullopt;
+    const auto prefix = names.holder("");
+    std::set<std::string> found;
+    const auto snapshot = co_await world.locks().query();
+    for (const auto& lock : snapshot.held) {
+        if (lock.name.starts_with(prefix)) found.insert(lock.name.substr(prefix.size()));
+    }
+    co_return found;
+}
+
+Limits::Limits(World& world, std::string_view name_space, NoticeHandler on_notice)
+    : parts_(std::make_unique<Parts>(world, name_space, std::move(on_notice))) {
+    parts_->open_channel();
+    parts_->lifecycle = world.lifecycle().on_event(
+        [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
+}
+
+Limits::~Limits() = default;
+
+bool Limits::durable() const { return parts_->store.durable(); }
+
+Sequence& Limits::sequence(std::string_view name, SequenceOptions options) {
+    auto key = concat({"sequence/", escaped(name)});
+    auto& sequence = parts_->sequences[concat(
+        {key, ";", options.gapless ? "gapless" : format_decimal(options.block)})];
+    if (!sequence) {
+        sequence =
+            std::make_unique<Sequence>(parts_->world, parts_->store, std::move(key), options);
+    }
+    return *sequence;
+}
+
+Budget& Limits::budget(std::string_view name, std::int64_t limit) {
+    auto* const parts = parts_.get();
+    const auto key = concat({"budget/", escaped(name)});
+    auto& budget = parts->budgets[key];
+    if (budget) {
+        budget->set_limit(limit);
+    } else {
+        BudgetOwner owner{parts->world,
+                          parts->store,
+                          parts->tab,
+                          [parts] { return parts->live(); },
+                          [parts] { return parts->living(); },
+                          [parts, key](bool recall, std::int64_t used) {
+                              parts->tell(
+                                  recall ? LimitMessage::Kind::recall : LimitMessage::Kind::changed,
+                                  key, used);
+                          }};
+        budget = std::make_unique<Budget>(std::move(owner), key, limit);
+    }
+    return *budget;
+}
+
+RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit, std::int64_t interval_ms) {
+    auto* const parts = parts_.get();
+    const auto key = concat({"rate/", escaped(name)});
+    auto& rate = parts->rates[key];
+    if (rate) {
+        rate->set_limit(limit, interval_ms);
+    } else {
+        RateOwner owner{
+            parts->world, parts->store, parts->names.witness(key), [parts, key](bool ask) {
+                parts->tell(ask ? LimitMessage::Kind::ask : LimitMessage::Kind::changed, key, 0);
+            }};
+        rate = std::make_unique<RateLimit>(std::move(owner), key, limit, interval_ms);
+    }
+    return *rate;
+}
+
+Task<void> Limits::close() {
+    for (const auto& [key, budget] : parts_->budgets) {
+        if (!parts_->store.asleep()) co_await budget->settle();
+    }
+    parts_->closed = true;
+    for (const auto& [key, rate] : parts_->rates) rate->close();
+    parts_->store.close();
+    parts_->lifecycle = {};
+    parts_->liveness.reset();
+    parts_->channel.reset();
+    parts_->world.database().close();
+}
+
+}  // namespace tabacus

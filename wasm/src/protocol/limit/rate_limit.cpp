@@ -1,0 +1,356 @@
+#include "tabacus/limit/rate_limit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limit_record.hpp"
+#include "limit_store.hpp"
+
+namespace tabacus {
+namespace {
+
+/// What a commit is first given, and the least: an IndexedDB transaction takes about half of one.
+constexpr double slack_first_ms = 8;
+constexpr double slack_min_ms = 2;
+/// And the most, or an interval: a tab that hung once holds nobody up for longer.
+constexpr double slack_max_ms = 2'000;
+
+/// How long a witness is waited for before it is asked again, and how long a hasty one waits.
+constexpr double witness_ms = 250;
+constexpr double hasty_ms = 1000;
+
+std::int64_t wall_of(const Clock& clock) {
+    return static_cast<std::int64_t>(
+        std::clamp(clock.now_ms(), 0.0, static_cast<double>(value_max)));
+}
+
+}  // namespace
+
+RateLimit::RateLimit(RateOwner owner, std::string key, std::int64_t limit, std::int64_t interval_ms)
+    : owner_(std::move(owner)),
+      key_(std::move(key)),
+      limit_(limit),
+      interval_ms_(interval_ms),
+      slack_ms_(std::min(slack_first_ms, static_cast<double>(interval_ms))) {}
+
+// --- Waiting ------------------------------------------------------------------------------------
+
+Task<void> RateLimit::take(std::optional<AbortSignal> signal, std::optional<double> timeout_ms) {
+    (void)co_await wait(true, std::move(signal), timeout_ms);
+}
+
+Task<bool> RateLimit::try_take() {
+    // It comes behind those that wait, for whom there is no room.
+    if (pausing_ && !waiters_.empty()) co_return false;
+    co_return co_await wait(false, std::nullopt, std::nullopt);
+}
+
+Task<bool> RateLimit::wait(bool waits, std::optional<AbortSignal> signal,
+                           std::optional<double> timeout_ms) {
+    if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the signal had aborted");
+    const auto waiter = std::make_shared<Waiter>();
+    waiter->waits = waits;
+    waiters_.push_back(waiter);
+    if (signal) {
+        signal->on_abort([this, weak = std::weak_ptr(waiter)] {
+            if (const auto aborted = weak.lock()) end(aborted, ErrorCode::aborted, "aborted");
+        });
+    }
+    if (timeout_ms) scope_.spawn(expire(waiter, *timeout_ms));
+    if (!waits && !time_) scope_.spawn(expire(waiter, hasty_ms));
+    if (!std::exchange(serving_, true)) {
+        scope_.spawn(serve());
+    } else if (!waits) {
+        bell_.complete({});
+    }
+    co_return co_await waiter->done.async();
+}
+
+void RateLimit::end(const WaiterPtr& waiter, ErrorCode code, const char* message) {
+    if (std::erase(waiters_, waiter) > 0) waiter->done.fail(failure_of(Error(code, message)));
+}
+
+Task<void> RateLimit::expire(WaiterPtr waiter, double timeout_ms) {
+    const std::weak_ptr<Waiter> weak = std::exchange(waiter, nullptr);
+    co_await owner_.world.clock().sleep(timeout_ms);
+    const auto late = weak.lock();
+    if (!late) co_return;
+    if (late->waits) {
+        end(late, ErrorCode::timed_out, "there was no room in time");
+    } else if (std::erase(waiters_, late) > 0) {
+        late->done.complete(false);
+    }
+}
+
+Task<void> RateLimit::serve() {
+    while (!waiters_.empty()) {
+        const auto asked = std::min(limit_, static_cast<std::int64_t>(waiters_.size()));
+        auto outcome = co_await attempt(round_of(asked));
+        if (!outcome) {
+            for (const auto& waiter : std::exchange(waiters_, {})) {
+                waiter->done.fail(failure_of(outcome.error()));
+            }
+            break;
+        }
+        const auto& round = outcome.value();
+        if (round.granted > 0 && (round.life != life_ || now() > round.tell_until)) {
+            // Too late to be told: a commit gets more time from here on.
+            if (round.life == life_) allow(slack_ms_ * 2);
+            continue;
+        }
+        for (auto left = round.granted; left > 0 && !waiters_.empty(); --left) {
+            const auto waiter = waiters_.front();
+            waiters_.pop_front();
+            if (untold_.count > 0) --untold_.count;
+            waiter->done.complete(true);
+        }
+        if (round.granted == asked) continue;
+        refuse_hasty();
+        if (!waiters_.empty()) co_await pause(round.wait_ms);
+    }
+    serving_ = false;
+}
+
+void RateLimit::refuse_hasty() {
+    std::list<WaiterPtr> hasty;
+    for (const auto& waiter : waiters_) {
+        if (!waiter->waits) hasty.push_back(waiter);
+    }
+    std::erase_if(waiters_, [](const WaiterPtr& waiter) { return !waiter->waits; });
+    for (const auto& waiter : hasty) waiter->done.complete(false);
+}
+
+Task<void> RateLimit::pause(double delay_ms) {
+    bell_ = {};
+    const auto bell = bell_;
+    pausing_ = true;
+    scope_.spawn(ring_after(delay_ms, bell));
+    co_await bell.async();
+    pausing_ = false;
+}
+
+Task<void> RateLimit::ring_after(double delay_ms, Completer<Unit> bell) {
+    co_await owner_.world.clock().sleep(delay_ms);
+    bell.complete({});
+}
+
+// --- Granting -----------------------------------------------------------------------------------
+
+Task<RateLimit::Round> RateLimit::round_of(std::int64_t count) {
+    return owner_.store.persist<Round>(
+        "",  // its witnesses know whether there was a row
+        [this, count]() -> Task<Round> {
+            if (!time_) co_await learn_time();
+            co_return co_await round_once(count);
+        },
+        true);
+}
+
+Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
+    auto& clock = owner_.world.clock();
+    const auto transaction = co_await owner_.store.begin(Access::write);
+    const auto began_ms = clock.monotonic_ms();
+    const auto found = co_await owner_.store.load(*transaction, key_, parse_rate);
+    if (!time_) co_await fail(ErrorCode::store_failed, "the page stopped meanwhile");
+    auto row = found.row.value_or(RateRow{});
+    take_back(row);
+    stamp(row, found.vanished);
+    const auto at = row.now;
+
+    // Any span of interval_ms that ends after `at` and has a grant told in it has it here: until
+    // then it was told, and not before it was recorded.
+    std::erase_if(row.grants, [&](const auto& old) { return old.until + interval_ms_ <= at; });
+    std::int64_t counted = 0;
+    for (const auto& grants : row.grants) counted = std::min(counted + grants.count, value_max);
+
+    Round round;
+    round.granted = std::clamp<std::int64_t>(limit_ - counted, 0, count);
+    round.life = life_;
+    round.tell_until = at + static_cast<std::int64_t>(std::ceil(slack_ms_));
+    if (round.granted > 0) record(row, round);
+    if (round.granted < count && !row.grants.empty()) {
+        round.wait_ms = static_cast<double>(row.grants.front().until + interval_ms_ - at);
+    }
+    if (round.granted == 0 && !found.vanished) co_return round;
+    // Of a commit of unknown outcome nobody can tell what there is to take back.
+    untold_ = {};
+    transaction->put(Store::limits, key_, format_rate(row));
+    co_await transaction->commit();
+    // It is known by its time, which is no other's within an interval.
+    if (round.granted > 0 && row.grants.back().until < at + interval_ms_) {
+        untold_ = {row.grants.back().until, round.granted};
+    }
+    co_await owner_.store.mark(key_, "1");
+    const auto took_ms = clock.monotonic_ms() - began_ms;
+    if (round.life == life_) allow(std::max(3 * took_ms, slack_ms_ / 2));
+    co_return round;
+}
+
+/// A grant into the row.
+void RateLimit::record(RateRow& row, const Round& round) {
+    auto& grants = row.grants;
+    auto until = round.tell_until + row.ahead;
+    if (!grants.empty()) until = std::max(until, grants.back().until);
+    grants.push_back({until, round.granted});
+    // Later is stricter.
+    while (grants.size() > rate_grants_max) {
+        grants[1].count += grants[0].count;
+        grants.erase(grants.begin());
+    }
+}
+
+/// Out of the row what was recorded for this tab and nobody was told, nor will be.
+void RateLimit::take_back(RateRow& row) const {
+    const auto own = std::ranges::find_if(row.grants, [this](const auto& grants) {
+        return grants.until == untold_.until && grants.count >= untold_.count;
+    });
+    if (own == row.grants.end()) return;
+    own->count -= untold_.count;
+    if (own->count == 0) row.grants.erase(own);
+}
+
+void RateLimit::allow(double slack_ms) {
+    slack_ms_ = std::clamp(slack_ms, slack_min_ms,
+                           std::max(slack_max_ms, static_cast<double>(interval_ms_)));
+}
+
+// --- Time ---------------------------------------------------------------------------------------
+
+std::int64_t RateLimit::now() const {
+    return static_cast<std::int64_t>(
+        std::floor(owner_.world.clock().monotonic_ms() + time_->low_ms));
+}
+
+std::int64_t RateLimit::ahead() const {
+    return static_cast<std::int64_t>(std::ceil(time_->high_ms - time_->low_ms)) + 1;
+}
+
+void RateLimit::see(std::int64_t at) {
+    const auto low_ms = static_cast<double>(at) - owner_.world.clock().monotonic_ms();
+    time_->low_ms = std::max(time_->low_ms, low_ms);
+    time_->high_ms = std::max(time_->high_ms, time_->low_ms);
+}
+
+void RateLimit::stamp(RateRow& row, bool vanished) {
+    see(row.now);
+    row.serial = row.serial == value_max ? 0 : row.serial + 1;
+    row.now = now();
+    row.ahead = ahead();
+    row.wall = wall_of(owner_.world.clock());
+    // Of a row that vanished, all may have been granted just now.
+    if (vanished) row.grants = {{row.now + row.ahead, limit_}};
+}
+
+Task<std::optional<RateRow>> RateLimit::read_row() {
+    const auto transaction = co_await owner_.store.begin(Access::write);
+    co_return (co_await owner_.store.load(*transaction, key_, parse_rate)).row;
+}
+
+Task<void> RateLimit::learn_time() {
+    // Without locks nobody can know whether there is a witness, but by asking.
+    if (!owner_.world.locks().available() && co_await ask_time()) co_return;
+    while (!co_await begin_time() && !co_await ask_time()) {
+        // Two that come anew at once may each have taken the other for a witness.
+        const auto random_ms = static_cast<double>(owner_.world.random().bits() % 50);
+        co_await owner_.world.clock().sleep(random_ms);
+    }
+}
+
+/// Where there is no witness: by the wall clock.
+Task<bool> RateLimit::begin_time() {
+    auto& world = owner_.world;
+    const auto life = life_;
+    if (world.locks().available()) {
+        auto alone = co_await world.locks().request({.name = owner_.witness, .if_available = true});
+        if (!alone) co_return false;
+        // Queued before the other is released: nobody comes between.
+        auto shared = world.locks().request({.name = owner_.witness, .mode = LockMode::shared});
+        alone.reset();
+        if (!hold(co_await std::move(shared), life)) co_return false;
+    }
+    const auto row = co_await read_row();
+    if (life != life_) co_return false;
+    auto at = row ? row->now : 1;
+    if (row) at += std::max<std::int64_t>(wall_of(world.clock()) - row->wall, 0);
+    const auto offset_ms =
+        static_cast<double>(std::min(at, value_max / 2)) - world.clock().monotonic_ms();
+    time_ = Time{offset_ms, offset_ms};
+    co_return true;
+}
+
+/// Where there is one. As a witness, since nobody may begin a time of his own meanwhile.
+Task<bool> RateLimit::ask_time() {
+    auto& world = owner_.world;
+    const auto life = life_;
+    if (world.locks().available()) {
+        auto held =
+            co_await world.locks().request({.name = owner_.witness, .mode = LockMode::shared});
+        if (!hold(std::move(held), life)) co_return false;
+    }
+    const auto asked_ms = world.clock().monotonic_ms();
+    const auto before = co_await read_row();
+    news_ = {};
+    const auto news = news_;
+    owner_.tell(true);
+    scope_.spawn(ring_after(witness_ms, news));
+    co_await news.async();
+    const auto row = co_await read_row();
+    if (life != life_) co_return false;
+    if (!row || (before && row->serial <= before->serial)) {
+        witness_.reset();
+        co_return false;
+    }
+    // It was written after the first reading and before the second.
+    const auto written = static_cast<double>(row->now);
+    time_ = Time{written - world.clock().monotonic_ms(),
+                 written + static_cast<double>(row->ahead) - asked_ms};
+    co_return true;
+}
+
+/// False, and it is released: the page stopped meanwhile.
+bool RateLimit::hold(std::unique_ptr<HeldLock> lock, int life) {
+    if (life != life_) return false;
+    witness_ = std::move(lock);
+    witness_->on_lost([this] { forget_time(); });
+    return true;
+}
+
+/// Somebody wants to know the time.
+void RateLimit::asked() {
+    if (time_ && !std::exchange(testifying_, true)) scope_.spawn(testify());
+}
+
+Task<void> RateLimit::testify() {
+    (void)co_await attempt([](RateLimit& self) -> Task<Unit> {
+        const auto transaction = co_await self.owner_.store.begin(Access::write);
+        const auto found = co_await self.owner_.store.load(*transaction, self.key_, parse_rate);
+        if (!self.time_) co_return Unit{};
+        auto row = found.row.value_or(RateRow{});
+        self.stamp(row, found.vanished);
+        transaction->put(Store::limits, self.key_, format_rate(row));
+        co_await transaction->commit();
+        co_return Unit{};
+    }(*this));
+    testifying_ = false;
+    owner_.tell(false);
+}
+
+void RateLimit::changed() { news_.complete({}); }
+
+void RateLimit::forget_time() {
+    ++life_;
+    time_.reset();
+    witness_.reset();
+}
+
+void RateLimit::fall_asleep() { forget_time(); }
+
+void RateLimit::close() {
+    forget_time();
+    for (const auto& waiter : std::exchange(waiters_, {})) {
+        waiter->done.fail(failure_of(Error(ErrorCode::closed, "the tab is closed")));
+    }
+    bell_.complete({});
+}
+
+}  // namespace tabacus

@@ -1,0 +1,108 @@
+#include "tabacus/limit/sequence.hpp"
+
+#include <algorithm>
+
+#include "limit_record.hpp"
+#include "limit_store.hpp"
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+
+Task<SequenceRange> Sequence::reserve(std::int64_t count) {
+    Waiter waiter{count, {}};
+    const auto done = waiter.done;
+    waiters_.push_back(std::move(waiter));
+    if (!std::exchange(serving_, true)) scope_.spawn(serve());
+    co_return co_await done.async();
+}
+
+/// First come, first served.
+Task<void> Sequence::serve() {
+    while (!waiters_.empty()) {
+        give();
+        if (waiters_.empty()) break;
+        std::int64_t count = waiters_.front().count;
+        if (!options_.gapless) {
+            count = 0;
+            for (const auto& waiter : waiters_) {
+                if (waiter.count > value_max - count) break;
+                count += waiter.count;
+            }
+            count = std::max(count, options_.block);
+        }
+        auto fetched = co_await attempt(fetch(count));
+        const bool short_of_all = !fetched && fetched.error().code() == ErrorCode::out_of_range;
+        if (short_of_all && count > waiters_.front().count) {
+            fetched = co_await attempt(fetch(waiters_.front().count));
+        }
+        if (fetched) {
+            // What is left of the former block is smaller than what is given out next.
+            next_ = fetched.value().first;
+            last_ = fetched.value().last;
+            continue;
+        }
+        if (fetched.error().code() == ErrorCode::out_of_range) {
+            // Who asks for less may get it.
+            const auto refused = waiters_.front();
+            waiters_.pop_front();
+            refused.done.fail(failure_of(fetched.error()));
+            continue;
+        }
+        for (const auto& waiter : std::exchange(waiters_, {})) {
+            waiter.done.fail(failure_of(fetched.error()));
+        }
+    }
+    serving_ = false;
+}
+
+void Sequence::give() {
+    while (!waiters_.empty() && waiters_.front().count <= last_ - next_ + 1) {
+        const auto waiter = waiters_.front();
+        waiters_.pop_front();
+        const SequenceRange range{next_, next_ + waiter.count - 1};
+        next_ += waiter.count;
+        waiter.done.complete(range);
+    }
+}
+
+Task<SequenceRange> Sequence::fetch(std::int64_t count) {
+    return store_.persist<SequenceRange>(key_, [this, count] { return fetch_once(count); }, true);
+}
+
+Task<SequenceRange> Sequence::fetch_once(std::int64_t count) {
+    const auto transaction = co_await store_.begin(Access::write);
+    const auto found = co_await store_.load(*transaction, key_, parse_sequence);
+    auto base = found.row ? found.row->last : 0;
+    if (found.vanished) base = co_await floor();
+    if (const auto doubt = std::exchange(doubt_, std::nullopt)) {
+        // It took place, and nobody came after it.
+        if (found.row && found.row->grant == doubt->grant) {
+            seen_ = doubt->range.last;
+            co_return doubt->range;
+        }
+    }
+    if (base > value_max - count) {
+        co_await fail(ErrorCode::out_of_range, "the sequence has come to 2^53 − 1");
+    }
+    const SequenceRange range{base + 1, base + count};
+    const auto grant = identifier_of(world_.random().bits());
+    transaction->put(Store::limits, key_, format_sequence({range.last, grant}));
+    const auto committed = co_await attempt(transaction->commit());
+    if (!committed) {
+        if (committed.error().code() == ErrorCode::unknown_commit) doubt_ = Doubt{grant, range};
+        co_await fail(committed.error());
+    }
+    seen_ = range.last;
+    co_await store_.mark(key_, format_decimal(range.last));
+    co_return range;
+}
+
+Task<std::int64_t> Sequence::floor() {
+    constexpr auto clock_max = static_cast<double>(std::int64_t{value_max / 2});
+    const auto now_us = std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max);
+    const auto text = co_await store_.marked(key_);
+    const auto marked = text ? parse_value(*text).value_or(0) : 0;
+    co_return std::max({seen_, marked, static_cast<std::int64_t>(now_us)});
+}
+
+}  // namespace tabacus

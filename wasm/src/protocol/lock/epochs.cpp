@@ -1,0 +1,266 @@
+#include "epochs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A transaction that aborted for a passing reason (a dropped connection) is tried again.
+constexpr int raise_attempts_max = 4;
+
+bool passing(const Error& error) {
+    return error.code() == ErrorCode::store_failed || error.code() == ErrorCode::unknown_commit;
+}
+
+Error exhausted() { return {ErrorCode::store_failed, "the tokens of this lock are exhausted"}; }
+
+/// A line (lease.hpp) with more than its version and its grant.
+bool is_line_of_some(std::string_view text) {
+    return std::count(text.begin(), text.end(), record_separator) > 1;
+}
+
+}  // namespace
+
+Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
+                                   std::function<bool()> wanted) {
+    if (!fenced()) {
+        auto& last = seen_[key];
+        const LockTokens tokens{.grant = identifier_of(world_.random().bits()),
+                                .born = "",
+                                .first = last + 1,
+                                .next = last + 1,
+                                .last = last + claim.tokens};
+        last = tokens.last;
+        co_return tokens;
+    }
+    for (int tried = 1;; ++tried) {
+        auto raised = co_await attempt(raise_once(key, claim, wanted));
+        if (raised) co_return std::move(raised.value());
+        // An unknown commit only wasted tokens.
+        const Error error = raised.error();
+        if (!passing(error) || tried == raise_attempts_max) co_await fail(error);
+    }
+}
+
+Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
+                                        std::function<bool()> wanted) {
+    const std::vector scope{Store::locks, Store::aside};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    const auto row = co_await read_in(*transaction, key);
+    if (wanted && !wanted()) co_await fail(ErrorCode::lock_lost, "the lock was lost meanwhile");
+    auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
+    co_await transaction->commit();
+    co_await mirror(tokens.last);
+    co_return tokens;
+}
+
+Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::string& key,
+                                      LockClaim claim) {
+    const auto row = co_await read_in(transaction, key);
+    co_return co_await begin_epoch(transaction, key, row, std::move(claim));
+}
+
+Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
+                                     std::shared_ptr<const bool> granted) {
+    auto tokens = co_await reserve_once(key, std::move(claim), std::move(granted));
+    co_await mirror(tokens.last);
+    co_return tokens;
+}
+
+Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim claim,
+                                          std::shared_ptr<const bool> granted) {
+    const std::vector scope{Store::locks, Store::aside};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    auto row = co_await read_in(*transaction, key);
+    if (!row || *granted) {
+        auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
+        co_await transaction->commit();
+        co_return tokens;
+    }
+    const auto base = co_await newest(key, row, claim.tokens);
+    const LockTokens tokens{identifier_of(world_.random().bits()),
+                            row->born,
+                            base + 1,
+                            base + 1,
+                            base + claim.tokens,
+                            claim};
+    seen_[key] = row->last = tokens.last;
+    // Who waits must know how long the next holder may hold, also if that one hangs at once.
+    if (claim.max_hold_ms > 0) {
+        row->max_hold_ms = row->max_hold_ms > 0 ? std::min(row->max_hold_ms, claim.max_hold_ms)
+                                                : claim.max_hold_ms;
+    }
+    transaction->put(Store::locks, key, format_lock_row(*row));
+    co_await transaction->commit();
+    co_return tokens;
+}
+
+/// The newest token, after which `count` more are left.
+Task<std::int64_t> LockEpochs::newest(const std::string& key, const std::optional<LockRow>& row,
+                                      std::int64_t count) {
+    auto base = seen_[key];
+    if (row) {
+        base = std::max(base, row->last);
+    } else {
+        base = std::max(base, co_await floor());
+    }
+    if (base > token_max - count) co_await fail(exhausted());
+    co_return base;
+}
+
+Task<LockTokens> LockEpochs::begin_epoch(Transaction& transaction, const std::string& key,
+                                         const std::optional<LockRow>& row, LockClaim claim) {
+    const auto base = co_await newest(key, row, claim.tokens);
+    LockTokens tokens{identifier_of(world_.random().bits()),
+                      row ? row->born : identifier_of(world_.random().bits()),
+                      base + 1,
+                      base + 1,
+                      base + claim.tokens,
+                      claim,
+                      true};
+    transaction.put(Store::locks, key, format_lock_row(row_of(tokens)));
+    seen_[key] = tokens.last;
+    co_return tokens;
+}
+
+LockRow LockEpochs::row_of(const LockTokens& tokens) const {
+    const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
+    const auto& claim = tokens.claim;
+    return {tokens.last,       tokens.first,   tokens.born,
+            tokens.grant,      tab_,           now_ms,
+            claim.max_hold_ms, claim.lease_ms, claim.lease_ms > 0 ? 1 : 0,
+            claim.label};
+}
+
+Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::int64_t count) {
+    if (!fenced()) {
+        tokens.next = seen_[key] + 1;
+        tokens.last = seen_[key] += count;
+        co_return;
+    }
+    const std::vector scope{Store::locks};
+    std::int64_t last = 0;
+    {
+        const auto transaction =
+            co_await transactions().begin(scope, Access::write, Durability::relaxed);
+        auto row = co_await check(*transaction, key, tokens);
+        if (row.last > token_max - count) co_await fail(exhausted());
+        if (row.last != tokens.last) {
+            co_await fail(ErrorCode::unavailable, "tokens are reserved for who is next");
+        }
+        tokens.next = std::max(row.last, seen_[key]) + 1;
+        last = row.last = tokens.next + count - 1;
+        transaction->put(Store::locks, key, format_lock_row(row));
+        co_await transaction->commit();
+    }
+    tokens.last = seen_[key] = last;
+    co_await mirror(last);
+}
+
+Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
+    if (!fenced()) co_return std::nullopt;
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    const auto row = co_await transaction->get(Store::locks, key);
+    co_return row ? parse_lock_row(row->value) : std::nullopt;
+}
+
+Task<std::vector<std::string>> LockEpochs::leased() {
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    std::set<std::string> names;
+    for (const auto& stored : co_await transaction->list(Store::locks, "")) {
+        // What is built on locks keeps its rows beside theirs, under "<name>/…".
+        auto key = std::string_view(stored.key);
+        const bool line = key.ends_with(line_suffix) && is_line_of_some(stored.value);
+        if (line) key.remove_suffix(line_suffix.size());
+        auto name = unescaped(key);
+        const auto row = name && !line ? parse_lock_row(stored.value) : std::nullopt;
+        if (name && (line || (row && row->beat > 0))) names.insert(std::move(*name));
+    }
+    co_return std::vector<std::string>(names.begin(), names.end());
+}
+
+Task<bool> LockEpochs::lined_up(const std::string& key) {
+    if (!fenced()) co_return false;
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    const auto stored = co_await transaction->get(Store::locks, key + std::string(line_suffix));
+    co_return stored&& is_line_of_some(stored->value);
+}
+
+Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key,
+                                LockTokens& tokens) {
+    const auto stored = co_await transaction.get(Store::locks, key);
+    auto row = stored ? parse_lock_row(stored->value) : std::nullopt;
+    const bool newer = row && row->fence == tokens.first && row->grant != tokens.grant;
+    // A row that lost what was reserved in it is another one, too.
+    if (!row || row->born != tokens.born || row->last < tokens.last || row->fence > tokens.first ||
+        newer) {
+        co_await fail(ErrorCode::fenced, "the lock was granted to another since; nothing was kept");
+    }
+    if (row->fence < tokens.first) {
+        const auto last = row->last;
+        row = row_of(tokens);
+        row->last = last;
+        transaction.put(Store::locks, key, format_lock_row(*row));
+    }
+    tokens.recorded = true;
+    co_return *row;
+}
+
+Task<void> LockEpochs::record(const std::string& key, LockTokens& tokens) {
+    const std::vector scope{Store::locks};
+    const auto transaction =
+        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    co_await check(*transaction, key, tokens);
+    co_await transaction->commit();
+}
+
+/// A row that cannot be read is set aside and counts as vanished.
+Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const std::string& key) {
+    const auto stored = co_await transaction.get(Store::locks, key);
+    if (!stored) co_return std::nullopt;
+    auto row = parse_lock_row(stored->value);
+    if (!row) {
+        transaction.put(Store::aside, "locks/" + key, stored->value.empty() ? "?" : stored->value);
+        on_notice_({Notice::Kind::warning, "corrupt-record",
+                    "A record that cannot be read was set aside; all others count.", "locks " + key,
+                    "", 0});
+    }
+    co_return row;
+}
+
+Task<std::int64_t> LockEpochs::floor() {
+    constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
+    const auto base =
+        static_cast<std::int64_t>(std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max));
+    co_return std::max(base, co_await mirrored());
+}
+
+/// A mirror is a hint: none will do.
+Task<std::int64_t> LockEpochs::mirrored() {
+    if (!world_.storage().available()) co_return 0;
+    auto text = co_await attempt(world_.storage().get(names_.lock_tokens()));
+    const auto last = text && text.value() ? parse_value(*text.value()) : std::nullopt;
+    co_return last.value_or(0);
+}
+
+/// One for all locks: a key for each would fill localStorage, which is small, and the
+/// application's.
+Task<void> LockEpochs::mirror(std::int64_t last) {
+    if (!world_.storage().available() || co_await mirrored() >= last) co_return;
+    (void)co_await attempt(world_.storage().set(names_.lock_tokens(), std::to_string(last)));
+}
+
+}  // namespace tabacus

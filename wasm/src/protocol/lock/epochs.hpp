@@ -1,0 +1,121 @@
+// LockEpochs: the fencing tokens of all locks of a namespace (Store::locks).
+//
+// It promises:
+//  - A token is given once: every raise() returns larger ones than all before it, in any tab, for
+//    ever. One row per lock holds the newest that is reserved, and only grows.
+//  - After a raise(), or a check() that succeeded, nothing commits under an earlier possession:
+//    check() fails there, in the transaction that would have written.
+//
+// A possession that another one gave its lock to needs no transaction between the two: who is next
+// in line reserves its tokens while it waits, and begins its epoch with its first commit. That is
+// enough, because who gave the lock up writes nothing any more; who was robbed of it may try, and
+// therefore a thief raises the epoch before it is let in.
+//
+// A database can vanish (DESIGN §1). The row is then begun anew above the mirror in localStorage,
+// the largest token of all locks, above what this tab has seen, and above the microseconds since
+// 1970: tokens are reserved more slowly than that grows, so that they rise even where everything
+// was cleared. Only a vanished database, a stale or cleared mirror and a clock set back, all
+// together, could repeat one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lock_record.hpp"
+#include "protocol/common/abortable_transactions.hpp"
+#include "protocol/common/names.hpp"
+#include "tabacus/common/counter.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+/// Who is about to hold a lock.
+struct LockClaim {
+    std::string label;
+    std::int64_t max_hold_ms = 0;
+    std::int64_t lease_ms = 0;  // nothing where Web Locks exclude
+    std::int64_t tokens = 1;    // how many to reserve; where Web Locks exclude, perhaps none
+};
+
+/// A possession's tokens: from `next` to `last`.
+struct LockTokens {
+    std::string grant;
+    std::string born;  // the row that they were reserved in
+    std::int64_t first = 0;
+    std::int64_t next = 1;
+    std::int64_t last = 0;
+    LockClaim claim = {};   // NOLINT(readability-redundant-member-init)
+    bool recorded = false;  // the row names this possession
+    [[nodiscard]] bool empty() const { return next > last; }
+};
+
+class LockEpochs {
+  public:
+    LockEpochs(World& world, const Names& names, std::string tab, NoticeHandler on_notice)
+        : world_(world),
+          names_(names),
+          tab_(std::move(tab)),
+          on_notice_(std::move(on_notice)),
+          transactions_(world) {}
+
+    /// False: no IndexedDB, so that tokens rise in this page only and nothing is fenced.
+    [[nodiscard]] bool fenced() const { return world_.database().available(); }
+    [[nodiscard]] const std::string& tab() const { return tab_; }
+    [[nodiscard]] AbortableTransactions& transactions() { return transactions_; }
+
+    /// Begins a new epoch, which ends the former holder's. lock_lost: not `wanted` any more by the
+    /// time that it would.
+    Task<LockTokens> raise(const std::string& key, LockClaim claim,
+                           std::function<bool()> wanted = nullptr);
+    /// Tokens for who will hold the lock next, greater than all before; the epoch stays, unless
+    /// `granted` has become true meanwhile. Only one at a time may wait with such tokens.
+    Task<LockTokens> reserve(const std::string& key, LockClaim claim,
+                             std::shared_ptr<const bool> granted);
+    /// The same in a transaction under way (scope: locks, aside).
+    Task<LockTokens> raise_in(Transaction& transaction, const std::string& key, LockClaim claim);
+    /// Reserves more tokens for the possession. fenced: it has ended. unavailable: somebody has
+    /// reserved some for who is next.
+    Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
+    /// What is recorded; nothing when there is none that can be read.
+    Task<std::optional<LockRow>> read(const std::string& key);
+    /// Whether tabs wait, or read, in the lock's line (lease.hpp).
+    Task<bool> lined_up(const std::string& key);
+    /// The names of the locks whose leases have not been given back, or are waited for; a dead
+    /// holder's is among them.
+    Task<std::vector<std::string>> leased();
+    /// Makes the possession's epoch the newest one (scope: locks). fenced: there is a newer one.
+    Task<LockRow> check(Transaction& transaction, const std::string& key, LockTokens& tokens);
+    /// The same in a transaction of its own, if it is not recorded yet.
+    Task<void> record(const std::string& key, LockTokens& tokens);
+
+    Task<std::optional<LockRow>> read_in(Transaction& transaction, const std::string& key);
+
+  private:
+    Task<LockTokens> raise_once(const std::string& key, LockClaim claim,
+                                std::function<bool()> wanted);
+    Task<LockTokens> reserve_once(const std::string& key, LockClaim claim,
+                                  std::shared_ptr<const bool> granted);
+    Task<LockTokens> begin_epoch(Transaction& transaction, const std::string& key,
+                                 const std::optional<LockRow>& row, LockClaim claim);
+    Task<std::int64_t> newest(const std::string& key, const std::optional<LockRow>& row,
+                              std::int64_t count);
+    [[nodiscard]] LockRow row_of(const LockTokens& tokens) const;
+    Task<std::int64_t> floor();
+    Task<std::int64_t> mirrored();
+    Task<void> mirror(std::int64_t last);
+
+    World& world_;
+    const Names& names_;
+    std::string tab_;
+    NoticeHandler on_notice_;
+    AbortableTransactions transactions_;
+    std::map<std::string, std::int64_t> seen_;
+};
+
+}  // namespace tabacus

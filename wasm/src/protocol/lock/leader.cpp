@@ -1,0 +1,397 @@
+// A call is a row of Store::locks, "<leader's lock>/call/<id>" and, once it is answered,
+// "<leader's lock>/answer/<id>" (CallRow), and its request, in whose place the answer comes, one of
+// Store::data under the same id. An id is a number that rises from call to call, for their order,
+// and a nonce, since numbers begin anew in a new database. What there is to do for one call takes
+// as long whatever others there are.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "protocol/common/concat.hpp"
+#include "lock_queue.hpp"
+#include "protocol/common/names.hpp"
+#include "protocol/common/record.hpp"
+#include "tabacus/lock/leader.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A message that was lost delays a call or its answer by no more.
+constexpr double call_again_ms = 1'000;
+/// A transaction that aborted for a passing reason (a dropped connection, a page that froze) is
+/// tried again.
+constexpr int call_attempts_max = 4;
+constexpr std::size_t number_digits = 16;
+/// How often a leader clears away old answers.
+constexpr double clear_again_ms = Leader::kept_ms / 6;
+/// Of so many rows of calls one can be read, but for a stranger's.
+constexpr std::uint32_t looked_at = 16;
+
+/// Not an application's: js/lock/lock-options.js refuses names of stores that begin so.
+std::string calls_of(const std::string& name) { return "tabacus/leader/" + name + "/calls"; }
+/// What rings when a call comes or is answered.
+std::string calls_bell(const std::string& name) { return leader_lock(name) + "/calls"; }
+std::string call_prefix(const std::string& name) { return escaped(leader_lock(name)) + "/call/"; }
+std::string answer_prefix(const std::string& name) {
+    return escaped(leader_lock(name)) + "/answer/";
+}
+std::string call_number_key(const std::string& name) {
+    return escaped(leader_lock(name)) + "/calls";
+}
+std::string key_key(const std::string& name, const std::string& key) {
+    return concat({escaped(leader_lock(name)), "/key/", escaped(key)});
+}
+
+bool may_pass(const Error& error) { return error.code() == ErrorCode::store_failed; }
+
+Error call_gone() {
+    return {ErrorCode::unknown_commit, "the call is gone with the database that kept it"};
+}
+
+Error given_up(ErrorCode code) {
+    return {code, code == ErrorCode::timed_out ? "the call was not answered in time"
+                                               : "the call was aborted"};
+}
+
+Error term_lost(const Grant& term) {
+    return {ErrorCode::lock_lost, "the term was lost: " + term.loss};
+}
+
+std::optional<CallRow> call_of(const Row& row) {
+    return row.foreign ? std::nullopt : parse_call_row(row.value);
+}
+std::optional<CallRow> call_of(const std::optional<Row>& row) {
+    return row ? call_of(*row) : std::nullopt;
+}
+
+/// Answered so long ago that its answer need not be kept.
+bool outdated(const CallRow& call, double now_ms) {
+    return call.state != CallRow::State::open &&
+           static_cast<double>(call.at_ms) < now_ms - Leader::kept_ms;
+}
+
+void forget_call(Transaction& transaction, const std::string& name, const std::string& id,
+                 const CallRow& call) {
+    const bool open = call.state == CallRow::State::open;
+    transaction.remove(Store::locks, (open ? call_prefix(name) : answer_prefix(name)) + id);
+    transaction.remove(Store::data, data_key(calls_of(name), id));
+    if (call.key) transaction.remove(Store::locks, key_key(name, *call.key));
+}
+
+/// As it is kept, open or answered.
+Task<std::optional<CallRow>> find_call(Transaction& transaction, std::string name, std::string id) {
+    auto call = call_of(co_await transaction.get(Store::locks, answer_prefix(name) + id));
+    if (!call) call = call_of(co_await transaction.get(Store::locks, call_prefix(name) + id));
+    co_return call;
+}
+
+std::string padded(std::int64_t number) {
+    auto digits = std::to_string(number);
+    return std::string(number_digits - std::min(number_digits, digits.size()), '0') + digits;
+}
+
+Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability durability) {
+    const auto queue = term->queue.lock();
+    if (!queue) co_await fail(ErrorCode::lock_lost, "the term was handed over before");
+    const std::vector scope{Store::locks, Store::data};
+    co_return co_await queue->begin(term, scope, durability);
+}
+
+}  // namespace
+
+std::string leader_lock(std::string_view name) { return "leader/" + std::string(name); }
+
+// --- Waiting ------------------------------------------------------------------------------------
+
+/// Rings whenever there may be something to see.
+struct Leader::Wait {
+    Completer<Unit> bell;
+    double deadline_ms = std::numeric_limits<double>::infinity();  // World::clock().monotonic_ms()
+    bool heard = false;
+    std::optional<ErrorCode> end;  // why nobody waits any more
+
+    void ring() {
+        heard = true;
+        const auto now = std::exchange(bell, {});
+        now.complete({});
+    }
+    void stop(ErrorCode code) {
+        end = end.value_or(code);
+        ring();
+    }
+};
+
+/// Who waits for the answer to a call, for as long as it is there.
+class Leader::Listed {
+  public:
+    Listed(Leader& leader, const std::string& id, const std::shared_ptr<Wait>& wait)
+        : leader_(leader), entry_(leader.waiting_.emplace(id, wait)) {}
+    Listed(const Listed&) = delete;
+    Listed& operator=(const Listed&) = delete;
+    Listed(Listed&&) = delete;
+    Listed& operator=(Listed&&) = delete;
+    ~Listed() { leader_.waiting_.erase(entry_); }
+
+  private:
+    Leader& leader_;
+    decltype(waiting_)::iterator entry_;
+};
+
+/// The bell says of which call the answer is there: all others need not look.
+void Leader::hear_answers(const std::string& name) {
+    if (bells_.contains(name)) return;
+    bells_[name] = table_.on_ring(calls_bell(name), [this](const std::string& id) {
+        // What is rung may end, and is not listed any more. Rung about nothing, all look.
+        const auto [begin, end] =
+            id.empty() ? std::pair(waiting_.begin(), waiting_.end()) : waiting_.equal_range(id);
+        std::vector<std::weak_ptr<Wait>> those;
+        for (auto entry = begin; entry != end; ++entry) those.push_back(entry->second);
+        for (const auto& one : those) {
+            if (const auto wait = one.lock()) wait->ring();
+        }
+    });
+}
+
+Task<void> Leader::look_again(std::weak_ptr<Wait> wait) {
+    auto& clock = world_.clock();
+    while (true) {
+        auto left_ms = call_again_ms;
+        if (const auto waiting = wait.lock()) {
+            left_ms = std::clamp(waiting->deadline_ms - clock.monotonic_ms(), 0.0, call_again_ms);
+        }
+        co_await clock.sleep(left_ms);
+        const auto waiting = wait.lock();
+        if (!waiting) co_return;
+        if (table_.closed()) waiting->stop(ErrorCode::closed);
+        if (clock.monotonic_ms() >= waiting->deadline_ms) waiting->stop(ErrorCode::timed_out);
+        if (waiting->end) co_return;
+        waiting->ring();
+    }
+}
+
+/// Rung since the last time.
+Task<void> Leader::rung(std::shared_ptr<Wait> wait) {
+    if (!wait->heard) {
+        const auto bell = wait->bell;
+        co_await bell.async();
+    }
+    wait->heard = false;
+}
+
+// --- Who calls ----------------------------------------------------------------------------------
+
+Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCallOptions options) {
+    if (options.signal && options.signal->aborted()) co_await fail(given_up(ErrorCode::aborted));
+    if (table_.closed()) co_await fail(ErrorCode::closed, "the tab was closed");
+    const auto wait = std::make_shared<Wait>();
+    const std::weak_ptr weak(wait);
+    if (options.signal) {
+        options.signal->on_abort([weak] {
+            if (const auto waiting = weak.lock()) waiting->stop(ErrorCode::aborted);
+        });
+    }
+    if (options.timeout_ms) {
+        wait->deadline_ms = world_.clock().monotonic_ms() + *options.timeout_ms;
+    }
+    hear_answers(name);
+    const auto id = co_await keep(name, std::move(request), options.key);
+    const Listed listed(*this, id, wait);
+    scope_.spawn(look_again(wait));
+    table_.ring(calls_bell(name), "new");
+    for (int failures = 0;;) {
+        const auto end = wait->end;
+        if (end == ErrorCode::closed) co_await fail(ErrorCode::closed, "the tab was closed");
+        auto seen = co_await attempt(look(name, id, end.has_value()));
+        if (seen && seen.value()) co_return std::move(*seen.value());
+        if (seen && end) co_await fail(given_up(*end));
+        failures = seen ? 0 : failures + 1;
+        if (failures > 0 && (failures == call_attempts_max || !may_pass(seen.error()))) {
+            co_await fail(seen.error());
+        }
+        if (failures == 0 || !end) co_await rung(wait);
+    }
+}
+
+/// The id of its row.
+Task<std::string> Leader::keep(std::string name, std::string request,
+                               std::optional<std::string> key) {
+    const auto nonce = identifier_of(world_.random().bits());
+    std::string id;
+    for (int tried = 1;; ++tried) {
+        const auto kept = co_await attempt(keep_once(name, request, key, nonce, id));
+        if (kept) co_return id;
+        // Whether an unknown commit happened shows in the next attempt.
+        const bool passes =
+            !kept && (may_pass(kept.error()) || kept.error().code() == ErrorCode::unknown_commit);
+        if (!passes || tried == call_attempts_max) co_await fail(kept.error());
+    }
+}
+
+/// `id`: under which it may be kept already, and then is.
+Task<void> Leader::keep_once(const std::string& name, const std::string& request,
+                             const std::optional<std::string>& key, const std::string& nonce,
+                             std::string& id) {
+    const std::vector scope{Store::locks, Store::data};
+    const auto transaction = co_await table_.begin(scope, Access::write, Durability::strict);
+    if (key) {
+        const auto row = co_await transaction->get(Store::locks, key_key(name, *key));
+        id = (row && !row->foreign ? parse_call_id(row->value) : std::nullopt).value_or("");
+    }
+    if (!id.empty()) {
+        const auto call = co_await find_call(*transaction, name, id);
+        const bool same = call && call->key == key;
+        if (same && !outdated(*call, world_.clock().now_ms())) co_return;
+        if (same) forget_call(*transaction, name, id, *call);
+    }
+    const auto last = co_await transaction->get(Store::locks, call_number_key(name));
+    auto number = last && !last->foreign ? parse_call_number(last->value).value_or(0) : 0;
+    // Where it cannot be read, more than there can have been.
+    if (last && number == 0) number = static_cast<std::int64_t>(world_.clock().now_ms());
+    ++number;
+    id = padded(number) + "-" + nonce;
+    transaction->put(Store::locks, call_number_key(name), format_call_number(number));
+    transaction->put(Store::locks, call_prefix(name) + id,
+                     format_call_row({.state = CallRow::State::open, .at_ms = 0, .key = key}));
+    if (key) transaction->put(Store::locks, key_key(name, *key), format_call_id(id));
+    transaction->put(Store::data, data_key(calls_of(name), id), request);
+    co_await transaction->commit();
+}
+
+/// The answer, if there is one. `take_back`: else the call is taken back.
+Task<std::optional<LeaderAnswer>> Leader::look(const std::string& name, const std::string& id,
+                                               bool take_back) {
+    if (!take_back && !co_await answered(name, id)) co_return std::nullopt;
+    co_return co_await fetch(name, id, take_back);
+}
+
+Task<bool> Leader::answered(const std::string& name, const std::string& id) {
+    const std::vector scope{Store::locks};
+    const auto transaction = co_await table_.begin(scope, Access::read, Durability::relaxed);
+    const auto call = co_await find_call(*transaction, name, id);
+    if (!call) co_await fail(call_gone());
+    co_return call->state != CallRow::State::open;
+}
+
+Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const std::string& id,
+                                                bool take_back) {
+    const std::vector scope{Store::locks, Store::data};
+    const auto transaction = co_await table_.begin(scope, Access::write, Durability::relaxed);
+    const auto call = co_await find_call(*transaction, name, id);
+    if (!call) co_await fail(call_gone());
+    const bool open = call->state == CallRow::State::open;
+    if (call->key ? open : open && !take_back) co_return std::nullopt;
+    std::optional<LeaderAnswer> answer;
+    if (!open) {
+        auto said = co_await transaction->get(Store::data, data_key(calls_of(name), id));
+        if (!said) co_await fail(call_gone());
+        answer = LeaderAnswer{call->state == CallRow::State::succeeded, std::move(said->value)};
+        if (call->key) co_return answer;
+    }
+    forget_call(*transaction, name, id, *call);
+    const auto removed = co_await attempt(transaction->commit());
+    // An answer that stays is cleared away by a leader.
+    if (!removed && open) co_await fail(removed.error());
+    co_return answer;
+}
+
+// --- Who leads ----------------------------------------------------------------------------------
+
+Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
+    const bool first = !cleared_ms_.contains(name);
+    auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
+    auto& transaction = own.transaction();
+    int unreadable = 0;
+    for (const auto& prefix : {call_prefix(name), answer_prefix(name)}) {
+        for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
+            const auto call = call_of(row);
+            if (!call) {
+                ++unreadable;
+            } else if (outdated(*call, world_.clock().now_ms())) {
+                forget_call(transaction, name, row.key.substr(prefix.size()), *call);
+            }
+        }
+    }
+    co_await own.commit();
+    cleared_ms_[name] = world_.clock().monotonic_ms();
+    if (unreadable == 0 || !first) co_return;
+    on_notice_({Notice::Kind::warning, "corrupt-record",
+                std::to_string(unreadable) +
+                    " rows among the calls to a leader cannot be read; all others are answered.",
+                calls_bell(name), "", 0});
+}
+
+Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<Grant> term) {
+    const auto wait = std::make_shared<Wait>();
+    const auto ring = [wait](const std::string&) { wait->ring(); };
+    const std::array hears{table_.on_ring(calls_bell(name), ring),
+                           table_.on_ring(leader_lock(name), ring)};
+    scope_.spawn(look_again(wait));
+    for (int failures = 0;;) {
+        if (!term->held && term->loss.empty()) co_return std::nullopt;
+        if (!term->held) co_await fail(term_lost(*term));
+        auto found = co_await attempt(first_open(name, term));
+        if (found && found.value()) co_return std::move(found.value());
+        failures = found ? 0 : failures + 1;
+        if (failures > 0 && term->held &&
+            (failures == call_attempts_max || !may_pass(found.error()))) {
+            co_await fail(found.error());
+        }
+        if (failures == 0 && term->held &&
+            world_.clock().monotonic_ms() - cleared_ms_[name] >= clear_again_ms) {
+            (void)co_await attempt(take_office(name, term));
+        }
+        if (term->held) co_await rung(wait);
+    }
+}
+
+/// Under the term's fence: a leader that hung and was deposed begins nothing.
+Task<std::optional<LeaderCall>> Leader::first_open(const std::string& name,
+                                                   std::shared_ptr<Grant> term) {
+    auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
+    auto& transaction = own.transaction();
+    const auto prefix = call_prefix(name);
+    std::optional<LeaderCall> found;
+    for (const auto limit : {looked_at, Transaction::rows_max}) {
+        const auto rows = co_await transaction.list(Store::locks, prefix, limit);
+        for (const auto& row : rows) {
+            const auto call = call_of(row);
+            if (!call || call->state != CallRow::State::open) continue;
+            auto id = row.key.substr(prefix.size());
+            auto request = co_await transaction.get(Store::data, data_key(calls_of(name), id));
+            if (request) {
+                found = LeaderCall{std::move(id), std::move(request->value)};
+                break;
+            }
+            transaction.remove(Store::locks, row.key);  // its caller is told that it is gone
+        }
+        if (found || rows.size() < looked_at) break;
+    }
+    co_await own.commit();
+    co_return found;
+}
+
+Task<std::optional<FencedTransaction>> Leader::answering(std::string name, std::string id,
+                                                         std::shared_ptr<Grant> term) {
+    auto own = co_await begin_in_term(std::move(term), Durability::strict);
+    const auto call = call_of(co_await own.transaction().get(Store::locks, call_prefix(name) + id));
+    if (!call || call->state != CallRow::State::open) co_return std::nullopt;
+    co_return std::move(own);
+}
+
+Task<void> Leader::answer(std::string name, std::string id, FencedTransaction transaction,
+                          LeaderAnswer answer) {
+    auto own = std::move(transaction);  // a parameter would live as long as the frame
+    const auto where = call_prefix(name) + id;
+    auto call = call_of(co_await own.transaction().get(Store::locks, where));
+    if (!call) co_await fail(call_gone());
+    call->state = answer.succeeded ? CallRow::State::succeeded : CallRow::State::failed;
+    call->at_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
+    own.transaction().remove(Store::locks, where);
+    own.transaction().put(Store::locks, answer_prefix(name) + id, format_call_row(*call));
+    own.transaction().put(Store::data, data_key(calls_of(name), id), answer.text);
+    co_await own.commit();
+    table_.ring(calls_bell(name), id);
+}
+
+}  // namespace tabacus

@@ -1,0 +1,107 @@
+// What locks write into the store and onto their channel, parsed as strictly as record.hpp's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/common/counter.hpp"
+
+namespace tabacus {
+
+/// Tokens stay exact as JavaScript numbers.
+constexpr std::int64_t token_max = value_max;
+
+/// The epoch of a lock, Store::locks under its escaped name:
+/// "1;last;fence;born;grant;tab;since;max_hold;lease;beat;label".
+struct LockRow {
+    std::int64_t last = 0;      // the newest token reserved: every later grant's is larger
+    std::int64_t fence = 0;     // the first token of the newest possession that is known to commit
+    std::string born;           // an identifier of this row: one that began anew has another
+    std::string grant;          // the possession of `fence`: an identifier, never used twice
+    std::string tab;            // whose, an identifier
+    std::int64_t since_ms = 0;  // since the Unix epoch, for people only
+    std::int64_t max_hold_ms = 0;  // 0: none was declared
+    std::int64_t lease_ms = 0;     // of a lease: taken as dead when unchanged for so long; else 0
+    std::int64_t beat = 0;         // of a lease: counts its renewals; 0 when nobody holds it
+    std::string label;
+    friend bool operator==(const LockRow&, const LockRow&) = default;
+};
+std::string format_lock_row(const LockRow& row);
+std::optional<LockRow> parse_lock_row(std::string_view text);
+
+/// Who evicts a hung holder, Store::locks under "<name>/rescue": "1;attempt;tab;state".
+struct RescueRow {
+    std::int64_t attempt = 0;
+    std::string tab;
+    std::string state;  // what was seen unchanged, as an identifier
+    friend bool operator==(const RescueRow&, const RescueRow&) = default;
+};
+std::string format_rescue_row(const RescueRow& row);
+std::optional<RescueRow> parse_rescue_row(std::string_view text);
+
+/// Of the row beside a lease's that says who waits (lease.hpp).
+constexpr std::string_view line_suffix = "/line";
+
+/// Where what is built on a lock keeps a text of its own, in Store::locks.
+inline std::string note_key(std::string_view escaped_name) {
+    return std::string(escaped_name) + "/note";
+}
+
+/// A call to a leader, Store::locks under "<its lock>/call/<id>" until it is answered, and then
+/// under "<its lock>/answer/<id>": "1;state;at" and, of a call with a key, ";key".
+struct CallRow {
+    enum class State : char { open = 'o', succeeded = 's', failed = 'f' };
+    State state = State::open;
+    std::int64_t at_ms = 0;  // when it was answered, since the Unix epoch
+    std::optional<std::string> key;
+    friend bool operator==(const CallRow&, const CallRow&) = default;
+};
+std::string format_call_row(const CallRow& row);
+std::optional<CallRow> parse_call_row(std::string_view text);
+
+/// Which call a key has, Store::locks under "<its lock>/key/<key>": "1;id".
+std::string format_call_id(std::string_view id);
+std::optional<std::string> parse_call_id(std::string_view text);
+
+/// The number of the newest call, "1;number".
+std::string format_call_number(std::int64_t number);
+std::optional<std::int64_t> parse_call_number(std::string_view text);
+
+/// Of a row or a message: a longer one is a stranger's, and not worth the memory.
+constexpr std::size_t lock_fields_max = 4096;
+/// Of a message, before what else its kind has.
+constexpr std::size_t lock_fields_min = 4;
+
+/// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
+struct LockMessage {
+    enum class Kind : char {
+        want = 'w',      // the tab begins to wait: keepers let go; detail: since when, its number
+                         // if that is to be answered, and "t" of who only tries
+        taken = 't',     // the tab holds it
+        busy = 'b',      // the answer to want: it is in use, not merely kept; detail: whose, number
+        released = 'r',  // the tab let it go
+        handed = 'o',    // the same while others wait: may come after the word of who took it
+        ask = 'q',       // tell me of your requests; detail: a nonce
+        tell = 'i',      // the answer: detail is the nonce, then one entry for each request
+        probe = 'p',     // follows who waits for whom; detail: the path
+        victim = 'v',    // the path closed into a cycle, and this request shall break it
+        hear = 'h',      // a tab's word to itself; detail: a nonce
+        bell = 'l',      // LockTable::ring(); detail: what it is about
+    };
+    Kind kind = Kind::want;
+    std::string key;  // the escaped name
+    std::string tab;
+    std::vector<std::string> detail;
+    friend bool operator==(const LockMessage&, const LockMessage&) = default;
+};
+/// A moment since the Unix epoch, in microseconds: several tabs may ask within one millisecond.
+std::string format_since(double since_ms);
+std::optional<double> parse_since(std::string_view text);
+
+std::string format_lock_message(const LockMessage& message);
+std::optional<LockMessage> parse_lock_message(std::string_view text);
+
+}  // namespace tabacus

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <array>
+
+#include "lock_record.hpp"
+#include "protocol/common/abortable_transactions.hpp"
+#include "protocol/common/names.hpp"
+#include "protocol/common/record.hpp"
+#include "tabacus/lock/once.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Not an application's: js/lock/lock-options.js refuses names of stores that begin so.
+constexpr std::string_view store = "tabacus/once";
+constexpr std::string_view success = "1;s;";
+constexpr std::string_view failure = "1;f;";
+
+std::string lock_name(std::string_view key) { return "once/" + std::string(key); }
+
+}  // namespace
+
+/// "1;s or f;flight;finished".
+std::optional<Once::Finished> Once::parse(std::string_view text) {
+    const bool succeeded = text.starts_with(success);
+    if (!succeeded && !text.starts_with(failure)) return std::nullopt;
+    text.remove_prefix(success.size());
+    const auto flight_end = text.find(';');
+    if (flight_end == std::string_view::npos) return std::nullopt;
+    const auto flight = parse_value(text.substr(0, flight_end));
+    const auto finished = parse_value(text.substr(flight_end + 1));
+    if (!flight || !finished) return std::nullopt;
+    return Finished{*flight, static_cast<double>(*finished), succeeded};
+}
+
+Task<Once::Seen> Once::look(std::string key, OnceAge age) {
+    constexpr std::array scope{Store::locks, Store::data};
+    const auto transaction =
+        co_await world_.database().begin(scope, Access::read, Durability::relaxed);
+    Seen seen;
+    const auto note = co_await transaction->get(Store::locks, note_key(escaped(lock_name(key))));
+    if (note) seen.finished = parse(note->value);
+    if (!seen.finished) co_return seen;
+    const auto [flight, finished_ms, succeeded] = *seen.finished;
+    const auto age_ms = world_.clock().now_ms() - finished_ms;
+    const bool young = succeeded && age_ms < age.ttl_ms;
+    const bool later = finished_ms > age.called_ms;
+    if (age_ms < 0 || (!young && !later)) co_return seen;
+    auto value = co_await transaction->get(Store::data, escaped(store) + "/" + key);
+    if (value) seen.outcome = OnceOutcome{succeeded, std::move(value->value)};
+    co_return seen;
+}
+
+Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
+    const auto began_ms = world_.clock().monotonic_ms();
+    return read_again(world_, [=, this] {
+        auto left = options;
+        left.spend(world_.clock().monotonic_ms() - began_ms);
+        return enter_once(key, std::move(left), age);
+    });
+}
+
+Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age) {
+    auto before = co_await look(key, age);
+    if (before.outcome) co_return OnceTurn{std::move(before.outcome), Held()};
+    auto held = co_await table_.acquire(lock_name(key), std::move(options));
+    {
+        // Under the fence: a later run cannot have settled unseen.
+        auto transaction = co_await held.begin();
+        const auto note = co_await transaction.note();
+        const auto finished = note ? parse(*note) : std::nullopt;
+        if (finished && (!before.finished || finished->flight != before.finished->flight)) {
+            auto text = co_await transaction.get(std::string(store), key);
+            if (text) {
+                co_return OnceTurn{OnceOutcome{finished->succeeded, std::move(*text)}, Held()};
+            }
+        }
+    }
+    co_return OnceTurn{std::nullopt, std::move(held)};
+}
+
+Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome) {
+    auto own = std::move(held);  // a parameter would live as long as the frame
+    auto transaction = co_await own.begin();
+    const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
+    transaction.set_note(std::string(outcome.succeeded ? success : failure) +
+                         std::to_string(own.token().value_or(0)) + ";" + std::to_string(now_ms));
+    transaction.put(store, key, outcome.text);
+    co_await transaction.commit();
+}
+
+}  // namespace tabacus

@@ -1,0 +1,299 @@
+// Who holds and who waits: each tab knows its own requests, and tells them to who asks.
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "lock_queue.hpp"
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Living tabs answer within a few; a frozen one never does.
+constexpr double answer_within_ms = 50;
+constexpr std::size_t fields_of_request = 4;
+/// Of an answer, and one more for what is kept.
+constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
+/// After the requests: the lock is with this tab, alone or shared, and with none of them. Who has
+/// it says so, since tabs answer that have nothing to do with it, and may be heard before it.
+constexpr std::string_view kept_exclusive = "k";
+constexpr std::string_view kept_shared = "s";
+/// A lease that nobody holds and somebody waits for is taken within these.
+constexpr int looks_max = 10;
+constexpr double held_again_ms = 20;
+/// How soon the death of a holder whom nobody succeeds is noticed by who only watches.
+constexpr double mourn_again_ms = 1'000;
+
+/// Who has to do with a lock or its gate, by the browser's word.
+struct LockClients {
+    std::vector<std::string> ids;
+    bool held = false;
+    bool held_exclusively = false;
+};
+
+Task<LockClients> clients_of(LockContext& context, const std::string& key) {
+    LockClients clients;
+    if (!context.world.locks().available()) co_return clients;
+    const auto snapshot = co_await context.world.locks().query();
+    const auto note = [&](const LockInfo& lock, bool held) {
+        const bool gate = lock.name == context.names.lock_gate(key);
+        if (!gate && lock.name != context.names.lock(key)) return;
+        clients.ids.push_back(lock.client_id);
+        if (gate || !held) return;
+        clients.held = true;
+        if (lock.mode == LockMode::exclusive) clients.held_exclusively = true;
+    };
+    for (const auto& lock : snapshot.held) note(lock, true);
+    for (const auto& lock : snapshot.pending) note(lock, false);
+    std::sort(clients.ids.begin(), clients.ids.end());
+    clients.ids.erase(std::unique(clients.ids.begin(), clients.ids.end()), clients.ids.end());
+    co_return clients;
+}
+
+std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail, std::size_t at,
+                                          const std::string& tab) {
+    const auto since_ms = parse_since(detail[at + 2]);
+    const auto& held = detail[at];
+    const auto& mode = detail[at + 1];
+    if (!since_ms || (held != "h" && held != "w") || (mode != "x" && mode != "s"))
+        return std::nullopt;
+    return LockRequestInfo{held == "h", mode == "x" ? LockMode::exclusive : LockMode::shared,
+                           detail[at + 3], *since_ms, tab};
+}
+
+/// What is recorded. Over the lease who is next takes it by itself, a moment after a release: until
+/// then, if any wait in `line`.
+Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
+    for (int look = 0;; ++look) {
+        auto row = co_await context.epochs.read(key);
+        if (row && context.gone.contains(row->grant)) row->beat = 0;
+        if (context.world.locks().available()) co_return row;
+        line = co_await context.epochs.lined_up(key);
+        if (!line || (row && row->beat > 0) || look == looks_max) co_return row;
+        co_await context.world.clock().sleep(held_again_ms);
+    }
+}
+
+}  // namespace
+
+/// Of all that this tab has of the lock.
+std::vector<std::shared_ptr<Grant>> LockQueue::holders() const {
+    std::vector<std::shared_ptr<Grant>> all;
+    if (possession_) all = possession_->active;
+    for (const auto& possession : stolen_) {
+        all.insert(all.end(), possession->active.begin(), possession->active.end());
+    }
+    return all;
+}
+
+std::vector<LockRequestInfo> LockQueue::own_requests() const {
+    std::vector<LockRequestInfo> infos;
+    const auto& tab = context_.epochs.tab();
+    for (const auto& grant : holders()) {
+        infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
+    }
+    for (const auto& waiter : waiting_) {
+        if (waiter->ended) continue;
+        infos.push_back(
+            {false, waiter->options.mode, waiter->options.label, waiter->since_ms, tab});
+    }
+    return infos;
+}
+
+/// The browser's lock is this tab's, kept for its next request, and nobody holds it.
+std::optional<LockMode> LockQueue::keeps() const {
+    if (!possession_ || !possession_->active.empty()) return std::nullopt;
+    return possession_->mode;
+}
+
+void LockQueue::answer(const LockMessage& message) {
+    if (message.detail.empty()) return;
+    const auto& nonce = message.detail[0];
+    if (message.kind == LockMessage::Kind::ask) {
+        std::vector<std::string> detail{nonce};
+        for (const auto& info : own_requests()) {
+            if (detail.size() + fields_of_request > detail_max) break;  // holders come first
+            detail.emplace_back(info.held ? "h" : "w");
+            detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
+            detail.push_back(format_since(info.since_ms));
+            detail.push_back(info.label);
+        }
+        if (const auto mode = keeps()) {
+            detail.emplace_back(*mode == LockMode::exclusive ? kept_exclusive : kept_shared);
+        }
+        context_.post(LockMessage::Kind::tell, key_, std::move(detail));
+        return;
+    }
+    const auto asked = std::find_if(questions_.begin(), questions_.end(),
+                                    [&](const auto& question) { return question->nonce == nonce; });
+    if (asked == questions_.end()) return;
+    // Kept: query() may end, and forget it, within complete().
+    const auto question = *asked;  // NOLINT(performance-unnecessary-copy-initialization)
+    auto& tabs = question->tabs;
+    if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
+    tabs.push_back(message.tab);
+    question->note(message);
+    if (question->clients_heard >= question->clients && question->holder) {
+        question->complete.complete({});
+    }
+}
+
+void LockQueue::Question::note(const LockMessage& message) {
+    const auto& detail = message.detail;
+    bool client = false;
+    const auto found = [&](LockMode mode) { holder |= mode == LockMode::exclusive || !exclusive; };
+    for (std::size_t i = 1; i + fields_of_request <= detail.size(); i += fields_of_request) {
+        const auto info = parse_info(detail, i, message.tab);
+        if (!info) continue;
+        client = true;
+        answers.push_back(*info);
+        if (info->held) found(info->mode);
+    }
+    const bool one_more = detail.size() % fields_of_request == 2;
+    if (one_more && (detail.back() == kept_exclusive || detail.back() == kept_shared)) {
+        client = true;
+        found(detail.back() == kept_exclusive ? LockMode::exclusive : LockMode::shared);
+    }
+    // Every tab that ever used the lock answers, and the browser counts those that use it.
+    if (client) ++clients_heard;
+}
+
+Task<std::vector<LockRequestInfo>> LockQueue::query() {
+    return read_again(context_.world, [this] { return ask(); });
+}
+
+Task<std::vector<LockRequestInfo>> LockQueue::ask() {
+    const auto known = [this] { return possession_ || (taking_ && !refused_) || !stolen_.empty(); };
+    const bool known_before = known();
+    const auto seen = co_await clients_of(context_, key_);
+    const auto& clients = seen.ids;
+    bool held_exclusively = seen.held_exclusively;
+    if (seen.held && !possession_) held_seen_ = true;
+    auto infos = own_requests();
+    // One of the clients, if the snapshot was taken while this tab had to do with the lock.
+    const std::size_t own = known_before && known() ? 1 : 0;
+    bool line = false;
+    const auto row = co_await settled_row(context_, key_, line);
+    if (row && row->beat > 0 && clients.empty()) held_exclusively = true;
+    // Over the lease nobody knows how many there are: all have the time to answer.
+    const bool lease = !context_.world.locks().available() && (line || (row && row->beat > 0));
+    const bool others = clients.size() > own || lease;
+    std::vector<std::string> answered{context_.epochs.tab()};
+    const auto holds = [&](LockMode mode) {
+        return mode == LockMode::exclusive || !held_exclusively;
+    };
+    const auto kept = keeps();
+    bool found = (kept && holds(*kept)) ||
+                 std::any_of(infos.begin(), infos.end(),
+                             [&](const auto& info) { return info.held && holds(info.mode); });
+    if (others && context_.channel) {
+        const auto question = std::make_shared<Question>();
+        question->exclusive = held_exclusively;
+        question->holder = found || !(seen.held || held_exclusively);
+        question->clients = lease ? SIZE_MAX : clients.size() - own;
+        co_await put(question);
+        found = question->holder;
+        infos.insert(infos.end(), question->answers.begin(), question->answers.end());
+        answered.insert(answered.end(), question->tabs.begin(), question->tabs.end());
+    }
+    // A frozen holder does not answer, but its epoch says who it is. Where the holder has answered
+    // the row may be a former one's: its own is written when it commits, or holds for long.
+    const bool silent =
+        row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
+    if (held_exclusively && !found && silent) {
+        infos.push_back(
+            {true, LockMode::exclusive, row->label, static_cast<double>(row->since_ms), row->tab});
+    }
+    std::stable_sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) {
+        return a.held != b.held ? a.held : a.since_ms < b.since_ms;
+    });
+    co_return infos;
+}
+
+/// To all tabs, until those have answered that matter, or there was time to.
+Task<void> LockQueue::put(std::shared_ptr<Question> question) {
+    question->nonce = identifier_of(context_.world.random().bits());
+    questions_.push_back(question);
+    context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
+        co_await patience(context.world, answer_within_ms);
+        bell.complete({});
+    }(context_, question->complete));
+    context_.post(LockMessage::Kind::ask, key_, {question->nonce});
+    co_await question->complete.async();
+    std::erase(questions_, question);
+}
+
+Subscription LockQueue::on_change(std::function<void()> callback) {
+    auto subscription = watchers_.add(std::move(callback));
+    if (!mourning_) context_.scope.spawn(mourn());
+    return subscription;
+}
+
+/// The living tell what they do; a holder that dies says nothing, so that who watches looks. It
+/// does not wait for the lock itself: if it were busy when its turn came, it would keep everybody
+/// out.
+Task<void> LockQueue::mourn() {
+    if (!context_.world.locks().available()) co_return;
+    const auto self = weak_from_this();
+    mourning_ = true;
+    while (!self.expired() && !watchers_.empty() && !context_.closed) {
+        (void)co_await attempt(look_for_the_dead());
+        co_await context_.world.clock().sleep(mourn_again_ms);
+    }
+    mourning_ = false;
+}
+
+Task<void> LockQueue::look_for_the_dead() {
+    if (context_.asleep) co_return;
+    const auto clients = co_await clients_of(context_, key_);
+    const bool died = held_seen_ && !clients.held;
+    held_seen_ = clients.held && !possession_;
+    if (died) changed();
+}
+
+Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
+                                      std::optional<double> timeout_ms) {
+    if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
+    struct Wait {
+        Completer<Unit> bell;
+        std::optional<ErrorCode> end;
+    };
+    /// Of who stopped waiting, in any way.
+    struct Over {
+        std::shared_ptr<bool> flag = std::make_shared<bool>(false);
+        ~Over() { *flag = true; }
+    };
+    const auto wait = std::make_shared<Wait>();
+    const Over over;
+    const auto stop = [](const std::shared_ptr<Wait>& of, ErrorCode code) {
+        if (of->end != ErrorCode::aborted) of->end = code;
+        of->bell.complete({});
+    };
+    if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
+    if (timeout_ms) {
+        context_.scope.spawn([](World& world, double delay_ms, std::shared_ptr<Wait> of,
+                                decltype(stop) halt, std::shared_ptr<bool> flag) -> Task<void> {
+            if (co_await outlasts(world, delay_ms, std::move(flag), true)) {
+                halt(of, ErrorCode::timed_out);
+            }
+        }(context_.world, *timeout_ms, wait, stop, over.flag));
+    }
+    const auto changes = on_change([wait] { wait->bell.complete({}); });
+    while (!wait->end) {
+        wait->bell = {};
+        const bool locked = co_await is_locked();
+        // Of a lock that is free the time was long enough, however short.
+        if (!locked && wait->end != ErrorCode::aborted) co_return;
+        if (wait->end) break;
+        co_await wait->bell.async();
+    }
+    const bool late = wait->end == ErrorCode::timed_out;
+    co_await fail(*wait->end, late ? "the lock was not released in time" : "the wait was aborted");
+}
+
+Task<bool> LockQueue::is_locked() {
+    const auto infos = co_await query();
+    co_return std::any_of(infos.begin(), infos.end(), [](const auto& info) { return info.held; });
+}
+
+}  // namespace tabacus

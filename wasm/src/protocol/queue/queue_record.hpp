@@ -1,0 +1,149 @@
+// What queues write into Store::jobs and onto their channel, parsed as strictly as record.hpp's.
+//
+// The rows of the queue q, an escaped name:
+//   q/h                     the head
+//   q/r/<kind>/<place>      a job that may run; place: priority and rank, in the order of running.
+//                           Or a batch, under the place of the last of them
+//   q/w/<due>/<id>          a job that waits for a time
+//   q/k/<key>               where the job of that key is: the rest of its row's key after "q/"
+//   q/s/<slot>              what a slot has claimed
+//   q/d/<id>                a dead letter
+//   q/o/<tab>/<id>          an outcome that a tab shall fetch
+// and in Store::data, under "tabacus/queue", the values of payloads and results that are no text:
+//   q/p/<id>, q/o/<tab>/<id>
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/queue/queue.hpp"
+
+namespace tabacus {
+
+/// "1;born;version;serial;front;back;count;delayed;edits;paused" and the kinds: name, escaped, and
+/// first.
+struct QueueHead {
+    enum class Paused : char { no = 'n', by_user = 'u', by_failure = 'f' };
+    std::string born;          // an identifier: of this queue in this incarnation of the database
+    std::int64_t version = 0;  // how often it was written
+    std::int64_t serial = 0;   // of the newest job
+    std::int64_t front = 0;    // ranks given before all others: they fall
+    std::int64_t back = 0;     // and behind them: they rise
+    std::int64_t count = 0;    // jobs, dead letters apart
+    std::int64_t delayed = 0;
+    std::int64_t edits = 0;  // how often others than its worker may have changed a claimed job
+    Paused paused = Paused::no;
+    struct Kind {
+        std::string name;
+        /// No job of the kind that may run has a place before this: the digits of priority and rank
+        /// that end a place; empty: not known. Stores are slow to pass over rows that are gone.
+        std::string first = {};  // NOLINT(readability-redundant-member-init)
+        friend bool operator==(const Kind&, const Kind&) = default;
+    };
+    std::vector<Kind> kinds;  // of the jobs there are, and perhaps more
+    friend bool operator==(const QueueHead&, const QueueHead&) = default;
+    /// Null for one that is not among them.
+    [[nodiscard]] Kind* kind(std::string_view name);
+};
+std::string format_queue_head(const QueueHead& head);
+std::optional<QueueHead> parse_queue_head(std::string_view text);
+
+constexpr std::size_t rank_digits = 16;
+/// Those of the priority, and then those.
+constexpr std::size_t order_digits = 4 + rank_digits;
+/// Whether the key of a job that may run can end with it.
+bool is_order(std::string_view text);
+
+/// "1;id;key;kind;priority;rank;flags;attempts;lost;due;delay;enqueued;tabs;error;" and the
+/// payload, as it is. `flags`: bits for optional, at most once, by value.
+struct Job {
+    std::string id;
+    std::string key;
+    std::string kind;
+    int priority = 0;
+    std::int64_t rank = 0;
+    bool optional = false;
+    bool at_most_once = false;
+    int attempts = 0;
+    int lost_workers = 0;
+    std::int64_t due_ms = 0;  // 0: it may run; of a dead letter: since when
+    std::int64_t delay_ms = 0;
+    std::int64_t enqueued_ms = 0;
+    std::vector<std::string> tabs;  // that wait for its outcome
+    std::string error;
+    QueueValue payload;
+    friend bool operator==(const Job&, const Job&) = default;
+
+    /// The end of its row's key, after "q/"; the last rank_digits of one that may run are its rank.
+    [[nodiscard]] std::string place() const;
+};
+std::string format_job(const Job& job);
+std::optional<Job> parse_job(std::string_view text);
+
+/// Most that are in one row: who settles one of them writes the others again.
+constexpr std::size_t batch_jobs_max = 64;
+/// And bytes of their payloads, but of the first.
+constexpr std::size_t batch_bytes_max = 8'192;
+/// How many of these, from the first on, can be one row: one, or as many as were accepted together.
+/// Those have no key, and are alike in all but payload, and serial and rank, which are one apart.
+std::size_t batch_of(std::span<const Job> jobs);
+/// Of a batch "1;n;", the first of them without its payload, and of each "length;payload", in
+/// bytes. -n: the serials fall. Of one job as format_job().
+std::string format_jobs(std::span<const Job> batch);
+/// Empty: it cannot be read.
+std::vector<Job> parse_jobs(std::string_view text);
+
+/// The job as handlers and lists are told of it.
+JobInfo info_of(const Job& job, JobInfo::State state);
+
+/// Whether what a row says is the place of jobs: anything else that it names is not theirs.
+bool is_job_place(std::string_view place);
+
+/// "1;turn;tab" and, of each row that is claimed, its place and the id of its first job.
+struct SlotRow {
+    struct Entry {
+        std::string place;
+        std::string id;
+        friend bool operator==(const Entry&, const Entry&) = default;
+    };
+    std::string turn;  // the transaction that wrote it
+    std::string tab;
+    std::vector<Entry> entries;
+    friend bool operator==(const SlotRow&, const SlotRow&) = default;
+};
+std::string format_slot_row(const SlotRow& row);
+std::optional<SlotRow> parse_slot_row(std::string_view text);
+
+/// "turn;next turn": the word, in localStorage, of a worker that leaves its slot in good order. One
+/// of them wrote the slot's row: the second was under way.
+std::string format_word(std::string_view turn, std::string_view next_turn);
+/// Whether a word, anybody's, is of who wrote the row in that turn.
+bool word_names(std::string_view word, std::string_view turn);
+
+/// "1;settled;kind;by value;" and the text, as it is.
+struct OutcomeRow {
+    std::int64_t settled_ms = 0;
+    JobOutcome::Kind kind = JobOutcome::Kind::done;
+    QueueValue value;
+    friend bool operator==(const OutcomeRow&, const OutcomeRow&) = default;
+};
+std::string format_outcome_row(const OutcomeRow& row);
+std::optional<OutcomeRow> parse_outcome_row(std::string_view text);
+
+/// A message between tabs: "1;queue;kind;tab;version;count" and the fields.
+std::string format_queue_event(const std::string& queue, const QueueEvent& event);
+struct QueueMessage {
+    std::string queue;  // escaped
+    QueueEvent event;
+};
+std::optional<QueueMessage> parse_queue_event(std::string_view text);
+
+/// The kind's rows, after "q/".
+std::string kind_prefix(std::string_view kind);
+
+}  // namespace tabacus

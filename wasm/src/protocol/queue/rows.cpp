@@ -1,0 +1,473 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "protocol/common/concat.hpp"
+#include "protocol/common/names.hpp"
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// No job waits longer for its next attempt.
+constexpr double back_off_max_ms = 3'600'000;
+/// How many delayed jobs one transaction lets run.
+constexpr std::uint32_t promoted_max = 64;
+/// Tabs that wait for one job. More hear of it all the same.
+constexpr std::size_t tabs_max = 64;
+/// Of one event, about. What a slot claims at once is in one.
+constexpr std::size_t event_fields_max = 4 * ahead_max;
+
+std::string lost_error() {
+    return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";
+}
+
+std::string decimal(std::int64_t number) { return format_decimal(number); }
+
+Error too_many_kinds() {
+    return {ErrorCode::unavailable, concat({"the queue has ", format_decimal(kinds_max),
+                                            " kinds of jobs, and no room for another"})};
+}
+
+}  // namespace
+
+void QueueChanges::add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields) {
+    auto& all = fields_of(kind);
+    for (const auto field : fields) all.emplace_back(field);
+}
+
+void QueueChanges::add_all(std::vector<QueueEvent> more) {
+    for (auto& event : more) {
+        auto& all = fields_of(event.kind);
+        std::move(event.fields.begin(), event.fields.end(), std::back_inserter(all));
+    }
+}
+
+std::vector<std::string>& QueueChanges::fields_of(QueueEvent::Kind kind) {
+    if (events.empty() || events.back().kind != kind ||
+        events.back().fields.size() >= event_fields_max) {
+        events.push_back({kind, "", 0, 0, {}});
+    }
+    return events.back().fields;
+}
+
+std::string queue_value_key(std::string_view row_key) {
+    return concat({"tabacus%2Fqueue/", row_key});
+}
+
+std::string queue_value_key(const std::string& queue, std::string_view rest) {
+    return queue_value_key(concat({queue, "/", rest}));
+}
+
+std::string QueueRows::key(std::string_view rest) const { return concat({queue, "/", rest}); }
+
+std::int64_t QueueRows::now_ms() {
+    // From 1: nothing but 0 says that a job does not wait.
+    if (began_ms == 0) {
+        const auto clock_ms = context.world.clock().now_ms();
+        began_ms = static_cast<std::int64_t>(std::clamp(clock_ms, 1.0, 0x1p51));
+    }
+    return began_ms;
+}
+
+// --- The head -----------------------------------------------------------------------------------
+
+Task<void> QueueRows::read_head() {
+    const auto row = co_await transaction.get(Store::jobs, key("h"));
+    auto parsed = row ? parse_queue_head(row->value) : std::nullopt;
+    if (parsed) {
+        head = std::move(*parsed);
+    } else {
+        co_await make_head(row ? &*row : nullptr);
+    }
+}
+
+/// Of the rows there are: none, unless the head was spoilt.
+Task<void> QueueRows::make_head(const Row* unreadable) {
+    if (unreadable) set_aside(*unreadable);
+    head.born = identifier_of(context.world.random().bits());
+    // Above those of a database that is lost, which were written more slowly than that.
+    head.version = std::min(now_ms(), value_max / 4000) * 1000;
+    head = co_await counted(std::move(head));
+}
+
+Task<QueueHead> QueueRows::counted(QueueHead of) {
+    of.count = of.delayed = 0;
+    for (const std::string_view part : {"r/", "w/"}) {
+        const auto rows = co_await transaction.list(Store::jobs, key(part));
+        for (const auto& row : rows) {
+            const auto jobs = parse_jobs(row.value);
+            if (jobs.empty()) continue;
+            of.count += static_cast<std::int64_t>(jobs.size());
+            of.delayed += jobs.front().due_ms > 0 ? 1 : 0;
+            of.front = std::min(of.front, jobs.front().rank);
+            of.back = std::max(of.back, jobs.back().rank + 1);
+            if (!of.kind(jobs.front().kind)) of.kinds.push_back({jobs.front().kind});
+        }
+    }
+    co_return of;
+}
+
+Task<void> QueueRows::write_head() {
+    if (spoilt) head = co_await counted(std::move(head));
+    ++head.version;
+    transaction.put(Store::jobs, key("h"), format_queue_head(head));
+    stamp_events();
+}
+
+void QueueRows::stamp_events() {
+    for (auto& event : changes.events) {
+        event.tab = context.tab;
+        event.version = head.version;
+        event.count = head.count;
+    }
+}
+
+void QueueRows::set_aside(const Row& row) {
+    transaction.put(Store::aside, concat({"jobs/", row.key}), row.text());
+    transaction.remove(Store::jobs, row.key);
+    context.on_notice({Notice::Kind::warning, "corrupt-record",
+                       "A record that cannot be read was set aside; all others count.",
+                       concat({"jobs ", row.key}), "", 0});
+}
+
+// --- Jobs ---------------------------------------------------------------------------------------
+
+std::vector<Job> QueueRows::jobs_of(const Row& row) {
+    auto jobs = parse_jobs(row.value);
+    if (!jobs.empty() && key(jobs.back().place()) == row.key) return jobs;
+    set_aside(row);
+    touched = spoilt = true;
+    return {};
+}
+
+std::optional<Job> QueueRows::job_of(const Row& row) {
+    auto jobs = jobs_of(row);
+    if (jobs.size() != 1) return std::nullopt;
+    return std::move(jobs.front());
+}
+
+Task<void> QueueRows::read_value(Job& job) {
+    if (!job.payload.by_value) co_return;
+    auto row =
+        co_await transaction.get(Store::data, queue_value_key(queue, concat({"p/", job.id})));
+    if (row && !row->foreign) job.payload.text = std::move(row->value);
+}
+
+void QueueRows::put(std::span<const Job> batch) {
+    const auto& last = batch.back();
+    const auto place = last.place();
+    transaction.put(Store::jobs, key(place), format_jobs(batch));
+    if (auto* const kind = head.kind(last.kind); kind && last.due_ms == 0) {
+        kind->first = std::min(kind->first, place.substr(place.size() - order_digits));
+    } else if (!kind) {
+        admit_kind(last.kind);
+    }
+    if (!last.key.empty()) {
+        transaction.put(Store::jobs, key(concat({"k/", escaped(last.key)})), place);
+    }
+    touched = true;
+}
+
+void QueueRows::put_all(std::span<const Job> jobs) {
+    while (!jobs.empty()) {
+        const auto count = batch_of(jobs);
+        put(jobs.first(count));
+        jobs = jobs.subspan(count);
+    }
+}
+
+void QueueRows::take(std::string_view place) {
+    transaction.remove(Store::jobs, key(place));
+    touched = true;
+}
+
+void QueueRows::move(const Job& from, const Job& to) {
+    head.delayed += (to.due_ms > 0 ? 1 : 0) - (from.due_ms > 0 ? 1 : 0);
+    put(to);
+}
+
+void QueueRows::forget(const Job& job, bool keep_payload) {
+    if (!job.key.empty()) {
+        transaction.remove(Store::jobs, key(concat({"k/", escaped(job.key)})));
+    }
+    if (job.payload.by_value && !keep_payload) {
+        transaction.remove(Store::data, queue_value_key(queue, concat({"p/", job.id})));
+    }
+    if (job.due_ms > 0) --head.delayed;
+    head.count = std::max<std::int64_t>(head.count - 1, 0);
+    touched = true;
+}
+
+/// Whom it concerns in other tabs finds it in the store, whatever becomes of messages.
+void QueueRows::tell(const Job& job, const JobOutcome& outcome) {
+    for (const auto& tab : job.tabs) {
+        if (tab == context.tab) {
+            changes.outcomes.emplace_back(job.id, JobOutcome{outcome.kind, outcome.value, {}});
+            continue;
+        }
+        const auto place = concat({"o/", tab, "/", job.id});
+        transaction.put(Store::jobs, key(place),
+                        format_outcome_row({now_ms(), outcome.kind, outcome.value}));
+        if (outcome.value.by_value) {
+            transaction.put(Store::data, queue_value_key(queue, place), outcome.value.text);
+        }
+    }
+}
+
+void QueueRows::done(const Job& job, const JobOutcome& outcome) {
+    forget(job, false);
+    tell(job, outcome);
+    changes.add(QueueEvent::Kind::done, {job.id, job.key, job.kind});
+}
+
+void QueueRows::bury(Job job, std::string_view error) {
+    forget(job, true);
+    job.due_ms = now_ms();
+    job.error = error;
+    tell(job, {JobOutcome::Kind::failed, {job.error, false}, {}});
+    changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dead"});
+    job.tabs.clear();
+    transaction.put(Store::jobs, key(concat({"d/", job.id})), format_job(job));
+}
+
+void QueueRows::failed(Job job, const JobOutcome& outcome) {
+    const auto& error = outcome.value.text;
+    if (job.optional) {
+        forget(job, false);
+        tell(job, outcome);
+        changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dropped"});
+        return;
+    }
+    const auto before = job;
+    ++job.attempts;
+    if (options.pause_on_failure && head.paused == QueueHead::Paused::no) {
+        head.paused = QueueHead::Paused::by_failure;
+    }
+    const bool last = options.attempts > 0 && job.attempts >= options.attempts;
+    if (last || job.at_most_once) {
+        auto buried = before;
+        buried.attempts = job.attempts;
+        bury(std::move(buried), error);
+    } else {
+        job.error = error;
+        if (!options.pause_on_failure) {
+            const auto doubled = options.back_off_ms * std::exp2(std::min(job.attempts - 1, 30));
+            // Half of it at random: those that failed together do not come back together.
+            const auto random = static_cast<double>(context.world.random().bits() >> 11U) * 0x1p-53;
+            job.delay_ms =
+                static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
+            job.due_ms = now_ms() + job.delay_ms;
+        }
+        // In its place it may be between others that its slot had claimed, and has not settled.
+        if (job.due_ms == 0) ++head.edits;
+        move(before, job);
+        changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "again"});
+    }
+    if (head.paused == QueueHead::Paused::by_failure) {
+        changes.add(QueueEvent::Kind::paused, {"failure"});
+    }
+}
+
+void QueueRows::give_back(std::vector<Job> batch, bool sparing) {
+    const auto& last = batch.back();
+    sparing = sparing && !last.at_most_once;
+    for (auto& job : batch) job.lost_workers += sparing ? 0 : 1;
+    if (last.at_most_once || last.lost_workers >= lost_workers_max) {
+        take(last.place());
+        for (auto& job : batch) bury(std::move(job), lost_error());
+        return;
+    }
+    if (!sparing) put(batch);
+    for (const auto& job : batch) {
+        changes.add(QueueEvent::Kind::returned, {job.id, job.key, job.kind});
+    }
+}
+
+void QueueRows::cancel(const Job& job) {
+    forget(job, false);
+    ++head.edits;
+    tell(job, {JobOutcome::Kind::cancelled, {}, {}});
+    changes.add(QueueEvent::Kind::cancelled, {job.id, job.key, job.kind});
+}
+
+Task<std::optional<double>> QueueRows::promote() {
+    const auto rows = co_await transaction.list(Store::jobs, key("w/"), promoted_max);
+    const auto now = now_ms();
+    for (const auto& row : rows) {
+        const auto job = job_of(row);
+        if (!job) continue;
+        // One that has longer to wait than it ever had: the clock was set back.
+        if (job->due_ms > now && job->due_ms - now <= job->delay_ms) {
+            co_return static_cast<double>(job->due_ms);
+        }
+        auto ready = *job;
+        ready.due_ms = 0;
+        ++head.edits;  // it may come between jobs that are claimed
+        take(job->place());
+        move(*job, ready);
+    }
+    // There may be more: at once, but not in this transaction.
+    if (rows.size() == promoted_max) co_return static_cast<double>(now);
+    co_return std::nullopt;
+}
+
+Task<std::vector<SlotRow>> QueueRows::read_slots() {
+    std::vector<SlotRow> slots;
+    const auto rows = co_await transaction.list(Store::jobs, key("s/"));
+    for (const auto& row : rows) {
+        if (auto slot = parse_slot_row(row.value)) slots.push_back(std::move(*slot));
+    }
+    co_return slots;
+}
+
+// --- Asking -------------------------------------------------------------------------------------
+
+Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
+    // All at once: answers come faster than one after another.
+    std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
+    std::map<std::string, std::string> places;
+    for (const auto* request : requests) {
+        const auto& name = request->spec.key;
+        if (name.empty() || !places.emplace(name, "").second) continue;
+        reads.emplace_back(name, transaction.get(Store::jobs, key(concat({"k/", escaped(name)}))));
+    }
+    for (auto& [name, read] : reads) {
+        auto row = co_await std::move(read);
+        if (row && is_job_place(row->value)) places[name] = std::move(row->value);
+    }
+    const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
+        return !head.kind(request->spec.kind);
+    });
+    co_await recount_kinds(static_cast<std::size_t>(more));
+    for (auto* request : requests) co_await enqueue_one(*request, places);
+}
+
+Task<void> QueueRows::enqueue_one(QueueRequest& request,
+                                  std::map<std::string, std::string>& places) {
+    const auto& spec = request.spec;
+    if (!spec.key.empty() && !places[spec.key].empty()) {
+        const auto joined = co_await join(request, places[spec.key], places);
+        if (joined) co_return;
+    }
+    request.refusal = refusal_of(spec.kind);
+    if (request.refusal) co_return;
+    Job job;
+    job.id = concat({head.born, "-", decimal(++head.serial)});
+    job.key = spec.key;
+    job.kind = spec.kind;
+    job.priority = spec.priority;
+    job.rank = options.lifo ? --head.front : head.back++;
+    job.optional = spec.optional;
+    job.at_most_once = spec.at_most_once;
+    job.enqueued_ms = now_ms();
+    job.payload = spec.payload;
+    if (request.awaited) job.tabs.push_back(context.tab);
+    if (spec.delay_ms > 0) {
+        job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
+        job.due_ms = job.enqueued_ms + job.delay_ms;
+        ++head.delayed;
+    }
+    ++head.count;
+    touched = true;
+    if (job.payload.by_value) {
+        transaction.put(Store::data, queue_value_key(queue, concat({"p/", job.id})),
+                        job.payload.text);
+    }
+    request.receipt = {job.id, false, 0};
+    changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+    if (spec.key.empty()) {
+        fresh.push_back(std::move(job));
+    } else {
+        put(job);  // another request may join it
+        places[spec.key] = job.place();
+    }
+}
+
+void QueueRows::put_fresh() {
+    // Of a queue that is lifo the last comes first.
+    std::stable_sort(fresh.begin(), fresh.end(),
+                     [](const Job& a, const Job& b) { return a.rank < b.rank; });
+    put_all(std::exchange(fresh, {}));
+}
+
+std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
+    if (options.limit > 0 && head.count >= options.limit) {
+        return Error(ErrorCode::queue_full,
+                     "the queue is full: its limit is " + decimal(options.limit));
+    }
+    if (!admit_kind(kind)) return too_many_kinds();
+    return std::nullopt;
+}
+
+bool QueueRows::admit_kind(const std::string& kind) {
+    if (head.kind(kind)) return true;
+    if (head.kinds.size() == kinds_max) return false;
+    head.kinds.push_back({kind});
+    return true;
+}
+
+Task<void> QueueRows::recount_kinds(std::size_t more) {
+    if (more == 0 || head.kinds.size() + more <= kinds_max) co_return;
+    put_fresh();  // or their kinds would not be counted
+    auto there = co_await counted({});
+    head.kinds = std::move(there.kinds);
+}
+
+/// One that runs stays as it is; one that waits moves to the front and takes what is newer. Of what
+/// is claimed together nobody else knows what runs, or has ended: if this one does, nothing of that
+/// run counts.
+Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
+                           std::map<std::string, std::string>& places) {
+    const auto row = co_await transaction.get(Store::jobs, key(place));
+    const auto found = row ? job_of(*row) : std::nullopt;
+    if (!found || found->key != request.spec.key) co_return false;
+    auto job = *found;
+    const bool waits = std::find(job.tabs.begin(), job.tabs.end(), context.tab) != job.tabs.end();
+    if (request.awaited && !waits && job.tabs.size() < tabs_max) job.tabs.push_back(context.tab);
+    if (!claimed) {
+        claimed.emplace();
+        const auto slots = co_await read_slots();
+        for (const auto& slot : slots) {
+            for (const auto& entry : slot.entries) {
+                const bool runs = slot.entries.size() == 1;
+                claimed->emplace(entry.id, runs ? entry.place : std::string());
+            }
+        }
+    }
+    const auto claim = claimed->find(job.id);
+    if (claim != claimed->end()) ++head.edits;
+    // What was moved since it was claimed is not what runs.
+    if (claim != claimed->end() && claim->second == found->place()) {
+        put(job);
+    } else {
+        const auto& spec = request.spec;
+        if (!admit_kind(spec.kind)) {
+            request.refusal = too_many_kinds();
+            co_return true;
+        }
+        const auto value = queue_value_key(queue, concat({"p/", job.id}));
+        if (spec.payload.by_value) {
+            transaction.put(Store::data, value, spec.payload.text);
+        } else if (job.payload.by_value) {
+            transaction.remove(Store::data, value);
+        }
+        job.payload = spec.payload;
+        job.kind = spec.kind;
+        job.priority = std::max(job.priority, spec.priority);
+        job.rank = --head.front;
+        job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
+        job.due_ms = job.delay_ms > 0 ? now_ms() + job.delay_ms : 0;
+        job.optional = job.optional && spec.optional;
+        job.at_most_once = job.at_most_once || spec.at_most_once;
+        take(place);
+        move(*found, job);
+        places[job.key] = job.place();
+    }
+    request.receipt = {job.id, true, 0};
+    changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+    co_return true;
+}
+
+}  // namespace tabacus

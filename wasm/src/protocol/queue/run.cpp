@@ -1,0 +1,131 @@
+// Running: what a slot has claimed is given to the application, one job after another.
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+#include "protocol/common/names.hpp"
+#include "state.hpp"
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Claims ahead grow so while jobs are short.
+constexpr std::size_t ahead_growth = 4;
+
+/// What follows the jobs of a claim that have ended.
+struct Followers {
+    bool keyed = false;
+    std::optional<int> priority;  // the highest of those without a key, or a time to wait for
+
+    void add(const std::vector<JobSpec>& next) {
+        for (const auto& spec : next) {
+            keyed = keyed || !spec.key.empty();
+            if (spec.delay_ms == 0) priority = std::max(spec.priority, priority.value_or(INT_MIN));
+        }
+    }
+    /// Whether one comes, or may come, before `ahead`. One that has a key may be there already, and
+    /// then moves to the front.
+    [[nodiscard]] bool overtake(const Job& ahead, bool lifo) const {
+        if (keyed) return true;
+        return priority && (lifo ? *priority >= ahead.priority : *priority > ahead.priority);
+    }
+};
+
+}  // namespace
+
+std::shared_ptr<Queue::Run> Queue::begin(const Job& job) {
+    const auto run = std::make_shared<Run>();
+    run->number = ++last_run_;
+    run->id = job.id;
+    runs_.push_back(run);
+    callbacks_.run(run->number, info_of(job, JobInfo::State::running));
+    return run;
+}
+
+void Queue::end(const std::shared_ptr<Run>& run) {
+    std::erase(runs_, run);
+    note(version_, count_);
+}
+
+void Queue::finish(int number, JobOutcome outcome) {
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [number](const auto& run) { return run->number == number; });
+    if (found == runs_.end() || (*found)->ended) return;
+    // The bell may take it off the list.
+    const auto run = *found;  // NOLINT(performance-unnecessary-copy-initialization)
+    run->ended = true;
+    run->outcome = std::move(outcome);
+    run->ring();
+}
+
+void Queue::progress(int number, double fraction, std::string_view note) {
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [number](const auto& run) { return run->number == number; });
+    if (found == runs_.end()) return;
+    const auto millionths = std::llround(std::clamp(fraction, 0.0, 1.0) * 1e6);
+    QueueChanges changes;
+    changes.add(QueueEvent::Kind::progress, {(*found)->id, format_decimal(millionths), note});
+    auto& event = changes.events.back();
+    event.tab = parts_.context.tab;
+    event.version = version_;
+    event.count = count_;
+    tell(changes);
+}
+
+Task<void> Queue::be_late(std::weak_ptr<bool> late) {
+    co_await parts_.world.clock().sleep(ahead_ms);
+    const auto waiting = late.lock();
+    if (!waiting) co_return;
+    *waiting = true;
+    for (const auto& run : std::vector(runs_)) run->ring();
+}
+
+/// One after another, as long as they are short. Leaves them in `finished`.
+Task<void> Queue::run_all(Claim& claim) {
+    const auto& jobs = claim.jobs;
+    const auto began_ms = parts_.world.clock().monotonic_ms();
+    const auto late = std::make_shared<bool>(false);
+    if (jobs.size() > 1) parts_.scope.spawn(be_late(late));
+    const auto quick = [&] {
+        return !*late && parts_.world.clock().monotonic_ms() - began_ms < ahead_ms;
+    };
+    bool alone = false;  // nothing else of the slot is claimed or unsettled
+    Followers followers;
+    bool overtaken = false;
+    bool stirred = false;
+    std::size_t begun = 0;
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+        const auto& job = jobs[at];
+        // Jobs that do not wait for anything leave no turn for timers.
+        stirred = begun > 0 && claim.stirs != stirs_;
+        if (begun > 0 && (!quick() || alone || overtaken || stirred)) break;
+        if (!working() || !handles(job.kind) || !claim.held.held()) break;
+        ++begun;
+        claim.current = at;
+        const auto run = begin(job);
+        claim.worker->run = run;
+        while (!run->ended) {
+            const auto bell = run->bell;
+            co_await bell.async();
+            if (run->ended || !*late || alone) continue;
+            // It takes its time: others need not wait for what it holds up.
+            alone = true;
+            (void)co_await attempt(settle_and_claim(claim, false));
+        }
+        end(run);
+        claim.current.reset();
+        if (run->lost) break;
+        const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
+        claim.finished.push_back({at, std::move(run->outcome)});
+        if (failed && options_.pause_on_failure) break;  // nothing else begins
+        followers.add(claim.finished.back().outcome.next);
+        overtaken = begun < jobs.size() && followers.overtake(jobs[begun], options_.lifo);
+    }
+    claim.ahead = overtaken ? begun
+                  : stirred ? std::min(claim.ahead, begun * 2)
+                  : quick() ? std::min(claim.ahead * ahead_growth, ahead_max)
+                            : std::max(begun, std::size_t{2}) - 1;
+}
+
+}  // namespace tabacus

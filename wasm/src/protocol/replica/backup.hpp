@@ -1,0 +1,60 @@
+// Mirror: each replica's committed rows once more, in localStorage, an independent store.
+//
+// Single-writer and grow-only, which is all that localStorage can be trusted with (DESIGN §1): a
+// stale read or a lost write makes it older, never wrong. It is read when a slot is adopted, and
+// only ever merged by taking the larger totals. Failures are ignored: a mirror is a hint.
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/common/names.hpp"
+#include "protocol/common/record.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+class Mirror {
+  public:
+    Mirror(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
+
+    [[nodiscard]] bool available() const { return storage_.available(); }
+
+    struct Entry {
+        std::string row;  // "counter/generation/slot"
+        TotalsRecord record;
+    };
+    /// Every readable mirrored row whose key begins with `prefix`.
+    Task<std::list<Entry>> entries(std::string_view prefix);
+
+    /// Mirrored texts as they are stored. To be attempted, and parsed below.
+    using Text = std::optional<std::string>;
+    Async<Text> get(std::string_view row);
+    Async<Unit> put(std::string_view row, TotalsRecord record);
+    /// The generation of the database as last seen by any tab.
+    Async<Text> generation();
+    Async<Unit> set_generation(std::string_view generation);
+
+    /// Nothing, and the empty generation, for what is missing, unreadable or could not be read.
+    static std::optional<TotalsRecord> parsed(Outcome<Text> text);
+    static std::string parsed_generation(Outcome<Text> text);
+
+  private:
+    Async<Text> read(std::string_view key);
+    Async<Unit> write(std::string_view key, std::string_view value);
+
+    Storage& storage_;
+    const Names& names_;
+};
+
+/// "counter/generation/slot" taken apart; nothing for any other shape.
+struct RowKey {
+    std::string_view counter;
+    std::string_view row;  // "generation/slot"
+    std::string_view generation;
+};
+std::optional<RowKey> parse_row_key(std::string_view key);
+
+}  // namespace tabacus

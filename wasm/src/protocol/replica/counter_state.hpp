@@ -1,0 +1,60 @@
+// CounterState: one replicated counter as its replica keeps it. Data only; Replica is its one
+// writer.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+
+#include "row_cache.hpp"
+#include "tabacus/common/counter.hpp"
+#include "tabacus/common/task.hpp"
+#include "protocol/common/watchers.hpp"
+
+namespace tabacus {
+
+struct CounterState {
+    std::string key;  // the escaped name: the first part of the keys of its rows
+    Durability durability = Durability::relaxed;
+
+    /// The rows of the others, and of this tab in earlier epochs.
+    Ledger ledger;
+
+    /// This tab's own row. `attempted` is what was added, `committed` what is known to be stored;
+    /// both include what the row held when its slot was adopted, once that is `based`.
+    Totals attempted;
+    Totals committed;
+    Totals base;  // that part, once `based`
+    bool based = false;
+
+    /// Commits whose outcome was never told: settled when the slot is adopted again.
+    struct UnknownCommit {
+        std::string row;
+        TotalsRecord record;
+        std::uint64_t through;
+    };
+    std::list<UnknownCommit> unknown;
+    bool doubted = false;  // one stays unknown for ever, and no flush has been told yet
+
+    /// Increments counted since the tab opened, and how many of them are committed.
+    std::uint64_t added = 0;
+    std::uint64_t committed_through = 0;
+    struct Waiter {
+        std::uint64_t target = 0;
+        Completer<Unit> done;
+    };
+    std::list<Waiter> waiters;
+
+    std::int64_t value = 0;
+    bool unread = true;         // the store is to be read for the first time
+    bool changed = false;       // subscribers are to be called
+    bool announceable = false;  // other tabs are to hear of this tab's totals
+    bool unconfirmed = false;   // announcements were heard that the store has not confirmed
+
+    Watchers watchers;
+
+    [[nodiscard]] bool dirty() const { return attempted != committed; }
+    [[nodiscard]] std::int64_t own() const { return attempted.plus - attempted.minus; }
+};
+
+}  // namespace tabacus

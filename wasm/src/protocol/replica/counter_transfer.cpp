@@ -1,0 +1,77 @@
+#include "tabacus/replica/counter_transfer.hpp"
+
+#include <array>
+#include <map>
+
+#include "protocol/common/concat.hpp"
+#include "protocol/common/names.hpp"
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+namespace {
+
+Async<Unit> there(World& world) {
+    if (world.database().available()) return Unit{};
+    return fail(ErrorCode::unavailable, "there is no IndexedDB here, in which totals are kept");
+}
+
+}  // namespace
+
+Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
+    co_await there(world_);
+    const auto prefix = concat({escaped(counter), "/"});
+    constexpr std::array scope{Store::rows};
+    const auto transaction =
+        co_await world_.database().begin(scope, Access::read, Durability::relaxed);
+    std::vector<TransferredRow> rows;
+    for (auto& row : co_await transaction->list(Store::rows, prefix)) {
+        auto node = row.key.substr(prefix.size());
+        if (!is_row_id(node) || !parse_totals(row.value)) continue;
+        rows.push_back({std::move(node), std::move(row.value)});
+    }
+    co_return rows;
+}
+
+Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRow> rows) {
+    co_await there(world_);
+    for (const auto& row : rows) {
+        if (!is_row_id(row.node) || !parse_totals(row.record)) {
+            co_await fail(ErrorCode::invalid_argument, "a row of the state is none of ours");
+        }
+    }
+    const auto key = escaped(counter);
+    {
+        constexpr std::array scope{Store::meta, Store::rows};
+        const auto transaction =
+            co_await world_.database().begin(scope, Access::write, Durability::strict);
+        const auto generation = co_await transaction->get(Store::meta, "generation");
+        std::map<std::string, TotalsRecord, std::less<>> known;  // by node
+        const auto prefix = concat({key, "/"});
+        const auto stored = co_await transaction->list(Store::rows, prefix);
+        for (const auto& row : stored) {
+            const auto totals = parse_totals(row.value);
+            auto node = row.key.substr(prefix.size());
+            if (totals && is_row_id(node)) known[std::move(node)] = *totals;
+        }
+        for (const auto& row : rows) {
+            if (generation && row.node.starts_with(concat({generation->value, "/"}))) continue;
+            auto& joined = known[row.node];
+            if (!outgrows(joined, *parse_totals(row.record))) continue;
+            transaction->put(Store::rows, row_key(key, row.node), format_totals(joined));
+        }
+        __int128 sum = 0;
+        for (const auto& [node, record] : known) sum += record.totals.plus - record.totals.minus;
+        if (sum > value_max || sum < -value_max) {
+            co_await fail(ErrorCode::out_of_range,
+                          "with that state the counter would leave ±(2^53 − 1)");
+        }
+        co_await transaction->commit();
+    }
+    // All tabs, this one's counters too, read what is new.
+    const Names names(name_space_);
+    if (const auto channel = world_.channel(names.channel())) {
+        channel->post(format_message({Message::Kind::healed, "", "", {}}));
+    }
+}
+
+}  // namespace tabacus

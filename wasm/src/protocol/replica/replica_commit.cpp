@@ -1,0 +1,248 @@
+// Group commit: the dirty rows of all counters in one transaction, one transaction at a time.
+//
+// A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its
+// rows beforehand, so that it is issued without waiting for a read.
+#include <algorithm>
+#include <array>
+
+#include "protocol/common/concat.hpp"
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// After a failure that trying again at once has not healed: first and longest pause.
+constexpr double retry_first_ms = 100;
+constexpr double retry_last_ms = 30'000;
+
+/// News of an increment goes to the other tabs first: a transaction begun in the same instant
+/// competes with it for the browser's process, and nearly doubles the time until they see it. A
+/// flush does not wait, nor does a hidden tab, whose timers may run once a minute.
+constexpr double news_first_ms = 1;
+
+/// A fenced, cut-off or failed commit is tried again under a new epoch this many times before those
+/// who wait for it are told. Each cause (slot stolen, connection dropped, database gone) is mended
+/// by one adoption; three causes in a row are a broken platform.
+constexpr int commit_attempts_max = 4;
+
+/// A full store does not empty itself because we ask again.
+bool heals_at_once(ErrorCode code) {
+    return code == ErrorCode::fenced || code == ErrorCode::unknown_commit ||
+           code == ErrorCode::store_failed;
+}
+
+Error doubt_error() {
+    return {ErrorCode::unknown_commit, "a commit was cut off, and its row has a newer owner"};
+}
+
+}  // namespace
+
+bool Replica::dirty() const {
+    return std::any_of(counters_.begin(), counters_.end(),
+                       [](const auto& state) { return state.dirty(); });
+}
+
+bool Replica::awaited() const {
+    return std::any_of(counters_.begin(), counters_.end(),
+                       [](const auto& state) { return !state.waiters.empty(); });
+}
+
+Task<void> Replica::commit_loop() {
+    committing_ = true;
+    if (!awaited() && !world_.lifecycle().hidden()) co_await back_off(news_first_ms);
+    double pause_ms = retry_first_ms;
+    int attempts = 0;
+    while (dirty() && !asleep_ && !closed_) {
+        const auto outcome = co_await attempt(commit_batch());
+        if (outcome) {
+            attempts = 0;
+            pause_ms = retry_first_ms;
+            continue;
+        }
+        if (asleep_ || closed_) break;
+        const Error& failure = outcome.error();
+        if (heals_at_once(failure.code())) {
+            lose_slot();
+            if (++attempts < commit_attempts_max) continue;
+        }
+        attempts = 0;
+        fail_waiters(failure);
+        warn(std::string(code_name(failure.code())), failure.what(), "commit");
+        co_await back_off(pause_ms);
+        pause_ms = std::min(pause_ms * 2, retry_last_ms);
+    }
+    committing_ = false;
+    if (closed_ || asleep_) co_return;
+    // Once more when all is committed, so that whoever missed or forgot it checks the store.
+    for (auto& state : counters_) state.announceable = state.announceable || state.based;
+    if (!announcing_) scope_.spawn(announce_loop());
+    rest_soon();
+}
+
+Task<void> Replica::commit_batch() {
+    switch (medium_) {
+        case Medium::database:
+            if (!holder_ || resting()) co_await ensure_adopted();
+            co_await commit_to_database();
+            break;
+        case Medium::storage:
+            co_await commit_to_storage();
+            break;
+        case Medium::memory:
+            committed(gather());
+            break;
+    }
+}
+
+std::list<Replica::CommitLine> Replica::gather() {
+    std::list<CommitLine> lines;
+    for (auto& state : counters_) {
+        if (!state.dirty()) continue;
+        lines.push_back({&state, state.attempted, state.added, state.based});
+    }
+    return lines;
+}
+
+/// What a transaction writes is what was attempted when it was begun, even if it waited for a base
+/// since: the browser runs transactions in the order they were begun, and another may have been
+/// begun and filled meanwhile (commit_before_sleep), so that a row never goes back.
+Task<void> Replica::commit_to_database() {
+    const bool strict = std::any_of(counters_.begin(), counters_.end(), [](const auto& state) {
+        return state.dirty() && state.durability == Durability::strict;
+    });
+    constexpr std::array scope{Store::claims, Store::rows, Store::aside};
+    const auto transaction = co_await world_.database().begin(
+        scope, Access::write, strict ? Durability::strict : Durability::relaxed);
+    if (!holder_) co_await fail(ErrorCode::fenced, "the slot was let go before the commit");
+    transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
+    auto lines = gather();
+    for (auto& line : lines) {
+        if (line.based) continue;
+        co_await base_on_store(*transaction, *line.state);
+        line.totals = line.totals + line.state->base;
+    }
+    for (const auto& line : lines) {
+        transaction->put(Store::rows, row_key(line.state->key, row_),
+                         format_totals({row_epoch_, line.totals}));
+    }
+
+    ++commits_in_flight_;
+    const auto outcome = co_await attempt(transaction->commit());
+    --commits_in_flight_;
+    if (outcome) {
+        committed(lines);
+        for (const auto& line : lines) {
+            (void)co_await attempt(
+                mirror_.put(row_key(line.state->key, row_), {row_epoch_, line.totals}));
+        }
+    } else if (outcome.error().code() == ErrorCode::unknown_commit) {
+        for (const auto& line : lines) {
+            line.state->unknown.push_back({row_, {row_epoch_, line.totals}, line.through});
+        }
+    }
+    for (const auto& waiter : std::exchange(outcome_waiters_, {})) waiter.complete({});
+    if (!outcome) co_await fail(outcome.error());
+}
+
+/// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
+/// mirror where that is larger: a relaxed commit may be lost in a crash while the mirror survives.
+Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
+    const auto key = row_key(state.key, row_);
+    const auto epoch = row_epoch_;
+    Totals base;
+    const auto row = co_await transaction.get(Store::rows, key);
+    if (row) {
+        const auto record = row->foreign ? std::nullopt : parse_totals(row->value);
+        if (record) {
+            base = record->totals;
+        } else {
+            transaction.put(Store::aside, concat({"rows/", key}), row->text());
+            set_aside("rows", key);
+        }
+    }
+    const auto mirrored = Mirror::parsed(co_await attempt(mirror_.get(key)));
+    if (mirrored) base = larger(base, mirrored->totals);
+    // The page may have been hidden meanwhile.
+    if (!holder_ || row_epoch_ != epoch) {
+        co_await fail(ErrorCode::fenced, "the slot was let go during the commit");
+    }
+    if (state.based) co_return;  // another commit was quicker
+    state.ledger.remove(row_);
+    state.base = base;
+    state.attempted = state.attempted + base;
+    state.committed = base;
+    state.based = true;
+    revalue(state);
+}
+
+/// Without IndexedDB every tab has a row of its own in localStorage, never used again by another:
+/// a stale copy must not be the base of anything (DESIGN §1).
+Task<void> Replica::commit_to_storage() {
+    for (const auto& line : gather()) {
+        co_await world_.storage().set(names_.mirror(row_key(line.state->key, row_)),
+                                      format_totals({row_epoch_, line.totals}));
+        committed({line});
+    }
+}
+
+void Replica::committed(const std::list<CommitLine>& lines) {
+    ++commits_;
+    for (const auto& line : lines) confirm(*line.state, line.totals, line.through);
+}
+
+void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through) {
+    state.committed = larger(state.committed, totals);
+    state.committed_through = std::max(state.committed_through, through);
+    auto waiters = std::exchange(state.waiters, {});
+    for (auto& waiter : waiters) {
+        if (waiter.target <= state.committed_through) {
+            waiter.done.complete({});
+        } else {
+            state.waiters.push_back(std::move(waiter));
+        }
+    }
+}
+
+/// Nobody can tell any more whether some of the increments are stored: to write them again could
+/// count them twice. Every flush that waits speaks of them, else the next one, and is told so.
+void Replica::doubt(CounterState& state) {
+    state.doubted = state.waiters.empty();
+    for (const auto& waiter : std::exchange(state.waiters, {})) {
+        waiter.done.fail(failure_of(doubt_error()));
+    }
+}
+
+Task<void> Replica::flush(CounterState& state) {
+    if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
+    if (std::exchange(state.doubted, false)) co_await fail(doubt_error());
+    const auto target = state.added;
+    if (state.committed_through >= target) co_return;
+    const Completer<Unit> done;
+    state.waiters.push_back({target, done});
+    if (backing_off_) retry_bell_.complete({});
+    if (!turn_scheduled_) schedule_turn();
+    co_await done.async();
+}
+
+void Replica::fail_waiters(const Error& error) {
+    for (auto& state : counters_) {
+        for (const auto& waiter : std::exchange(state.waiters, {})) {
+            waiter.done.fail(failure_of(error));
+        }
+    }
+}
+
+Task<void> Replica::back_off(double delay_ms) {
+    retry_bell_ = {};
+    backing_off_ = true;
+    scope_.spawn(ring_after(delay_ms, retry_bell_));
+    co_await retry_bell_.async();
+    backing_off_ = false;
+}
+
+Task<void> Replica::ring_after(double delay_ms, Completer<Unit> bell) {
+    co_await world_.clock().sleep(delay_ms);
+    bell.complete({});
+}
+
+}  // namespace tabacus

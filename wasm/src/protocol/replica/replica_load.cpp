@@ -1,0 +1,103 @@
+// Reading the store: what it says is merged into the ledger, row by row, and validated on the way.
+#include <algorithm>
+#include <array>
+
+#include "protocol/common/concat.hpp"
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Reading again after adopting: once for a database that was made meanwhile, once more for luck.
+constexpr int rounds_max = 3;
+
+}  // namespace
+
+Task<std::int64_t> Replica::read(CounterState& state) {
+    co_await load(state);
+    if (medium_ == Medium::memory) co_return state.value;
+    co_return saturating_add(state.ledger.committed_sum(), state.own());
+}
+
+Task<void> Replica::load(CounterState& state) {
+    switch (medium_) {
+        case Medium::database:
+            for (int round = 0; round < rounds_max; ++round) {
+                if (co_await load_from_database(state)) break;
+                lose_slot();
+                co_await ensure_adopted();
+            }
+            break;
+        case Medium::storage:
+            co_await load_from_storage(state);
+            break;
+        case Medium::memory:
+            post({Message::Kind::ask, state.key, "", {}});
+            break;
+    }
+    revalue(state);
+}
+
+/// False when this is not the database that was expected, or the own row has another owner: adopt,
+/// which tells and heals and gives the row to the others, then retry.
+Task<bool> Replica::load_from_database(CounterState& state) {
+    constexpr std::array scope{Store::meta, Store::rows};
+    std::optional<Row> generation;
+    std::vector<Row> rows;
+    {
+        const auto transaction =
+            co_await world_.database().begin(scope, Access::read, Durability::relaxed);
+        generation = co_await transaction->get(Store::meta, "generation");
+        rows = co_await transaction->list(Store::rows, concat({state.key, "/"}));
+    }
+    auto expected = generation_;
+    if (expected.empty()) {
+        expected = Mirror::parsed_generation(co_await attempt(mirror_.generation()));
+    }
+    const auto prefix = state.key.size() + 1;
+    bool ours = true;
+    for (const auto& row : rows) {
+        const auto id = std::string_view(row.key).substr(prefix);
+        if (!merge_row(state, id, row.value, row.foreign)) ours = false;
+    }
+    const bool readable = generation && !generation->foreign && is_identifier(generation->value);
+    if (!readable || (!expected.empty() && expected != generation->value)) co_return false;
+    co_return ours&& data_loss_ != "total";
+}
+
+Task<void> Replica::load_from_storage(CounterState& state) {
+    const auto prefix = names_.mirror(concat({state.key, "/"}));
+    for (const auto& key : co_await world_.storage().keys(prefix)) {
+        const auto value = co_await world_.storage().get(key);
+        if (value) merge_row(state, std::string_view(key).substr(prefix.size()), *value, false);
+    }
+}
+
+/// False when another replica adopted this one's row (while the page slept in the back/forward
+/// cache, say): what it holds beyond our own totals can only be counted once the row is no longer
+/// ours.
+bool Replica::merge_row(CounterState& state, std::string_view row, std::string_view value,
+                        bool foreign) {
+    const auto record = foreign ? std::nullopt : parse_totals(value);
+    if (!is_row_id(row) || !record) {
+        set_aside("rows", concat({state.key, "/", row}));
+        return true;
+    }
+    if (!state.based || row != row_ || give_up_row(record->epoch)) {
+        state.ledger.merge_committed(row, *record);
+        return true;
+    }
+    return record->epoch <= row_epoch_;
+}
+
+void Replica::reload_all() {
+    for (auto& state : counters_) scope_.spawn(reload(state));
+}
+
+/// load() for those who do not wait: a failure leaves what is known, and the next reason to read
+/// (waking, news, read()) comes.
+Task<void> Replica::reload(CounterState& state) {
+    (void)co_await attempt(load(state));  // read() and flush() tell whoever asks
+}
+
+}  // namespace tabacus

@@ -1,0 +1,236 @@
+// Slots and epochs: how a replica comes to own the rows it writes.
+#include <algorithm>
+#include <array>
+
+#include "protocol/common/concat.hpp"
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// More tabs than any browser runs; a bound, so that a lock manager that refuses everything is an
+/// error instead of an endless loop.
+constexpr int slots_max = 4096;
+
+/// How long a replica with nothing to write holds its slot, at least, and at most twice as long,
+/// where that keeps the page out of the back/forward cache. Who leaves by a click takes longer; and
+/// to have the lock again takes a millisecond.
+constexpr double rest_after_ms = 25;
+
+}  // namespace
+
+Task<void> Replica::ensure_adopted() {
+    while (adopting_) {
+        const Completer<Unit> finished;
+        adoption_waiters_.push_back(finished);
+        co_await finished.async();
+    }
+    if (holder_ && !resting()) co_return;
+    adopting_ = true;
+    auto adopted = co_await attempt(adopt());
+    while (std::exchange(slot_exhausted_, false)) adopted = co_await attempt(adopt());
+    adopting_ = false;
+    for (const auto& waiter : std::exchange(adoption_waiters_, {})) waiter.complete({});
+    rest_soon();
+    if (!adopted) co_await fail(adopted.error());
+}
+
+/// One transaction: find out which database this is, bring back what a lost one held, end the
+/// former epoch and begin the own. None where a slot is had again as it was left.
+Task<void> Replica::adopt() {
+    // The rows of the former epoch can only be settled once every commit under it has been told.
+    while (commits_in_flight_ > 0) {
+        const Completer<Unit> told;
+        outcome_waiters_.push_back(told);
+        co_await told.async();
+    }
+    co_await take_slot_lock();
+    if (holder_) co_return;
+    constexpr std::array scope{Store::meta, Store::claims, Store::rows, Store::aside};
+    const auto transaction =
+        co_await world_.database().begin(scope, Access::write, Durability::relaxed);
+
+    Notice loss;
+    const auto generation = co_await settle_generation(*transaction, loss);
+    co_await settle_unknown_commits(*transaction, generation);
+    const bool first_or_new = generation != generation_;
+    if (first_or_new) loss.healed = co_await heal(*transaction, generation);
+
+    HolderRecord holder{generation, slot_, co_await next_epoch(*transaction, slot_)};
+    transaction->claim(subject_of_slot(slot_), format_holder(holder));
+    co_await transaction->commit();
+
+    if (asleep_) slot_lock_.reset();
+    if (asleep_ || slot_lock_lost_) {
+        co_await fail(ErrorCode::fenced, "the slot was let go meanwhile");
+    }
+    generation_ = generation;
+    data_loss_.clear();
+    (void)co_await attempt(mirror_.set_generation(generation));
+    begin_epoch(std::move(holder));
+    if (loss.kind == Notice::Kind::store_lost) on_notice_(loss);
+    if (loss.healed > 0) post({Message::Kind::healed, "", "", {}});
+    if (first_or_new) reload_all();
+}
+
+/// The lowest slot that is free. Without Web Locks nobody can tell a free slot from a taken one, so
+/// that the replica makes one of its own, and storage grows with the tabs ever opened.
+Task<void> Replica::take_slot_lock() {
+    if (std::exchange(slot_lock_lost_, false)) slot_lock_.reset();
+    if (resting()) {
+        co_await request_slot_lock();
+        if (!slot_lock_) lose_slot();
+    }
+    if (slot_lock_) co_return;
+    if (!world_.locks().available()) {
+        if (slot_.empty()) slot_ = identifier_of(world_.random().bits());
+        co_return;
+    }
+    for (int number = slot_first_; number < slots_max; ++number) {
+        slot_ = format_value(number);
+        co_await request_slot_lock();
+        if (slot_lock_) co_return;
+    }
+    co_await fail(ErrorCode::unavailable, "no slot is free");
+}
+
+Task<void> Replica::request_slot_lock() {
+    slot_lock_ =
+        co_await world_.locks().request({.name = names_.slot_lock(slot_), .if_available = true});
+    if (!slot_lock_) co_return;
+    slot_lock_->on_lost([this] {
+        slot_lock_lost_ = true;
+        lose_slot();
+        warn("slot-lost", "Another script stole the lock of this tab's slot; it takes another.",
+             slot_);
+        if (dirty()) schedule_turn();
+    });
+}
+
+/// True when the slot is this replica's until another adopts it, from which no lock keeps it.
+bool Replica::resting() { return holder_ && !slot_lock_ && world_.locks().available(); }
+
+void Replica::rest_soon() {
+    if (!rests_soon_ && world_.lifecycle().locks_bar_cache()) scope_.spawn(rest());
+}
+
+/// Lets the lock go, and keeps the epoch: under it the last increments are committed while the page
+/// is hidden, and the next ones without another adoption.
+Task<void> Replica::rest() {
+    rests_soon_ = true;
+    std::uint64_t before = 0;
+    do {
+        before = commits_;
+        // A hidden page's timers take a second, and nobody clicks there.
+        if (!world_.lifecycle().hidden()) co_await world_.clock().sleep(rest_after_ms);
+    } while (before != commits_);
+    rests_soon_ = false;
+    if (!committing_ && !adopting_ && commits_in_flight_ == 0 && !dirty()) slot_lock_.reset();
+}
+
+/// A newer epoch is told of: whoever rested gives the row up to its owner. False while it must stay
+/// this replica's own.
+bool Replica::give_up_row(std::int64_t epoch) {
+    const auto unsettled = [](const auto& state) { return !state.unknown.empty(); };
+    if (epoch <= row_epoch_ || !resting() || adopting_ || commits_in_flight_ > 0 ||
+        std::any_of(counters_.begin(), counters_.end(), unsettled)) {
+        return false;
+    }
+    lose_slot();
+    end_epoch();
+    return true;
+}
+
+/// Above the former holder's and above every row of the slot, so that no row of the new epoch is
+/// taken for an older one, even if the claim was corrupted.
+Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_view slot) {
+    std::int64_t epoch = row_epoch_;
+    const auto former = co_await transaction.holder(subject_of_slot(slot));
+    if (former) {
+        transaction.release(*former);
+        const auto record = parse_holder(*former);
+        if (record) {
+            epoch = std::max(epoch, record->epoch);
+        } else {
+            set_aside("claims", *former);
+        }
+    }
+    if (!former || !parse_holder(*former)) {
+        for (const auto& row : co_await transaction.list(Store::rows, "")) {
+            const auto key = parse_row_key(row.key);
+            const auto record = parse_totals(row.value);
+            if (key && record && key->row.ends_with(concat({"/", slot}))) {
+                epoch = std::max(epoch, record->epoch);
+            }
+        }
+    }
+    if (epoch >= epoch_max) {
+        pass_over_slot();
+        co_await fail(ErrorCode::fenced, "the epochs of the slot are exhausted");
+    }
+    co_return epoch + 1;
+}
+
+/// Nobody comes to the last epoch by counting: a stranger wrote it. What the slot's rows say
+/// counts, and nobody can own them any more.
+void Replica::pass_over_slot() {
+    warn("corrupt-record", "The epochs of a slot are exhausted; this tab takes another.", slot_);
+    slot_first_ = static_cast<int>(parse_value(slot_).value_or(0)) + 1;
+    slot_lock_.reset();
+    slot_.clear();
+    slot_exhausted_ = true;
+}
+
+void Replica::begin_epoch(HolderRecord holder) {
+    end_epoch();
+    row_ = concat({holder.generation, "/", holder.slot});
+    row_epoch_ = holder.epoch;
+    holder_ = std::move(holder);
+}
+
+/// The own rows go back among the others; what was not committed waits for a row of the next epoch.
+void Replica::end_epoch() {
+    for (auto& state : counters_) {
+        if (state.based) {
+            state.ledger.merge_committed(row_, {row_epoch_, state.committed});
+        }
+        state.attempted = state.attempted - state.committed;
+        state.committed = {};
+        state.based = false;
+    }
+}
+
+void Replica::lose_slot() { holder_.reset(); }
+
+/// Did a commit happen whose outcome was never told? The row says so: in our epoch it is our own
+/// writing, and under a newer owner it has grown from what we left, so that a row that holds less
+/// refutes the commit. A newer row that holds as much says nothing certain: rather than count twice
+/// we leave out what no flush has promised, and break the waiting flushes.
+Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string_view generation) {
+    for (auto& state : counters_) {
+        // One that a replica which rested began meanwhile becomes unknown only with this
+        // transaction.
+        for (const auto& commit : state.unknown) {
+            bool happened = true;
+            if (commit.row.starts_with(concat({generation, "/"}))) {
+                const auto row =
+                    co_await transaction.get(Store::rows, row_key(state.key, commit.row));
+                const auto stored = row ? parse_totals(row->value) : std::nullopt;
+                happened = stored && stored->epoch >= commit.record.epoch &&
+                           larger(stored->totals, commit.record.totals) == stored->totals;
+                if (happened && stored->epoch > commit.record.epoch) {
+                    doubt(state);
+                    warn("unknown-commit", "A commit was cut off, and its row has a newer owner.",
+                         commit.row);
+                }
+            }
+            // A row of a vanished database: count it there, where healing brings it back.
+            if (happened && commit.row == row_) {
+                confirm(state, commit.record.totals, commit.through);
+            }
+        }
+        state.unknown.clear();  // not before: the transaction may fail while it is asked
+    }
+}
+
+}  // namespace tabacus

@@ -1,0 +1,105 @@
+#include "tabacus/replica/tab.hpp"
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <utility>
+#include <vector>
+
+#include "protocol/common/names.hpp"
+#include "replica.hpp"
+#include "tabacus/replica/replicated.hpp"
+
+namespace tabacus {
+
+struct Tab::Parts {
+    struct Opened {
+        std::string name;
+        Durability durability;
+        std::unique_ptr<ReplicatedCounter> counter;
+    };
+
+    World& world;
+    Names names;
+    NoticeHandler on_notice;
+    Medium medium = Medium::memory;
+    std::unique_ptr<Replica> replica;
+    std::list<Opened> opened;
+    std::string data_loss;  // what the browser said when it made the database, before open()
+    Subscription database_events;
+};
+
+Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
+    : parts_(new Parts{.world = world,
+                       .names = Names(name_space),
+                       .on_notice = std::move(on_notice),
+                       .replica = nullptr,
+                       .opened = {},
+                       .data_loss = {},
+                       .database_events = {}}) {
+    parts_->database_events =
+        world.database().on_event([&loss = parts_->data_loss](const DatabaseEvent& event) {
+            if (event.kind == DatabaseEvent::Kind::created) loss = event.data_loss;
+        });
+}
+Tab::~Tab() = default;
+
+/// A database counts as there when it opens: some browsers have one and refuse to. One that opens
+/// and fails later is no reason for a weaker store: the tab would count where no other tab looks.
+Task<void> Tab::open() {
+    auto& world = parts_->world;
+    auto& medium = parts_->medium;
+    medium = world.storage().available() ? Medium::storage : Medium::memory;
+    std::string refusal;
+    if (world.database().available()) {
+        constexpr std::array scope{Store::meta};
+        const auto begun =
+            co_await attempt(world.database().begin(scope, Access::read, Durability::relaxed));
+        if (begun) {
+            medium = Medium::database;
+        } else {
+            refusal = begun.error().what();
+        }
+    }
+    if (medium != Medium::database && !refusal.empty()) {
+        parts_->on_notice({Notice::Kind::warning, "degraded",
+                           "IndexedDB cannot be opened; a weaker store is used.", refusal, "", 0});
+    }
+    parts_->replica = std::make_unique<Replica>(world, parts_->names, medium, parts_->on_notice,
+                                                std::exchange(parts_->data_loss, {}));
+    parts_->database_events = {};
+}
+
+Task<void> Tab::close() { return parts_->replica->close(); }
+
+Capabilities Tab::capabilities() const {
+    const auto medium = parts_->medium;
+    return {.store = medium == Medium::database  ? "indexeddb"
+                     : medium == Medium::storage ? "localstorage"
+                                                 : "memory",
+            .exclusion = parts_->world.locks().available() ? "web-locks"
+                         : medium == Medium::database      ? "lease"
+                                                           : "none",
+            .durability = medium == Medium::database  ? "strict"
+                          : medium == Medium::storage ? "relaxed"
+                                                      : "memory",
+            .mirror = medium == Medium::database && parts_->replica->mirrored(),
+            .channel = parts_->replica->has_channel()};
+}
+
+ReplicatedCounter& Tab::replicated(std::string_view name, Durability durability) {
+    auto& opened = parts_->opened;
+    const auto found = std::find_if(opened.begin(), opened.end(), [&](const auto& other) {
+        return other.name == name && other.durability == durability;
+    });
+    if (found != opened.end()) return *found->counter;
+    auto& replica = *parts_->replica;
+    opened.push_back(
+        {std::string(name), durability,
+         std::make_unique<ReplicatedCounter>(replica, replica.counter(name, durability))});
+    return *opened.back().counter;
+}
+
+bool Tab::idle() { return parts_->replica->idle(); }
+
+}  // namespace tabacus
