@@ -59,7 +59,10 @@ function requestOf(values, strategy) {
     /** @type {Record<string, unknown>} */
     const request = strategy === undefined ? {} : { strategy };
     if (values.model !== undefined) request.model = values.model;
-    if (values.faults !== undefined) request.faults = String(values.faults).split(/[,\s]+/).filter((fault) => fault && fault !== 'none');
+    if (values.faults !== undefined)
+        request.faults = String(values.faults)
+            .split(/[,\s]+/)
+            .filter((fault) => fault && fault !== 'none');
     for (const name of numbers) {
         if (values[name] === undefined) continue;
         if (!/^\d+$/.test(String(values[name]))) {
@@ -77,7 +80,9 @@ function requestOf(values, strategy) {
  */
 function exploreValues(args) {
     const named = ['model', 'faults', 'seed', 'svg', ...numbers];
-    const options = Object.fromEntries(named.map((name) => [name, { type: /** @type {const} */ ('string'), multiple: true }]));
+    const options = Object.fromEntries(
+        named.map((name) => [name, { type: /** @type {const} */ ('string'), multiple: true }]),
+    );
     const { values, positionals } = parsed(args, options);
     /** @type {Values} */
     const once = {};
@@ -98,7 +103,10 @@ async function runExplore(args) {
     const bound = seed !== undefined && bounds.find((name) => rest[name] !== undefined);
     if (bound) throw new Misuse(`--${bound} is of a search, and --seed replays one run`);
     const request = requestOf(rest, positionals[0]);
-    const report = seed === undefined ? await explore(/** @type {any} */ (request)) : await replayed(String(seed), request);
+    const report =
+        seed === undefined
+            ? await explore(/** @type {any} */ (request))
+            : await replayed(String(seed), request);
     console.log(lineOf(report));
     if (report.trace && report.verdict === 'broken') console.log(`\n${report.trace}`);
     if (svg !== undefined) draw(String(svg), report);
@@ -113,7 +121,8 @@ async function replayed(seed, asked) {
     const report = await replay(seed);
     /** @type {Record<string, unknown>} */
     const own = report.request;
-    const asText = (/** @type {unknown} */ value) => (Array.isArray(value) ? [...value].sort().join(', ') || 'none' : String(value));
+    const asText = (/** @type {unknown} */ value) =>
+        Array.isArray(value) ? [...value].sort().join(', ') || 'none' : String(value);
     for (const name of ['strategy', 'model', 'faults', ...numbers]) {
         const [said, is] = [asked[fieldOf(name)], own[fieldOf(name)]];
         if (said === undefined || asText(said) === asText(is)) continue;
@@ -147,7 +156,9 @@ function lineOf({ request, verdict, bound, schedules, steps, seed, complaint }) 
 function findingOf({ verdict, parts, contradicts, declared }) {
     const note = contradicts ? `, but is declared "${declared}"` : '';
     if (verdict !== 'unbroken within the bound') return verdict + note;
-    const far = parts.filter(({ sought }) => sought === 'any').map(({ tabs, adds, bound }) => `${tabs} × ${adds}: ${bound}`);
+    const far = parts
+        .filter(({ sought }) => sought === 'any')
+        .map(({ tabs, adds, bound }) => `${tabs} × ${adds}: ${bound}`);
     return `holds (${far.join(' | ')})${note}`;
 }
 
@@ -178,7 +189,9 @@ async function run([command, ...args]) {
         case 'matrix':
             return runMatrix(args);
         default:
-            throw new Misuse(command === undefined ? 'a command is wanted' : `there is no command ${command}`);
+            throw new Misuse(
+                command === undefined ? 'a command is wanted' : `there is no command ${command}`,
+            );
     }
 }
 

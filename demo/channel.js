@@ -26,8 +26,7 @@ export function openChannel() {
             queueMicrotask(() => deliver(message));
         },
         on(type, heard) {
-            const listener = (/** @type {Event} */ event) =>
-                heard(/** @type {CustomEvent} */ (event).detail);
+            const listener = (/** @type {Event} */ event) => heard(/** @type {CustomEvent} */ (event).detail);
             target.addEventListener(type, listener);
             return () => target.removeEventListener(type, listener);
         },

@@ -7,7 +7,8 @@ addEventListener(
     'error',
     (event) => {
         const { target } = event;
-        const unloaded = target instanceof HTMLScriptElement && `${target.src}, or what it needs, could not be loaded`;
+        const unloaded =
+            target instanceof HTMLScriptElement && `${target.src}, or what it needs, could not be loaded`;
         // What a browser warns of by an event (ResizeObserver's loops) has no error.
         const failed = event instanceof ErrorEvent && event.error && (event.error.message ?? event.error);
         const notice = document.querySelector('#failure');

@@ -21,7 +21,8 @@ export const lockAroundStorage = {
             localStorage.setItem('n', String(n + 1));
         });
     },
-    invariant: ({ origin }) => origin.openTab().window.localStorage.getItem('n') === '2' || 'an update is lost',
+    invariant: ({ origin }) =>
+        origin.openTab().window.localStorage.getItem('n') === '2' || 'an update is lost',
 };
 
 /** The single-executor article's. @type {Recipe} */

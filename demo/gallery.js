@@ -40,7 +40,8 @@ function showRecipe() {
 
 /** @param {import('tabacus/emulator').ExploreReport} report @param {string} claim */
 function show({ verdict, complaint, seed, seeds, trace, svg }, claim) {
-    if (verdict !== 'broken') return say(`Nothing found in ${seeds} seeds: no run in which ${claim}. That is no proof`, 'holds');
+    if (verdict !== 'broken')
+        return say(`Nothing found in ${seeds} seeds: no run in which ${claim}. That is no proof`, 'holds');
     say(`Broken, seed ${seed}: ${complaint}`, 'broken');
     found.hidden = false;
     showTimeline(trace ?? '');

@@ -5,7 +5,12 @@ import { ask } from './lab-question.js';
 
 /** @typedef {import('../js/lab.js').MatrixCell} MatrixCell */
 
-const SIGNS = { proved: 'proved', 'unbroken within the bound': 'holds', broken: 'broken', 'not explored': '–' };
+const SIGNS = {
+    proved: 'proved',
+    'unbroken within the bound': 'holds',
+    broken: 'broken',
+    'not explored': '–',
+};
 
 const table = () => /** @type {HTMLElement} */ (one('#matrix-table'));
 

@@ -19,7 +19,9 @@ export function log(words) {
 
 /** @param {unknown} error */
 export function report(error) {
-    const { message = String(error), code } = /** @type {{ message?: string, code?: string }} */ (error ?? {});
+    const { message = String(error), code } = /** @type {{ message?: string, code?: string }} */ (
+        error ?? {}
+    );
     log(code ? `${message} (${code})` : message);
 }
 

@@ -103,7 +103,12 @@ function options(/** @type {number} */ width) {
         },
         axes: [
             { ...axis, incrs: [0.5, 1, 2, 5], values: (_, seconds) => seconds.map((s) => `${s} s`) },
-            { ...axis, size: 56, splits: (_, __, min, max) => powersOfTen(min, max), values: (_, rates) => rates.map(compact) },
+            {
+                ...axis,
+                size: 56,
+                splits: (_, __, min, max) => powersOfTen(min, max),
+                values: (_, rates) => rates.map(compact),
+            },
         ],
         series: [
             { label: 'Time', value: (_, s) => (s === null ? '–' : `${s.toFixed(2)} s`) },

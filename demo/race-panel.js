@@ -47,7 +47,9 @@ function followRace(channel, log) {
         enter('running', strategy);
         say(`${strategy} is running in every tab.`);
     });
-    followProgress(channel, (strategy, share) => showProgress((placeOf(strategy) + share) / STRATEGIES.length));
+    followProgress(channel, (strategy, share) =>
+        showProgress((placeOf(strategy) + share) / STRATEGIES.length),
+    );
     channel.on('settling', ({ strategy }) => {
         enter('settling', strategy);
         say(`Waiting until all tabs read the same from ${strategy}.`);
@@ -72,7 +74,8 @@ function followRace(channel, log) {
  */
 function followLeader(channel, presence) {
     let leader = '';
-    for (const stage of ['race', 'heat', 'settling']) channel.on(stage, (message) => (leader = message.leader));
+    for (const stage of ['race', 'heat', 'settling'])
+        channel.on(stage, (message) => (leader = message.leader));
     channel.on('finish', () => (leader = ''));
     presence.subscribe((tabs) => {
         if (!leader || tabs.some(({ id }) => id === leader)) return;

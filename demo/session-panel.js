@@ -31,7 +31,10 @@ const SHOWN = ['expiries', 'refreshes', 'retries', 'revoked', 'served', 'refused
  * @param {(error: unknown) => void} report
  */
 export function showSession(tab, channel, presence, report) {
-    const sessions = { tabacus: new Session(/** @type {any} */ (tab), PROVIDERS.tabacus), naive: new NaiveSession(PROVIDERS.naive) };
+    const sessions = {
+        tabacus: new Session(/** @type {any} */ (tab), PROVIDERS.tabacus),
+        naive: new NaiveSession(PROVIDERS.naive),
+    };
     takePart(channel, presence, sessions);
     follow(channel);
     followLeader(channel, presence);
@@ -61,7 +64,9 @@ function takePart(channel, { me }, sessions) {
         const session = sessions[/** @type {Kind} */ (kind)];
         const all = Array.from({ length: requests }, () => session.request('/resource'));
         const outcomes = await Promise.allSettled(all);
-        const answered = outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value.ok).length;
+        const answered = outcomes.filter(
+            (outcome) => outcome.status === 'fulfilled' && outcome.value.ok,
+        ).length;
         channel.send({ type: 'session-ran', round, tab: me.id, asked: requests, answered });
     });
 }
@@ -105,7 +110,10 @@ function follow(channel) {
         one('#session-runs').replaceChildren(...[...runs].sort((a, b) => (a.tab < b.tab ? -1 : 1)).map(row));
         for (const name of SHOWN) showNumber(one(`#session-log [data-role="${name}"]`), log[name], integer);
         say(verdict(runs, before, log));
-        enter('done', runs.every((/** @type {Ran} */ { asked, answered }) => asked === answered) ? 'exact' : 'lost');
+        enter(
+            'done',
+            runs.every((/** @type {Ran} */ { asked, answered }) => asked === answered) ? 'exact' : 'lost',
+        );
     });
     channel.on('session-failed', ({ words }) => {
         enter('done', 'lost');

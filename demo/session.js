@@ -50,7 +50,11 @@ export class Session {
             }
             // Shared: no request is under way while the token is replaced.
             const response = await this.#lock.run(
-                ({ signal }) => fetch(this.#url + path, { headers: { authorization: `Bearer ${tokens.access}` }, signal }),
+                ({ signal }) =>
+                    fetch(this.#url + path, {
+                        headers: { authorization: `Bearer ${tokens.access}` },
+                        signal,
+                    }),
                 { mode: 'shared' },
             );
             if (response.status !== 401 || tries === 3) return response;
@@ -97,7 +101,11 @@ export class Session {
      * @returns {Promise<{ access: string, refresh: string } | null>} null where the provider refuses
      */
     async #post(path, body, signal) {
-        const response = await fetch(this.#url + path, { method: 'POST', body: JSON.stringify(body), signal });
+        const response = await fetch(this.#url + path, {
+            method: 'POST',
+            body: JSON.stringify(body),
+            signal,
+        });
         if (response.status === 401) return null;
         if (!response.ok) throw new Error(`${path}: ${response.status}`);
         return response.json();

@@ -86,6 +86,9 @@ export const addsMaxOf = (name) => STRATEGIES.find((one) => one.name === name)?.
  * @returns {Counters}
  */
 export function openCounters(tab) {
-    const pairs = STRATEGIES.map(({ name, options }) => [name, tab.counter(name, { strategy: name, ...options })]);
+    const pairs = STRATEGIES.map(({ name, options }) => [
+        name,
+        tab.counter(name, { strategy: name, ...options }),
+    ]);
     return /** @type {Counters} */ (Object.fromEntries(pairs));
 }

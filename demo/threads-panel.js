@@ -101,7 +101,8 @@ function conclude(who, adds) {
     const crew = who === 'cpp' ? 'C++ threads' : 'Workers';
     const exact = others ? 'Atomic, mutexed and striped are exact' : 'A counter that must be exact is not';
     const off = Math.abs(missing('unsynchronised'));
-    const loss = off === 0 ? 'unsynchronised was lucky, so press again' : `unsynchronised is off by ${integer(off)}`;
+    const loss =
+        off === 0 ? 'unsynchronised was lucky, so press again' : `unsynchronised is off by ${integer(off)}`;
     one('#threads-verdict').textContent = `${crew} added ${integer(adds)} times. ${exact}; ${loss}.`;
 }
 

@@ -5,9 +5,7 @@ import { threads } from './package-threads.js';
 export const WORKERS = 4;
 export const ADDS = 100_000;
 
-export const KINDS = Object.freeze(
-    /** @type {const} */ (['atomic', 'mutexed', 'striped', 'unsynchronised']),
-);
+export const KINDS = Object.freeze(/** @type {const} */ (['atomic', 'mutexed', 'striped', 'unsynchronised']));
 
 /** @typedef {(typeof KINDS)[number]} Kind */
 /** @typedef {{ kind: Kind, actual: number, elapsed_ms: number }} Result */

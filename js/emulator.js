@@ -73,10 +73,21 @@ function load(wasm, peer) {
     return Promise.all([glue, peer ?? loadPeer()]);
 }
 
+/** The names of createOrigin()'s options. */
+const originOptions = /** @type {const} */ ([
+    'url',
+    'storage',
+    'seed',
+    'clock',
+    'quota_bytes',
+    'quirks',
+    'wasm',
+    'fakeIndexedDB',
+]);
+
 /** @param {unknown} given */
 function checkOrigin(given) {
-    const known = /** @type {const} */ (['url', 'storage', 'seed', 'clock', 'quota_bytes', 'quirks', 'wasm', 'fakeIndexedDB']);
-    const options = checkOptions(given, known);
+    const options = checkOptions(given, originOptions);
     const { storage = 'cached', seed, clock = 'virtual', quota_bytes = quotaBytesDefault } = options;
     const { quirks: chosen = [], url = 'https://example.test/' } = options;
     if (!Array.isArray(chosen) || chosen.some((quirk) => !quirks.includes(quirk))) {
@@ -93,7 +104,11 @@ function checkOrigin(given) {
             wakesAfterAbort: !chosen.includes('no-wake-after-abort'),
         },
     };
-    return { checked, wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'), peer: options.fakeIndexedDB === undefined ? undefined : checkPeer(options.fakeIndexedDB) };
+    return {
+        checked,
+        wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'),
+        peer: options.fakeIndexedDB === undefined ? undefined : checkPeer(options.fakeIndexedDB),
+    };
 }
 
 /** @param {unknown} url */
@@ -152,9 +167,20 @@ function checkUrl(url) {
 export async function explore(scenario, options = {}) {
     const { plan, seeds, signal, progress } = await planOf(scenario, options);
     /** @type {ExploreReport} */
-    const report = { verdict: 'unbroken within the bound', seeds: 0, steps: 0, faults: {}, hash: '', complaint: '' };
+    const report = {
+        verdict: 'unbroken within the bound',
+        seeds: 0,
+        steps: 0,
+        faults: {},
+        hash: '',
+        complaint: '',
+    };
     const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
-    const length = Math.max(schedule.length, (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps, 10);
+    const length = Math.max(
+        schedule.length,
+        (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps,
+        10,
+    );
     for (const seed of seeds) {
         signal?.throwIfAborted();
         const outcome = await runOnce(plan, { seed, length });
@@ -182,7 +208,18 @@ export async function replay(scenario, found, options = {}) {
     const outcome = await runOnce(plan, { seed, schedule, aloud: true });
     const { steps, complaint, trace, svg, hash } = outcome;
     const verdict = complaint ? 'broken' : 'unbroken within the bound';
-    return { verdict, seeds: 1, steps, faults: count(outcome.faults, {}), hash, complaint, seed, schedule: [...schedule], trace, svg };
+    return {
+        verdict,
+        seeds: 1,
+        steps,
+        faults: count(outcome.faults, {}),
+        hash,
+        complaint,
+        seed,
+        schedule: [...schedule],
+        trace,
+        svg,
+    };
 }
 
 /** @param {readonly string[]} faults @param {Record<string, number>} counted */
@@ -193,8 +230,13 @@ function count(faults, counted) {
 
 /** @param {any} found @returns {{ seed: number, schedule: readonly number[] }} */
 function checkFound(found) {
-    const choice = (/** @type {unknown} */ index) => Number.isInteger(index) && Number(index) >= 0 && Number(index) <= 0xffff;
-    const good = Number.isSafeInteger(found?.seed) && found.seed >= 0 && Array.isArray(found.schedule) && found.schedule.every(choice);
+    const choice = (/** @type {unknown} */ index) =>
+        Number.isInteger(index) && Number(index) >= 0 && Number(index) <= 0xffff;
+    const good =
+        Number.isSafeInteger(found?.seed) &&
+        found.seed >= 0 &&
+        Array.isArray(found.schedule) &&
+        found.schedule.every(choice);
     if (!good) throw invalid('found', found, 'the report of a broken run');
     return found;
 }
@@ -206,7 +248,15 @@ const shrinkRunsMax = 300;
 async function broken(plan, seed, failing, report) {
     const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
     const { complaint, trace, svg } = await runOnce(plan, { seed, schedule, aloud: true });
-    return { ...report, verdict: /** @type {const} */ ('broken'), complaint: complaint || failing.complaint, seed, schedule, trace, svg };
+    return {
+        ...report,
+        verdict: /** @type {const} */ ('broken'),
+        complaint: complaint || failing.complaint,
+        seed,
+        schedule,
+        trace,
+        svg,
+    };
 }
 
 /** FNV-1a. @param {string} hash @param {string} more */
@@ -219,11 +269,34 @@ function mixed(hash, more) {
     return [low, high].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
+/** The names of explore()'s options: its own, and those of the origins that it makes. */
+const exploreOptions = /** @type {const} */ ([
+    'seeds',
+    'tabs',
+    'faults',
+    'faultBudget',
+    'invariant',
+    'steps',
+    'signal',
+    'progress',
+    ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
+]);
+
 /** @param {unknown} scenario @param {unknown} given */
 async function planOf(scenario, given) {
-    if (typeof scenario !== 'function' && typeof scenario !== 'string') throw invalid('scenario', scenario, 'a function or a string');
-    const known = /** @type {const} */ (['seeds', 'tabs', 'faults', 'faultBudget', 'invariant', 'steps', 'signal', 'progress', 'url', 'storage', 'quota_bytes', 'quirks', 'wasm', 'fakeIndexedDB']);
-    const { seeds = 1000, tabs = 2, faults: chosen = [], faultBudget = 1, invariant = () => {}, steps = 20_000, signal, progress, ...rest } = checkOptions(given, known);
+    if (typeof scenario !== 'function' && typeof scenario !== 'string')
+        throw invalid('scenario', scenario, 'a function or a string');
+    const {
+        seeds = 1000,
+        tabs = 2,
+        faults: chosen = [],
+        faultBudget = 1,
+        invariant = () => {},
+        steps = 20_000,
+        signal,
+        progress,
+        ...rest
+    } = checkOptions(given, exploreOptions);
     const { checked, wasm, peer } = checkOrigin(rest);
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     for (const fault of chosen) checkOneOf('faults', fault, faults);
@@ -239,12 +312,17 @@ async function planOf(scenario, given) {
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
     const [glue, found] = await load(wasm, peer);
-    const plan = { glue, peer: found, scenario, invariant, faults: numbers.faultBudget === 0 ? [] : chosen, ...numbers, origin: checked, signal: ending };
-    return { plan: /** @type {import('./emulator/explore.js').Plan} */ (plan), seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+    const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
+        ...{ glue, peer: found, scenario, invariant, origin: checked, signal: ending },
+        faults: numbers.faultBudget === 0 ? [] : chosen,
+        ...numbers,
+    });
+    return { plan, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
 }
 
 /** @param {unknown} seeds */
 function seedsOf(seeds) {
-    if (Array.isArray(seeds)) return seeds.map((seed) => checkInteger('seeds', seed, 0, Number.MAX_SAFE_INTEGER));
+    if (Array.isArray(seeds))
+        return seeds.map((seed) => checkInteger('seeds', seed, 0, Number.MAX_SAFE_INTEGER));
     return Array.from({ length: checkInteger('seeds', seeds, 0, 1e7) }, (_, at) => at + 1);
 }

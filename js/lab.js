@@ -83,7 +83,8 @@ const checked = ({ signal, wasm }) => ({
 export async function explore(request, options = {}) {
     const text = requestText(request);
     const { progress, ...rest } = checkOptions(options, [...common, 'progress']);
-    if (progress !== undefined && typeof progress !== 'function') throw invalid('progress', progress, 'a function');
+    if (progress !== undefined && typeof progress !== 'function')
+        throw invalid('progress', progress, 'a function');
     const { signal, wasm } = checked(rest);
     const lab = await loadLab(wasm);
     return inSlices(lab.exploration(text), {
@@ -124,7 +125,10 @@ export async function* matrix(options = {}) {
     const most = [checkInteger('work', work, 1, 1e12), checkInteger('seeds', seeds, 0, 1e9)];
     const lab = await loadLab(wasm);
     for (let index = 0; index < lab.cells; ++index) {
-        yield await inSlices(lab.cell(index, Number(most[0]), Number(most[1])), { signal, progress: undefined });
+        yield await inSlices(lab.cell(index, Number(most[0]), Number(most[1])), {
+            signal,
+            progress: undefined,
+        });
     }
 }
 

@@ -58,7 +58,8 @@ export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.
  */
 export async function open(options = {}) {
     // What is no object of options is refused as everywhere.
-    if (typeof options !== 'object' || options === null || Array.isArray(options)) return openAnywhere(options);
+    if (typeof options !== 'object' || options === null || Array.isArray(options))
+        return openAnywhere(options);
     const { build = 'single' } = /** @type {{ build?: unknown }} */ (options);
     if (build !== 'single') throw invalid('build', build, 'single');
     return openAnywhere({ ...options, build });

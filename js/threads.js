@@ -105,7 +105,8 @@ function assertIsolated() {
 /** The 32 MiB that the module is linked for: it cannot grow, since views of shared memory go stale. */
 const memoryPages = 512;
 
-const makeMemory = async () => new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
+const makeMemory = async () =>
+    new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
 
 /**
  * @param {import('./core/module.js').WasmSource | undefined} wasm
@@ -130,7 +131,7 @@ async function startCore(wasm, memory) {
  */
 async function serveRooms(core, ground) {
     const wanted = (core.root + arenaFields.wanted) >> 2;
-    for (let seen = 0; ; ) {
+    for (let seen = 0; ;) {
         await sleepAsync(core.words, wanted, seen, Infinity, core.ending);
         if (core.closed) return refuseRooms(core, noPage);
         seen = Atomics.load(core.words, wanted);

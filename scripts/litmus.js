@@ -31,7 +31,8 @@ function positive(name, text) {
 /** @param {readonly import('../tests/litmus/programs.js').Program[]} all */
 function chosen(all) {
     const unknown = options.only?.find((name) => !all.some((program) => program.name === name));
-    if (unknown) throw new Failure(`no program ${unknown}: choose of ${all.map(({ name }) => name).join(', ')}`);
+    if (unknown)
+        throw new Failure(`no program ${unknown}: choose of ${all.map(({ name }) => name).join(', ')}`);
     return all.filter(({ name }) => options.only?.includes(name) ?? true);
 }
 
@@ -53,7 +54,8 @@ await main(async () => {
     const words = await import('../tests/litmus/outcomes.js');
     const { openTabs, runProgram } = await import('../tests/litmus/run.js');
     const engine = ENGINES[/** @type {keyof typeof ENGINES} */ (options.engine)];
-    if (!engine) throw new Failure(`no engine ${options.engine}: choose of ${Object.keys(ENGINES).join(', ')}`);
+    if (!engine)
+        throw new Failure(`no engine ${options.engine}: choose of ${Object.keys(ENGINES).join(', ')}`);
     if (engine.missing) throw new Failure(engine.missing);
     const programs = chosen(PROGRAMS);
     const site = await serveSite();
@@ -67,7 +69,8 @@ await main(async () => {
         }
         print(all, words);
         const wrong = all.filter((judged) => !words.isSound(judged)).map(({ name }) => name);
-        if (wrong.length > 0) process.stderr.write(`\nseen, but not allowed by the model: ${wrong.join(', ')}\n`);
+        if (wrong.length > 0)
+            process.stderr.write(`\nseen, but not allowed by the model: ${wrong.join(', ')}\n`);
         if (wrong.length > 0 && engine === ENGINES.chromium) process.exitCode = 1;
     } finally {
         await browser.close();

@@ -10,6 +10,7 @@ import { PLANTED as EMULATOR } from '../tests/mutation/emulator.js';
 import { PLANTED as SHARED } from '../tests/mutation/shared.js';
 import { Failure, main } from './lib/failure.js';
 import { buildFolder, distFolder, repository } from './lib/paths.js';
+import { planted } from './lib/planted-text.js';
 
 const PLANTED = [...EMULATOR, ...SHARED];
 
@@ -21,7 +22,8 @@ const folder = join(buildFolder, 'planted');
 function makeReady() {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    for (const part of ['package.json', 'tests/node', 'tests/programs', 'js', 'docs']) cpSync(join(repository, part), join(folder, part), { recursive: true });
+    for (const part of ['package.json', 'tests/node', 'tests/programs', 'js', 'docs'])
+        cpSync(join(repository, part), join(folder, part), { recursive: true });
     cpSync(join(distFolder, 'node'), join(folder, 'dist/node'), { recursive: true });
     symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
 }
@@ -47,9 +49,13 @@ async function bundle() {
 const forNode = {
     name: 'node',
     setup({ onResolve }) {
-        onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path.replace('.web.', '.node.')) }));
-        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ }, ({ importer, path }) =>
-            importer.endsWith('load.node.js') ? { path, external: true } : undefined,
+        onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({
+            path: join(resolveDir, path.replace('.web.', '.node.')),
+        }));
+        onResolve(
+            { filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ },
+            ({ importer, path }) =>
+                importer.endsWith('load.node.js') ? { path, external: true } : undefined,
         );
     },
 };
@@ -60,12 +66,13 @@ function passes(test) {
     return spawnSync(process.execPath, args, { timeout: timeout_ms, stdio: 'ignore' }).status === 0;
 }
 
-/** @param {import('../tests/mutation/emulator.js').Planted} planted @returns {Promise<boolean>} whether it was killed */
+/** @param {import('../tests/mutation/emulator.js').Planted} fault @returns {Promise<boolean>} whether it was killed */
 async function killed({ file, find, replace, test }) {
     const path = join(folder, file);
     const source = readFileSync(path, 'utf8');
-    if (source.split(find).length !== 2) throw new Failure(`${file} must have once: ${find}`);
-    writeFileSync(path, source.replace(find, () => replace));
+    const faulty = planted(source, find, replace);
+    if (faulty === undefined) throw new Failure(`${file} must contain exactly once: ${find}`);
+    writeFileSync(path, faulty);
     try {
         await bundle();
         return !passes(test);
@@ -78,15 +85,17 @@ await main(async () => {
     const words = process.argv.slice(2);
     makeReady();
     await bundle();
-    const chosen = PLANTED.filter(({ fault, file }) => words.length === 0 || words.some((word) => `${file} ${fault}`.includes(word)));
+    const chosen = PLANTED.filter(
+        ({ fault, file }) => words.length === 0 || words.some((word) => `${file} ${fault}`.includes(word)),
+    );
     for (const test of new Set(chosen.map((one) => one.test))) {
         if (!passes(test)) throw new Failure(`${test} fails with nothing planted`);
     }
     let survived = 0;
-    for (const planted of chosen) {
-        const dead = await killed(planted);
+    for (const fault of chosen) {
+        const dead = await killed(fault);
         if (!dead) ++survived;
-        console.log(`${dead ? 'killed  ' : 'SURVIVED'} ${planted.fault}`);
+        console.log(`${dead ? 'killed  ' : 'SURVIVED'} ${fault.fault}`);
     }
     console.log(`${chosen.length - survived} of ${chosen.length} planted faults are killed`);
     if (survived > 0) throw new Failure('a planted fault was not killed');

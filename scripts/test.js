@@ -46,8 +46,7 @@ function task({ name, needs, cores, run, checks }, counts) {
     };
     const body = async () => {
         const since = Date.now();
-        const said = () =>
-            `${name}: ${closingLine(counts.get(name) ?? NOTHING)} (${seconds(since)})`;
+        const said = () => `${name}: ${closingLine(counts.get(name) ?? NOTHING)} (${seconds(since)})`;
         try {
             await run(report);
             if (checks) console.log(`✓ ${said()}`);
@@ -82,14 +81,11 @@ function summary(states, counts) {
         if (state === undefined || (state === 'done' && !checks)) continue;
         if (state === 'left out') countFailure(name, counts);
         const words =
-            state === 'left out'
-                ? 'what it needs failed'
-                : closingLine(counts.get(name) ?? NOTHING);
+            state === 'left out' ? 'what it needs failed' : closingLine(counts.get(name) ?? NOTHING);
         console.log(`${state === 'done' ? '✓' : '✗'} ${name.padEnd(20)} ${words}`);
     }
     const total = sum([...counts.values()]);
-    if (total.skipped > 0)
-        console.log(`! ${total.skipped} skipped: what they check was not checked`);
+    if (total.skipped > 0) console.log(`! ${total.skipped} skipped: what they check was not checked`);
     return total;
 }
 

@@ -61,7 +61,9 @@ function text(book, page, random) {
  * @param {(below: number) => number} random
  */
 function drawing(book, page, random) {
-    const panels = [0, 1, 2, 3].map((index) => panel(12 + (index % 2) * 192, 12 + Math.floor(index / 2) * 222, random));
+    const panels = [0, 1, 2, 3].map((index) =>
+        panel(12 + (index % 2) * 192, 12 + Math.floor(index / 2) * 222, random),
+    );
     return [
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 480" width="400" height="480">',
         '<rect width="400" height="480" fill="#faf8f2"/>',

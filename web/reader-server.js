@@ -215,7 +215,9 @@ export const libraryHandler = (library) => async (request, response, path) => {
     }
     const known = ['GET state', 'POST settings', 'POST reset'].includes(asked);
     const { settings, log } = library;
-    return known ? sendJson(response, 200, { settings, log }) : sendJson(response, 404, { error: 'not found' });
+    return known
+        ? sendJson(response, 200, { settings, log })
+        : sendJson(response, 404, { error: 'not found' });
 };
 
 /**

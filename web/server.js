@@ -78,7 +78,8 @@ export async function createServer({
  * @param {Record<string, Handler>} handlers
  * @param {string} url
  */
-const handlerOf = (handlers, url) => Object.entries(handlers).find(([address]) => `${url}/`.startsWith(`${address}/`));
+const handlerOf = (handlers, url) =>
+    Object.entries(handlers).find(([address]) => `${url}/`.startsWith(`${address}/`));
 
 /**
  * @param {import('./mounts.js').Mount[]} mounts

@@ -131,7 +131,9 @@ async function answer(tokens, request, path) {
         }
         case 'GET /resource': {
             const access = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-            return tokens.serve(access) ? { status: 200, body: {} } : { status: 401, body: { error: 'invalid_token' } };
+            return tokens.serve(access)
+                ? { status: 200, body: {} }
+                : { status: 401, body: { error: 'invalid_token' } };
         }
         case 'GET /log':
             return { status: 200, body: tokens.log };

@@ -32,9 +32,7 @@ export function table(rows) {
     const widths = HEAD.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
     const laid = lines.map((line) =>
         line
-            .map((cell, i) =>
-                RIGHT.has(i) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0),
-            )
+            .map((cell, i) => (RIGHT.has(i) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
             .join('  ')
             .trimEnd(),
     );

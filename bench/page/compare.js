@@ -197,7 +197,10 @@ async function ask(duration_ms) {
         const watching = heard('watching');
         channel.postMessage('watch');
         await watching;
-        const answered = Promise.race([heard('seen'), heard('missed').then(() => /** @type {const} */ ('missed'))]);
+        const answered = Promise.race([
+            heard('seen'),
+            heard('missed').then(() => /** @type {const} */ ('missed')),
+        ]);
         const began_ms = performance.now();
         const adding = Promise.resolve(counter.add(1)).catch(() => {});
         if ((await answered) === 'missed') missed++;

@@ -22,7 +22,7 @@ async function start() {
 async function run(name, threads, duration_ms) {
     const at = module.contentionStart(name, threads, duration_ms);
     const words = new Int32Array(/** @type {any} */ (memory.buffer));
-    for (let running; (running = Atomics.load(words, at >> 2)) !== 0; ) {
+    for (let running; (running = Atomics.load(words, at >> 2)) !== 0;) {
         await Atomics.waitAsync(words, at >> 2, running).value;
     }
     return module.contentionEnd(at);

@@ -23,7 +23,7 @@ async function start() {
 async function startWithout() {
     Object.defineProperty(navigator, 'locks', { value: undefined });
     tab = await open({ namespace: 'without' });
-    const exclusive = new (/** @type {any} */ (browserTabsLock).default)();
+    const exclusive = new /** @type {any} */ (browserTabsLock).default();
     runs.peer = async (use) => {
         await exclusive.acquireLock('contended');
         use();

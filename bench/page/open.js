@@ -55,9 +55,7 @@ async function readOneRow() {
  */
 async function bare(build, imports) {
     const given = standIns(imports);
-    const wasm = await timed(() =>
-        WebAssembly.instantiateStreaming(fetch(`/dist/web/${build}.wasm`), given),
-    );
+    const wasm = await timed(() => WebAssembly.instantiateStreaming(fetch(`/dist/web/${build}.wasm`), given));
     const database = await timed(readOneRow);
     const lock = await timed(() => navigator.locks.request('bare', () => {}));
     return { wasm, database, lock };

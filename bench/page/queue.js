@@ -153,5 +153,17 @@ const ask = async (name) => void (await tab.queue(name).enqueue(name));
 const held = (subject) => taken[subject];
 
 Object.assign(globalThis, {
-    bench: { start, enqueueBatches, enqueueStrict, writeStrict, fill, consume, consumeWorkbox, consumePQueue, hold, ask, held },
+    bench: {
+        start,
+        enqueueBatches,
+        enqueueStrict,
+        writeStrict,
+        fill,
+        consume,
+        consumeWorkbox,
+        consumePQueue,
+        hold,
+        ask,
+        held,
+    },
 });

@@ -38,7 +38,8 @@ async function samples(ours, peer) {
 /** @param {Storage} storage @param {'getItem' | 'setItem'} operation */
 const storageRate = (storage, operation) =>
     rate(STORAGE_CALLS, () => {
-        for (let at = 0; at < STORAGE_CALLS; ++at) storage[operation](KEYS[at % KEYS.length] ?? '', VALUES[at % VALUES.length] ?? '');
+        for (let at = 0; at < STORAGE_CALLS; ++at)
+            storage[operation](KEYS[at % KEYS.length] ?? '', VALUES[at % VALUES.length] ?? '');
     });
 
 /** @param {{ request: (name: string, callback: () => void) => Promise<unknown> }} locks */
@@ -71,9 +72,14 @@ async function tabsPerSecond({ createOrigin }) {
 /** @param {typeof import('tabacus/emulator')} emulator */
 const seedsPerSecond = ({ explore }) =>
     rate(SEEDS, () =>
-        explore(async ({ window }) => {
-            await window.navigator.locks.request('n', () => window.localStorage.setItem('n', `${Number(window.localStorage.getItem('n')) + 1}`));
-        }, { seeds: SEEDS }),
+        explore(
+            async ({ window }) => {
+                await window.navigator.locks.request('n', () =>
+                    window.localStorage.setItem('n', `${Number(window.localStorage.getItem('n')) + 1}`),
+                );
+            },
+            { seeds: SEEDS },
+        ),
     );
 
 /**
@@ -92,15 +98,48 @@ export async function emulator(context) {
     );
     const rows = [];
     for (const operation of /** @type {const} */ (['getItem', 'setItem'])) {
-        const both = await samples(() => storageRate(localStorage, operation), () => storageRate(jsdom, operation));
-        rows.push({ name: `emulator, ${operation}`, unit: 'calls/s', peer: 'jsdom', samples: both, target: { least: 5 } });
+        const both = await samples(
+            () => storageRate(localStorage, operation),
+            () => storageRate(jsdom, operation),
+        );
+        rows.push({
+            name: `emulator, ${operation}`,
+            unit: 'calls/s',
+            peer: 'jsdom',
+            samples: both,
+            target: { least: 5 },
+        });
     }
     origin.close();
     return [
         ...rows,
-        { name: 'emulator, request, grant and release', unit: 'locks/s', peer: 'async-mutex', samples: locks, target: { least: 1 } },
-        { name: 'emulator, request, grant and release', unit: 'locks/s', peer: "Chromium's own", samples: { ours: locks.ours, peer: [await nativeLockRate(context)] }, target: { least: 20 } },
-        { name: 'emulator, tabs opened and closed', unit: 'tabs/s', peer: 'the target', samples: { ours: [await tabsPerSecond(ours)], peer: [1_000] }, target: { least: 1 } },
-        { name: 'emulator, seeds of a lock around localStorage', unit: 'seeds/s', peer: 'one', samples: { ours: [median([await seedsPerSecond(ours)])], peer: [1] }, target: { least: 1 } },
+        {
+            name: 'emulator, request, grant and release',
+            unit: 'locks/s',
+            peer: 'async-mutex',
+            samples: locks,
+            target: { least: 1 },
+        },
+        {
+            name: 'emulator, request, grant and release',
+            unit: 'locks/s',
+            peer: "Chromium's own",
+            samples: { ours: locks.ours, peer: [await nativeLockRate(context)] },
+            target: { least: 20 },
+        },
+        {
+            name: 'emulator, tabs opened and closed',
+            unit: 'tabs/s',
+            peer: 'the target',
+            samples: { ours: [await tabsPerSecond(ours)], peer: [1_000] },
+            target: { least: 1 },
+        },
+        {
+            name: 'emulator, seeds of a lock around localStorage',
+            unit: 'seeds/s',
+            peer: 'one',
+            samples: { ours: [median([await seedsPerSecond(ours)])], peer: [1] },
+            target: { least: 1 },
+        },
     ];
 }

@@ -17,7 +17,10 @@ async function nativeRows() {
     const tools = await toolchain();
     const { file, args, env, cwd } = tools.command(join(NATIVE, 'tabacus_bench'), [String(SECONDS)]);
     const { stdout } = await promisify(execFile)(file, args, { env, cwd });
-    const rows = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    const rows = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
     return Object.fromEntries(rows.map(({ row, stepsPerSecond }) => [row, stepsPerSecond]));
 }
 

@@ -27,7 +27,19 @@ export async function limits({ openTab }) {
     const numbers = await inTurns('numbers', 'blocks', 'each', [50_000, 100]);
     await tab.close();
     return [
-        { name: 'budget.tryTake(1) within rights', unit: 'ns', peer: 'Atomics.add', samples: rights, target: { most: 5 } },
-        { name: 'sequence.next() in blocks of 1000', unit: '1/s', peer: 'a transaction each', samples: numbers, target: { least: 100 } },
+        {
+            name: 'budget.tryTake(1) within rights',
+            unit: 'ns',
+            peer: 'Atomics.add',
+            samples: rights,
+            target: { most: 5 },
+        },
+        {
+            name: 'sequence.next() in blocks of 1000',
+            unit: '1/s',
+            peer: 'a transaction each',
+            samples: numbers,
+            target: { least: 100 },
+        },
     ];
 }

@@ -77,7 +77,8 @@ export async function locks({ openTab }) {
     const handed = await inTurns(handOver(first, second), HAND_OVERS);
     const { ours, mutex, queue } = await deepQueues(first);
     const fewer = [];
-    for (let round = 0; round < DEEP_ROUNDS; round++) fewer.push(await call(first, 'deep', 'ours', FEWER_WAITERS));
+    for (let round = 0; round < DEEP_ROUNDS; round++)
+        fewer.push(await call(first, 'deep', 'ours', FEWER_WAITERS));
     await Promise.all(tabs.map((tab) => tab.close()));
     const without = await openTab('locks.html');
     await without.send('Emulation.setFocusEmulationEnabled', { enabled: true });
@@ -88,8 +89,20 @@ export async function locks({ openTab }) {
     const peer = 'navigator.locks';
     return [
         { name: 'lock, one tab again and again', unit: '1/s', peer, samples: alone, target: { least: 30 } },
-        { name: `lock, ${TABS} tabs contending`, unit: '1/s', peer, samples: contended, target: { least: 0.8 } },
-        { name: 'lock, handed over to a waiting tab', unit: 'ms', peer, samples: handed, target: { most: 1.5 } },
+        {
+            name: `lock, ${TABS} tabs contending`,
+            unit: '1/s',
+            peer,
+            samples: contended,
+            target: { least: 0.8 },
+        },
+        {
+            name: 'lock, handed over to a waiting tab',
+            unit: 'ms',
+            peer,
+            samples: handed,
+            target: { most: 1.5 },
+        },
         {
             name: 'lock without Web Locks',
             unit: '1/s',

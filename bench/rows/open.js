@@ -51,7 +51,4 @@ async function opening(context, build) {
 }
 
 /** @param {Context} context */
-export const open = async (context) => [
-    await opening(context, 'threads'),
-    await opening(context, 'single'),
-];
+export const open = async (context) => [await opening(context, 'threads'), await opening(context, 'single')];

@@ -86,7 +86,8 @@ export async function queue(context) {
     /** All of so many. @param {number} queued */
     const consume = async (queued) => {
         const name = `jobs ${++last}`;
-        for (let filled = 0; filled < queued; filled += JOBS) await call(tab, 'fill', name, Math.min(queued, JOBS));
+        for (let filled = 0; filled < queued; filled += JOBS)
+            await call(tab, 'fill', name, Math.min(queued, JOBS));
         return call(tab, 'consume', name, queued);
     };
     const done = await samplesOf(ROUNDS, () => consume(JOBS));
@@ -106,13 +107,61 @@ export async function queue(context) {
     /** @param {number[]} samples */
     const inverse = (samples) => samples.map((rate) => 1e6 / rate);
     return [
-        { name: 'enqueue with receipts, batches', unit: '1/s', peer: 'the target', samples: { ours: batches, peer: [5_000] }, target: { least: 1 } },
-        { name: 'enqueue with receipts, one by one, strict', unit: '1/s', peer: 'the target', samples: { ours: strict, peer: [500] }, target: { least: 1 } },
-        { name: 'enqueue with receipts, one by one, strict', unit: '1/s', peer: 'a bare transaction each', samples: { ours: strict, peer: bare }, target: { least: 0.8 } },
-        { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'workbox-background-sync', samples: { ours: done, peer: workbox }, target: { least: 20 } },
-        { name: 'trivial jobs through one consumer', unit: '1/s', peer: 'p-queue on localStorage', samples: { ours: done, peer: pQueue }, target: { least: 20 } },
-        { name: 'of 20,000 queued', unit: '1/s', peer: 'p-queue on localStorage', samples: { ours: ofLong, peer: pQueueOfLong }, target: { least: 20 } },
-        { name: 'a job of 100,000 queued', unit: 'µs', peer: 'of 1,000 queued', samples: { ours: inverse(ofMany.ours), peer: inverse(ofMany.peer) }, target: { most: 1 } },
-        { name: 'take-over after a killed consumer', unit: 'ms', peer: 'navigator.locks', samples: over, target: { most: 1.5 } },
+        {
+            name: 'enqueue with receipts, batches',
+            unit: '1/s',
+            peer: 'the target',
+            samples: { ours: batches, peer: [5_000] },
+            target: { least: 1 },
+        },
+        {
+            name: 'enqueue with receipts, one by one, strict',
+            unit: '1/s',
+            peer: 'the target',
+            samples: { ours: strict, peer: [500] },
+            target: { least: 1 },
+        },
+        {
+            name: 'enqueue with receipts, one by one, strict',
+            unit: '1/s',
+            peer: 'a bare transaction each',
+            samples: { ours: strict, peer: bare },
+            target: { least: 0.8 },
+        },
+        {
+            name: 'trivial jobs through one consumer',
+            unit: '1/s',
+            peer: 'workbox-background-sync',
+            samples: { ours: done, peer: workbox },
+            target: { least: 20 },
+        },
+        {
+            name: 'trivial jobs through one consumer',
+            unit: '1/s',
+            peer: 'p-queue on localStorage',
+            samples: { ours: done, peer: pQueue },
+            target: { least: 20 },
+        },
+        {
+            name: 'of 20,000 queued',
+            unit: '1/s',
+            peer: 'p-queue on localStorage',
+            samples: { ours: ofLong, peer: pQueueOfLong },
+            target: { least: 20 },
+        },
+        {
+            name: 'a job of 100,000 queued',
+            unit: 'µs',
+            peer: 'of 1,000 queued',
+            samples: { ours: inverse(ofMany.ours), peer: inverse(ofMany.peer) },
+            target: { most: 1 },
+        },
+        {
+            name: 'take-over after a killed consumer',
+            unit: 'ms',
+            peer: 'navigator.locks',
+            samples: over,
+            target: { most: 1.5 },
+        },
     ];
 }

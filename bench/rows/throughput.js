@@ -29,7 +29,9 @@ export async function throughput({ openTab }) {
     const ours = await race(tabs, 'replicated');
     await Promise.all(tabs.map((tab) => tab.close()));
     const wrong = [ours, peer].flatMap(({ attempted, totals }) =>
-        totals.every((total) => total === attempted) ? [] : [`${attempted} attempted, the tabs read ${totals}`],
+        totals.every((total) => total === attempted)
+            ? []
+            : [`${attempted} attempted, the tabs read ${totals}`],
     );
     return [
         {

@@ -58,7 +58,9 @@ export function consume(queue, who) {
         progress(0, who);
         if (!(await downloads.get(book, page))) {
             const keep = await downloads.place(book, page);
-            const response = await download(addressOf(book, page), signal, (fraction) => progress(fraction, who));
+            const response = await download(addressOf(book, page), signal, (fraction) =>
+                progress(fraction, who),
+            );
             signal.throwIfAborted(); // another may have the job by now
             await keep(response);
             news.postMessage({ type: 'arrived', book, page });
@@ -83,7 +85,10 @@ async function download(address, signal, progress) {
         } catch (error) {
             signal.throwIfAborted();
             if (tries === TRIES_max) throw error;
-            await pause(Math.min(PAUSE_most_ms, PAUSE_ms * 2 ** (tries - 1)) * (0.5 + Math.random() / 2), signal);
+            await pause(
+                Math.min(PAUSE_most_ms, PAUSE_ms * 2 ** (tries - 1)) * (0.5 + Math.random() / 2),
+                signal,
+            );
         }
     }
 }
@@ -128,7 +133,10 @@ function pause(wait_ms, signal) {
  */
 export async function missingFrom(downloads, page) {
     const here = await downloads.pagesOf(page.book);
-    const order = Array.from({ length: page.pages }, (_, index) => ((page.page - 1 + index) % page.pages) + 1);
+    const order = Array.from(
+        { length: page.pages },
+        (_, index) => ((page.page - 1 + index) % page.pages) + 1,
+    );
     const missing = order.find((one) => !here.has(one));
     return missing === undefined ? undefined : { ...page, page: missing };
 }

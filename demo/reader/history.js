@@ -17,7 +17,9 @@ export class History {
 
     /** @returns {Promise<Place[]>} the newest first */
     latest() {
-        return this.#lock.run((held) => held.commit(STORE, async (tx) => (await tx.get(STORE, 'latest')) ?? []));
+        return this.#lock.run((held) =>
+            held.commit(STORE, async (tx) => (await tx.get(STORE, 'latest')) ?? []),
+        );
     }
 
     /** @param {Place} place */

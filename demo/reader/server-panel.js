@@ -26,7 +26,8 @@ export function showServer(reached, report) {
         if (state) show(state);
         else say('The server does not answer.', 'lost');
     };
-    const set = (/** @type {Partial<Settings>} */ settings) => askServer('settings', settings).then(look, report);
+    const set = (/** @type {Partial<Settings>} */ settings) =>
+        askServer('settings', settings).then(look, report);
     offline.addEventListener('change', () => set({ offline: offline.checked }));
     for (const name of SELECTS) {
         const select = /** @type {HTMLSelectElement} */ (one(`#${name}`));
@@ -50,7 +51,9 @@ function show({ settings, log }) {
         if (![...select.options].some((option) => option.value === value)) select.add(new Option(value));
         select.value = value;
     }
-    for (const data of /** @type {NodeListOf<HTMLDataElement>} */ (document.querySelectorAll('#server-log data'))) {
+    for (const data of /** @type {NodeListOf<HTMLDataElement>} */ (
+        document.querySelectorAll('#server-log data')
+    )) {
         showNumber(data, log[/** @type {keyof Log} */ (data.dataset['role'])], integer);
     }
     const broken = log.overlaps > 0 || log.inFlightMost > WIDTH;
@@ -61,7 +64,10 @@ function show({ settings, log }) {
 
 /** @param {Log} log */
 function verdict({ overlaps, inFlightMost, delivered }) {
-    const twice = overlaps === 0 ? 'none was asked for twice at the same time' : `${plural(overlaps, 'time')} one was asked for twice at once`;
+    const twice =
+        overlaps === 0
+            ? 'none was asked for twice at the same time'
+            : `${plural(overlaps, 'time')} one was asked for twice at once`;
     return `${plural(delivered, 'page')} delivered; ${twice}, and no more than ${integer(inFlightMost)} at once (${WIDTH} are allowed).`;
 }
 

@@ -40,7 +40,8 @@ function enter({ paused, size }) {
 
 /** @param {QueueState} state */
 function sentence({ running, queued, paused }) {
-    if (paused) return `Stopped, since the server could not be reached: ${plural(queued + running.length, 'page')} waiting.`;
+    if (paused)
+        return `Stopped, since the server could not be reached: ${plural(queued + running.length, 'page')} waiting.`;
     if (running.length + queued === 0) return 'Nothing to do.';
     return `${integer(running.length)} under way, ${integer(queued)} waiting.`;
 }
@@ -61,8 +62,17 @@ function row({ key = '', fraction = 0, note = '', attempt }, titles, me) {
     [bar.max, bar.value] = [1, fraction];
     bar.setAttribute('aria-label', `Download of page ${page}`);
     const tries = attempt > 1 ? `, attempt ${attempt}` : '';
-    const where = make('span', { class: 'where', text: `${note === me && note.startsWith('tab') ? 'this tab' : note}${tries}` });
-    const element = make('li', {}, make('span', { text: `${titles.get(book) ?? book}, page ${page}` }), where, bar);
+    const where = make('span', {
+        class: 'where',
+        text: `${note === me && note.startsWith('tab') ? 'this tab' : note}${tries}`,
+    });
+    const element = make(
+        'li',
+        {},
+        make('span', { text: `${titles.get(book) ?? book}, page ${page}` }),
+        where,
+        bar,
+    );
     Object.assign(element.dataset, { page: key, here: String(note === me) });
     return element;
 }

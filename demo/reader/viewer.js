@@ -76,7 +76,11 @@ function fill(state, ...children) {
 }
 
 /** @param {string} text */
-const paragraphs = (text) => text.trim().split('\n\n').map((words) => make('p', { text: words }));
+const paragraphs = (text) =>
+    text
+        .trim()
+        .split('\n\n')
+        .map((words) => make('p', { text: words }));
 
 /** @param {Book} book @param {number} page @param {string} drawing */
 function picture(book, page, drawing) {

@@ -42,5 +42,7 @@ async function work({ answer, online = false }) {
 
 worker.addEventListener('install', () => worker.skipWaiting());
 worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(worker.clients.claim()));
-worker.addEventListener('message', (/** @type {any} */ event) => event.waitUntil(work({ answer: event.ports[0] })));
+worker.addEventListener('message', (/** @type {any} */ event) =>
+    event.waitUntil(work({ answer: event.ports[0] })),
+);
 worker.addEventListener('sync', (/** @type {any} */ event) => event.waitUntil(work({ online: true })));

@@ -33,15 +33,20 @@ export function checkName(name, argument = 'name') {
  * @returns {Partial<Record<Key, unknown>>}
  */
 export function checkOptions(options, known, argument = 'options', whose = '') {
-    if (typeof options !== 'object' || options === null || Array.isArray(options)) throw invalid(argument, options, 'an object');
+    if (typeof options !== 'object' || options === null || Array.isArray(options))
+        throw invalid(argument, options, 'an object');
     for (const key of Object.keys(options)) {
         if (!(/** @type {readonly string[]} */ (known).includes(key))) {
             const allowed = known.length > 0 ? `one of ${known.join(', ')}` : 'none';
-            throw new TabacusError('invalid-argument', `there is no option ${show(key)}${whose && ` ${whose}`}: ${allowed}`, {
-                argument: `${argument}.${key}`,
-                value: /** @type {Record<string, unknown>} */ (options)[key],
-                allowed,
-            });
+            throw new TabacusError(
+                'invalid-argument',
+                `there is no option ${show(key)}${whose && ` ${whose}`}: ${allowed}`,
+                {
+                    argument: `${argument}.${key}`,
+                    value: /** @type {Record<string, unknown>} */ (options)[key],
+                    allowed,
+                },
+            );
         }
     }
     return options;
@@ -139,4 +144,6 @@ export function checkFunction(argument, value) {
  * @returns {Options}
  */
 export const asPassed = (options) =>
-    typeof options === 'object' && options ? Object.assign(Object.create(Object.getPrototypeOf(options)), options) : options;
+    typeof options === 'object' && options
+        ? Object.assign(Object.create(Object.getPrototypeOf(options)), options)
+        : options;

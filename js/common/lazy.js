@@ -20,7 +20,9 @@ export class Loaded {
         this.started ??= this.#load().catch((error) => {
             this.started = undefined;
             if (error instanceof TabacusError) throw error;
-            throw new TabacusError('unavailable', 'a module of the package could not be loaded', { cause: error });
+            throw new TabacusError('unavailable', 'a module of the package could not be loaded', {
+                cause: error,
+            });
         });
         return this.started;
     }

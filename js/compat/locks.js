@@ -24,7 +24,8 @@ const { DOMException } = globalThis;
 /** §3.2.1 and §3.2.2, of the document and of its origin. */
 function checkContext() {
     const { document, origin } = globalThis;
-    if (document?.defaultView === null) throw new DOMException('the document is not fully active', 'InvalidStateError');
+    if (document?.defaultView === null)
+        throw new DOMException('the document is not fully active', 'InvalidStateError');
     if (origin === 'null') throw new DOMException('an opaque origin has no locks', 'SecurityError');
 }
 
@@ -272,7 +273,8 @@ export class LockManager {
         if (request.begun) return;
         request.reject(request.options.signal?.reason);
         const begins = this.#places.get(request.name)?.pending.has(request);
-        if (begins) void this.#enqueue(async () => this.#settle(await this.#tab(), request.name)).catch(() => {});
+        if (begins)
+            void this.#enqueue(async () => this.#settle(await this.#tab(), request.name)).catch(() => {});
     }
 
     /**

@@ -5,7 +5,8 @@ import { open } from '../tab/open.js';
 
 /** @param {any} tab @returns {Tab} @throws {import('../common/errors.js').TabacusError} `invalid-argument` */
 function checkTab(tab) {
-    if (typeof tab?._acquire !== 'function') throw invalid('tab', tab, 'a tab that open() gave, or a promise of one');
+    if (typeof tab?._acquire !== 'function')
+        throw invalid('tab', tab, 'a tab that open() gave, or a promise of one');
     return tab;
 }
 

@@ -199,7 +199,8 @@ export class Border {
         if (size === 0) return '';
         const heap = this.glue.HEAPU8;
         // Browsers refuse to decode from memory that is shared: there, a copy.
-        const bytes = heap.buffer instanceof ArrayBuffer ? heap.subarray(at, at + size) : heap.slice(at, at + size);
+        const bytes =
+            heap.buffer instanceof ArrayBuffer ? heap.subarray(at, at + size) : heap.slice(at, at + size);
         return this.#decoder.decode(bytes);
     }
 }

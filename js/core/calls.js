@@ -47,7 +47,13 @@ export const calls = [
     ({ host }, { operation, object, number, first, second }) =>
         host.database
             .transaction(object)
-            ?.list(operation, storeOf(number % 16), first, Math.floor(number / 16) || undefined, second || undefined),
+            ?.list(
+                operation,
+                storeOf(number % 16),
+                first,
+                Math.floor(number / 16) || undefined,
+                second || undefined,
+            ),
     ({ host }, { operation, object, number, first }) =>
         host.database.transaction(object)?.holder(operation, storeOf(number), first),
     ({ host }, { object, number, first, second }) =>
@@ -85,7 +91,14 @@ export const calls = [
     ({ owner }, { object }) => owner.changed(object),
     ({ owner }, { object, number, first, second }) => {
         const [message = '', previous = '', ...subject] = second.split('\0');
-        owner.notice({ lost: object > 0, code: first, message, previous, subject: subject.join('\0'), healed: number });
+        owner.notice({
+            lost: object > 0,
+            code: first,
+            message,
+            previous,
+            subject: subject.join('\0'),
+            healed: number,
+        });
     },
     ({ owner }, { object, first }) => owner.lost?.(object, first),
     ({ owner }, { object }) => owner.unlocked?.(object),

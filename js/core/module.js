@@ -34,7 +34,9 @@ export async function compile(source, argument) {
         const given = typeof source === 'string' || source instanceof URL ? await fetchBytes(source) : source;
         return await WebAssembly.compile(given);
     } catch (cause) {
-        throw Object.assign(invalid(argument, source, 'the address, the bytes or the module of its wasm'), { cause });
+        throw Object.assign(invalid(argument, source, 'the address, the bytes or the module of its wasm'), {
+            cause,
+        });
     }
 }
 

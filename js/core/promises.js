@@ -69,7 +69,8 @@ export class Promises {
     }
 
     rejectAll() {
-        for (const id of [...this.#open.keys()]) this.reject(id, 'closed', 'the tab was closed before this was done');
+        for (const id of [...this.#open.keys()])
+            this.reject(id, 'closed', 'the tab was closed before this was done');
     }
 
     /** @param {number} id */

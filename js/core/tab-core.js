@@ -41,7 +41,8 @@ import { compile, instantiated } from './module.js';
  * @returns {Promise<Glue>}
  */
 export async function loadCore(name, wasm) {
-    const given = wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
+    const given =
+        wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
     const [glue, module] = await Promise.all([loadGlue(name).catch(unavailable(name)), given]);
     const starting = module ? instantiated(glue.default, module) : glue.default({});
     return starting.catch(unavailable(name));
@@ -52,9 +53,12 @@ export async function loadCore(name, wasm) {
  * @returns {(cause: unknown) => never}
  */
 export const unavailable = (name) => (cause) => {
-    if (cause instanceof RangeError) throw new TabacusError('out-of-memory', `no memory for ${name}.wasm`, { cause });
+    if (cause instanceof RangeError)
+        throw new TabacusError('out-of-memory', `no memory for ${name}.wasm`, { cause });
     const where = `they must be beside the package's modules (its wasm may be passed as \`${optionOf(name)}\`)`;
-    throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, { cause });
+    throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, {
+        cause,
+    });
 };
 
 /** How open() calls what a module is to be had from. @param {ModuleName} name */

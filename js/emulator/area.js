@@ -47,7 +47,12 @@ class Area {
             value = context.rules.get(context.id, this.#area, key);
             this.#values.set(key, value);
         }
-        if (context.rules.tells) context.rules.tell(context.id, where.item, () => `reads ${short(key)}: ${short(value ?? 'nothing')}`);
+        if (context.rules.tells)
+            context.rules.tell(
+                context.id,
+                where.item,
+                () => `reads ${short(key)}: ${short(value ?? 'nothing')}`,
+            );
         return value;
     }
 

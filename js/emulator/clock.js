@@ -17,7 +17,11 @@ const readsMax = 10_000;
 /** How long a hidden page's timers are put off, as Chromium's intensive throttling. */
 const minute_ms = 60_000;
 
-const host = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, Date: globalThis.Date };
+const host = {
+    setTimeout: globalThis.setTimeout,
+    clearTimeout: globalThis.clearTimeout,
+    Date: globalThis.Date,
+};
 
 /** The origin's time. `virtual`: it passes only when nothing else can happen; `real`: with the machine's. */
 export class OriginClock {
@@ -78,7 +82,10 @@ export class Timers {
     set(handler, timeout, given, repeats) {
         // HTML §8.6: of a document that is not there any more, nothing.
         if (!this.#context.active) return 0;
-        const call = typeof handler === 'function' ? () => Reflect.apply(handler, this.#context.window, given) : this.#script(handler);
+        const call =
+            typeof handler === 'function'
+                ? () => Reflect.apply(handler, this.#context.window, given)
+                : this.#script(handler);
         const id = ++this.#last;
         this.#start(id, Math.max(timeout | 0, 0), call, repeats, this.#nesting + 1);
         return id;
@@ -107,7 +114,11 @@ export class Timers {
                 if (repeats && this.#timers.has(id)) this.#start(id, given_ms, call, true, nesting + 1);
             }
         };
-        this.#timers.set(id, { handle: this.#begin(id, delay_ms), at_ms: this.#context.origin.clock.read() + delay_ms, due });
+        this.#timers.set(id, {
+            handle: this.#begin(id, delay_ms),
+            at_ms: this.#context.origin.clock.read() + delay_ms,
+            due,
+        });
     }
 
     /** The tab is throttled, or is so no longer: what waits is put off, or not any more. */
@@ -128,7 +139,9 @@ export class Timers {
             origin.wake();
             return number;
         }
-        const until_ms = tab.throttled ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms : 0;
+        const until_ms = tab.throttled
+            ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms
+            : 0;
         const wait_ms = tab.throttled ? until_ms - origin.clock.now() : delay_ms;
         return host.setTimeout(() => this.#context.queueTask(() => this.#run(id), 2), wait_ms);
     }
@@ -177,15 +190,26 @@ export class Timers {
 export const dateOf = (context) =>
     new Proxy(host.Date, {
         construct: (target, given, newTarget) =>
-            Reflect.construct(target, given.length === 0 ? [context.wall()] : given, newTarget === context.original('Date') ? target : newTarget),
+            Reflect.construct(
+                target,
+                given.length === 0 ? [context.wall()] : given,
+                newTarget === context.original('Date') ? target : newTarget,
+            ),
         apply: () => new host.Date(context.wall()).toString(),
-        get: (target, key, receiver) => (key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver)),
+        get: (target, key, receiver) =>
+            key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver),
     });
 
 /** @param {Context} context High Resolution Time, from when the context was made */
 export const performanceOf = (context) => {
     const { born_ms, timeOrigin } = context;
-    const performance = { timeOrigin, now: () => context.now() - born_ms, mark: () => {}, measure: () => {}, toJSON: () => ({ timeOrigin }) };
+    const performance = {
+        timeOrigin,
+        now: () => context.now() - born_ms,
+        mark: () => {},
+        measure: () => {},
+        toJSON: () => ({ timeOrigin }),
+    };
     return Object.freeze(Object.defineProperty(performance, Symbol.toStringTag, { value: 'Performance' }));
 };
 

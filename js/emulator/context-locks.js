@@ -42,7 +42,16 @@ export class LocksOf {
         const context = this.#context;
         return new Promise((resolve, reject) => {
             /** @type {Request} */
-            const request = { name, options, callback, resolve, reject, forget: forgetNothing, settle: forgetNothing, outcome: undefined };
+            const request = {
+                name,
+                options,
+                callback,
+                resolve,
+                reject,
+                forget: forgetNothing,
+                settle: forgetNothing,
+                outcome: undefined,
+            };
             const number = this.#requests.add(request);
             this.#listen(number, request);
             context.rules.request(context.id, number, name, options);
@@ -77,7 +86,8 @@ export class LocksOf {
 
     /** §3.2.1, §3.2.2: the first two steps. */
     #checkContext() {
-        if (!this.#context.fullyActive) throw new DOMException('the document is not fully active', 'InvalidStateError');
+        if (!this.#context.fullyActive)
+            throw new DOMException('the document is not fully active', 'InvalidStateError');
         this.#context.checkStorable('locks');
     }
 

@@ -95,7 +95,8 @@ export class Context {
 
     /** Storage §4.4: an opaque origin has no storage. @param {string} what */
     checkStorable(what) {
-        if (this.opaque !== undefined) throw new DOMException(`${what}: the origin is opaque`, 'SecurityError');
+        if (this.opaque !== undefined)
+            throw new DOMException(`${what}: the origin is opaque`, 'SecurityError');
     }
 
     /** HTML §7.3.3 */
@@ -204,7 +205,12 @@ export class Context {
      */
     firePosted(target, message, { source = null, origin = '' } = {}) {
         const { data, ports } = this.received(message);
-        this.guard(() => dispatched(target, trusted(this.original('MessageEvent'), 'message', { data, origin, ports, source })));
+        this.guard(() =>
+            dispatched(
+                target,
+                trusted(this.original('MessageEvent'), 'message', { data, origin, ports, source }),
+            ),
+        );
     }
 
     quotaExceeded() {
@@ -220,8 +226,10 @@ export class Context {
      * @throws {TabacusError} `invalid-argument`; `closed` where the context is gone
      */
     async run(script, ...given) {
-        if (typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
-        if (!this.active) throw new TabacusError('closed', 'its tab, frame or worker is closed: nothing can run there');
+        if (typeof script !== 'string' && typeof script !== 'function')
+            throw invalid('script', script, 'a string or a function');
+        if (!this.active)
+            throw new TabacusError('closed', 'its tab, frame or worker is closed: nothing can run there');
         this.beginTask();
         if (typeof script === 'string') return runScript(this, script);
         if (script.length > 0 && given.length === 0) return script.call(this.window, this.window, this.tab);
@@ -234,7 +242,13 @@ export class Context {
      * @param {number} agent
      */
     makeWorkerContext(agent) {
-        return new Context(this.origin, this.tab, { kind: 'worker', agent, session: 0, url: this.url.href, owner: this });
+        return new Context(this.origin, this.tab, {
+            kind: 'worker',
+            agent,
+            session: 0,
+            url: this.url.href,
+            owner: this,
+        });
     }
 
     /**
@@ -246,7 +260,8 @@ export class Context {
      */
     openWorker(script, options = {}) {
         const checked = checkOptions(options, ['name']);
-        if (!this.active) throw new TabacusError('closed', 'its tab, frame or worker is closed: open another');
+        if (!this.active)
+            throw new TabacusError('closed', 'its tab, frame or worker is closed: open another');
         return /** @type {any} */ (openWorker(this, script, checked));
     }
 

@@ -59,7 +59,12 @@ export class Tab {
         this.process = shared ? shared.process : origin.rules.process();
         this.agent = origin.rules.agent(this.process);
         this.session = origin.rules.session(opener?.session ?? 0);
-        this.context = new Context(origin, this, { kind: 'window', agent: this.agent, session: this.session, url });
+        this.context = new Context(origin, this, {
+            kind: 'window',
+            agent: this.agent,
+            session: this.session,
+            url,
+        });
     }
 
     /** The tab's global object. @returns {any} */
@@ -103,14 +108,30 @@ export class Tab {
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
     openFrame(options = {}) {
-        const { url = '', parent = this.context, sandbox } = /** @type {any} */ (checkOptions(options, ['url', 'parent', 'sandbox']));
-        const framing = parent instanceof Context && parent.tab === this && parent.kind === 'window' && (parent.active || this.closed);
+        const {
+            url = '',
+            parent = this.context,
+            sandbox,
+        } = /** @type {any} */ (checkOptions(options, ['url', 'parent', 'sandbox']));
+        const framing =
+            parent instanceof Context &&
+            parent.tab === this &&
+            parent.kind === 'window' &&
+            (parent.active || this.closed);
         if (!framing) throw invalid('parent', parent, 'an open frame of this tab');
-        if (sandbox !== undefined && typeof sandbox !== 'string') throw invalid('sandbox', sandbox, 'a string');
+        if (sandbox !== undefined && typeof sandbox !== 'string')
+            throw invalid('sandbox', sandbox, 'a string');
         const href = sameOriginUrl(url, parent.url);
         this.#checkOpen();
         const { agent, session } = this;
-        const frame = new Context(this.origin, this, { kind: 'window', agent, session, url: href, parent, sandboxed: !allows(sandbox, 'same-origin') });
+        const frame = new Context(this.origin, this, {
+            kind: 'window',
+            agent,
+            session,
+            url: href,
+            parent,
+            sandboxed: !allows(sandbox, 'same-origin'),
+        });
         this.frames.push(frame);
         this.#index(parent);
         return frame;
@@ -136,7 +157,8 @@ export class Tab {
 
     /** A frame is taken out of its document, with its workers and the frames in it. @param {Context} frame */
     closeFrame(frame) {
-        if (!(frame instanceof Context && frame.tab === this && frame.parent)) throw invalid('frame', frame, 'a frame of this tab');
+        if (!(frame instanceof Context && frame.tab === this && frame.parent))
+            throw invalid('frame', frame, 'a frame of this tab');
         for (const inner of this.framesOf(frame)) this.closeFrame(inner);
         for (const worker of this.workers.filter(({ owner }) => owner === frame)) endWorker(worker);
         frame.detached = true;
@@ -178,7 +200,13 @@ export class Tab {
 
     /** @param {string} type @param {boolean} persisted */
     #fireTransition(type, persisted) {
-        this.#fireAtWindows((context) => trusted(context.original('PageTransitionEvent'), type, { persisted, bubbles: true, cancelable: true }));
+        this.#fireAtWindows((context) =>
+            trusted(context.original('PageTransitionEvent'), type, {
+                persisted,
+                bubbles: true,
+                cancelable: true,
+            }),
+        );
     }
 
     /** @param {(context: Context) => Event} make */
@@ -296,7 +324,9 @@ export class Tab {
     async close() {
         if (this.closed) return;
         this.#tell('is closed');
-        this.#fireAtWindows((context) => trusted(context.original('BeforeUnloadEvent'), internal, { cancelable: true }));
+        this.#fireAtWindows((context) =>
+            trusted(context.original('BeforeUnloadEvent'), internal, { cancelable: true }),
+        );
         this.#fireTransition('pagehide', false);
         this.hidden = true;
         this.#fireAtDocuments('visibilitychange', true);
@@ -312,7 +342,8 @@ export class Tab {
             endDatabases(context);
             context.close();
         }
-        for (const agent of new Set(contexts.map((context) => context.agent))) this.origin.rules.kill(agent, kept);
+        for (const agent of new Set(contexts.map((context) => context.agent)))
+            this.origin.rules.kill(agent, kept);
         this.origin.forget(this);
     }
 }

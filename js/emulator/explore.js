@@ -47,7 +47,8 @@ import { named } from './describe.js';
 /** @typedef {import('../lab/faults.js').Fault} Fault */
 
 /** @param {boolean} yields */
-const turn = (yields) => /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve(), yields)));
+const turn = (yields) =>
+    /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve(), yields)));
 
 /** How often a run that stands still is looked at again: what it waits for may come from outside the emulator. */
 const patience = 20;
@@ -81,7 +82,12 @@ class Play {
         const { rules } = this.origin;
         rules.aloud(run.aloud ?? false);
         if (run.schedule) rules.bySchedule(run.schedule);
-        else rules.bySeed(run.seed, { faultsMax: plan.faultBudget, length: run.length ?? 100, explored: true });
+        else
+            rules.bySeed(run.seed, {
+                faultsMax: plan.faultBudget,
+                length: run.length ?? 100,
+                explored: true,
+            });
         rules.offerFaults(plan.faults.length * plan.tabs);
     }
 
@@ -96,7 +102,10 @@ class Play {
             this.unfinished.add(tab);
             tab.context.queueTask(() => {
                 const { scenario } = plan;
-                const done = typeof scenario === 'string' ? tab.run(scenario) : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
+                const done =
+                    typeof scenario === 'string'
+                        ? tab.run(scenario)
+                        : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
                 done.then(
                     (result) => (this.results[index] = result),
                     (error) => tab.closed || this.complain(`tab ${tab.number}: ${named(error)}`),
@@ -107,9 +116,10 @@ class Play {
 
     /** Until nothing can happen any more, but for timers of tabs that have finished. */
     async toRest() {
-        for (let idle = 0; !this.complaint && idle <= patience; ) {
+        for (let idle = 0; !this.complaint && idle <= patience;) {
             this.plan.signal?.throwIfAborted();
-            if (this.steps > this.plan.stepsMax) return this.complain(`it does not come to rest within ${this.plan.stepsMax} steps`);
+            if (this.steps > this.plan.stepsMax)
+                return this.complain(`it does not come to rest within ${this.plan.stepsMax} steps`);
             const open = this.#open();
             if (this.origin.step(open)) {
                 ++this.steps;
@@ -190,14 +200,17 @@ class Play {
 
     async judge() {
         const stuck = [...this.unfinished].filter((tab) => !tab.closed).map((tab) => `tab ${tab.number}`);
-        if (stuck.length > 0) this.complain(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
+        if (stuck.length > 0)
+            this.complain(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
         if (this.complaint) return;
         const { origin, tabs, results, run, plan } = this;
         this.origin.rules.calmly();
         this.origin.rules.aloud(false);
         this.release();
         try {
-            const verdict = await this.#patiently(invoked(() => plan.invariant({ origin, tabs, results, seed: run.seed })));
+            const verdict = await this.#patiently(
+                invoked(() => plan.invariant({ origin, tabs, results, seed: run.seed })),
+            );
             if (verdict === false) this.complain('the invariant does not hold');
             if (typeof verdict === 'string' && verdict !== '') this.complain(verdict);
         } catch (error) {
@@ -307,10 +320,18 @@ export async function shrink(plan, seed, failing, runsMax) {
         shrinking.best = outcome;
         return true;
     };
-    for (let size = failing.schedule.length; size >= 1 && shrinking.runsLeft > 0; size = Math.floor(size / 2)) {
-        for (let at = 0; at < shrinking.best.schedule.length && shrinking.runsLeft > 0; ) {
+    for (
+        let size = failing.schedule.length;
+        size >= 1 && shrinking.runsLeft > 0;
+        size = Math.floor(size / 2)
+    ) {
+        for (let at = 0; at < shrinking.best.schedule.length && shrinking.runsLeft > 0;) {
             const { schedule } = shrinking.best;
-            const calm = [...schedule.slice(0, at), ...schedule.slice(at, at + size).fill(0), ...schedule.slice(at + size)];
+            const calm = [
+                ...schedule.slice(0, at),
+                ...schedule.slice(at, at + size).fill(0),
+                ...schedule.slice(at + size),
+            ];
             const shorter = [...schedule.slice(0, at), ...schedule.slice(at + size)];
             const changes = schedule.slice(at, at + size).some((index) => index > 0);
             if (!((changes && (await better(calm))) || (await better(shorter)))) at += size;

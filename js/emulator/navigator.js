@@ -20,7 +20,14 @@ const FACTS = {
 };
 
 /** Of windows only. */
-const WINDOW_FACTS = { cookieEnabled: true, productSub: '20030107', vendor: '', vendorSub: '', webdriver: false, pdfViewerEnabled: false };
+const WINDOW_FACTS = {
+    cookieEnabled: true,
+    productSub: '20030107',
+    vendor: '',
+    vendorSub: '',
+    webdriver: false,
+    pdfViewerEnabled: false,
+};
 
 /** @param {Context} context @param {boolean} secure @returns {any} */
 export function navigatorOf(context, secure) {
@@ -57,8 +64,10 @@ export function cryptoOf({ chance }, secure) {
         /** @param {any} array */
         getRandomValues(array) {
             if (!ArrayBuffer.isView(array)) throw new TypeError('getRandomValues: not a view of a buffer');
-            if (!/^(Big)?(Ui|I)nt/.test(/** @type {any} */ (array)[Symbol.toStringTag])) throw new DOMException('getRandomValues: not an array of integers', 'TypeMismatchError');
-            if (array.byteLength > randomBytesMax) throw new QuotaExceededError(`getRandomValues: more than ${randomBytesMax} bytes`);
+            if (!/^(Big)?(Ui|I)nt/.test(/** @type {any} */ (array)[Symbol.toStringTag]))
+                throw new DOMException('getRandomValues: not an array of integers', 'TypeMismatchError');
+            if (array.byteLength > randomBytesMax)
+                throw new QuotaExceededError(`getRandomValues: more than ${randomBytesMax} bytes`);
             const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
             for (let i = 0; i < bytes.length; ++i) bytes[i] = chance.below(256);
             return array;
@@ -73,8 +82,21 @@ const stay = () => {};
 /** @param {Context} context */
 export function locationOf({ address, url, kind }) {
     const { href, protocol, host, hostname, port, pathname, search, hash } = address;
-    const location = { href, origin: url.origin, protocol, host, hostname, port, pathname, search, hash, toString: () => href };
+    const location = {
+        href,
+        origin: url.origin,
+        protocol,
+        host,
+        hostname,
+        port,
+        pathname,
+        search,
+        hash,
+        toString: () => href,
+    };
     const isWindow = kind === 'window';
     const moving = isWindow ? { ...location, assign: stay, replace: stay, reload: stay } : location;
-    return Object.defineProperty(moving, Symbol.toStringTag, { value: isWindow ? 'Location' : 'WorkerLocation' });
+    return Object.defineProperty(moving, Symbol.toStringTag, {
+        value: isWindow ? 'Location' : 'WorkerLocation',
+    });
 }

@@ -22,10 +22,18 @@ function checkRecord(given) {
     if (typeof given === 'string') return { key: given };
     const { key, value, database, store } = Object(given);
     const isText = (/** @type {unknown} */ one) => typeof one === 'string' || typeof one === 'number';
-    const inStorage = database === undefined && store === undefined && isText(key) && (value === undefined || value === null || isText(value));
+    const inStorage =
+        database === undefined &&
+        store === undefined &&
+        isText(key) &&
+        (value === undefined || value === null || isText(value));
     const inDatabase = typeof database === 'string' && typeof store === 'string' && key !== undefined;
     if (!inStorage && !inDatabase) {
-        throw invalid('record', given, 'a key, or { key, value, database, store }, of which the last two go together: of localStorage a key and a value that are texts, of a database their names');
+        throw invalid(
+            'record',
+            given,
+            'a key, or { key, value, database, store }, of which the last two go together: of localStorage a key and a value that are texts, of a database their names',
+        );
     }
     return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store'], 'record'));
 }
@@ -142,7 +150,8 @@ export class Origin {
 
     /** The browser drops the connections of one tab, or of all. @param {Tab} [tab] @throws {TabacusError} `invalid-argument` */
     closeConnections(tab) {
-        if (tab !== undefined && !(tab instanceof Tab && tab.origin === this)) throw invalid('tab', tab, 'a tab of this origin');
+        if (tab !== undefined && !(tab instanceof Tab && tab.origin === this))
+            throw invalid('tab', tab, 'a tab of this origin');
         if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
     }
 
@@ -280,7 +289,16 @@ export class Origin {
         if (context.opaque !== undefined) return;
         const url = this.contexts.get(from)?.address.href ?? this.#addresses.get(from) ?? '';
         const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');
-        dispatched(context.window, trusted(context.original('StorageEvent'), 'storage', { key, oldValue, newValue, url, storageArea }));
+        dispatched(
+            context.window,
+            trusted(context.original('StorageEvent'), 'storage', {
+                key,
+                oldValue,
+                newValue,
+                url,
+                storageArea,
+            }),
+        );
     }
 
     /** @param {Context} context @param {() => void} task @param {number} kind @param {number} peer @internal */

@@ -25,7 +25,16 @@ export const happening = Object.freeze({
 export const source = Object.freeze({ script: 0, timer: 2, database: 3, message: 5 });
 
 /** Where a thing is told of: wasm/src/lab/footprint.hpp. */
-export const where = Object.freeze({ turn: 1, lock: 6, transaction: 10, database: 11, item: 13, channel: 18, now: 19, faults: 21 });
+export const where = Object.freeze({
+    turn: 1,
+    lock: 6,
+    transaction: 10,
+    database: 11,
+    item: 13,
+    channel: 18,
+    now: 19,
+    faults: 21,
+});
 
 const models = ['mutexed', 'interleaved', 'cached'];
 
@@ -40,11 +49,16 @@ export async function loadRules(wasm) {
 /** @param {unknown} cause @returns {never} */
 function unavailable(cause) {
     const beside = "they must be beside the package's modules (its wasm may be passed as `wasm`)";
-    throw new TabacusError('unavailable', `emulator.js or emulator.wasm could not be loaded: ${beside}`, { cause });
+    throw new TabacusError('unavailable', `emulator.js or emulator.wasm could not be loaded: ${beside}`, {
+        cause,
+    });
 }
 
 /** The module as rules that were freed see it. @type {any} */
-const inert = new Proxy({ HEAPU8: new Uint8Array() }, { get: (target, key) => (key in target ? target.HEAPU8 : () => 0) });
+const inert = new Proxy(
+    { HEAPU8: new Uint8Array() },
+    { get: (target, key) => (key in target ? target.HEAPU8 : () => 0) },
+);
 
 /** Units that one call of String.fromCharCode may be given. */
 const unitsMax = 8192;

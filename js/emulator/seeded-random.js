@@ -6,7 +6,11 @@ export class Chance {
 
     /** @param {number} seed @param {number} [stream] draws of different streams have nothing in common */
     constructor(seed, stream = 0) {
-        this.#state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.floor(seed / 2 ** 32) ^ Math.imul(stream + 1, 0x85ebca6b)) | 0;
+        this.#state =
+            (Math.imul(seed | 0, 0x9e3779b1) ^
+                Math.floor(seed / 2 ** 32) ^
+                Math.imul(stream + 1, 0x85ebca6b)) |
+            0;
         this.bits();
     }
 
@@ -35,6 +39,8 @@ export class Chance {
         bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40; // RFC 9562 §5.4
         bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
         const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
-        return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+        return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join(
+            '-',
+        );
     }
 }

@@ -3,12 +3,25 @@
 import { storageOf } from './area.js';
 import { broadcastChannelInterface } from './messages/broadcast-channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
-import { beforeUnloadEventInterface, errorEventInterface, pageTransitionEventInterface, QuotaExceededError, storageEventInterface } from '../platform/events.js';
+import {
+    beforeUnloadEventInterface,
+    errorEventInterface,
+    pageTransitionEventInterface,
+    QuotaExceededError,
+    storageEventInterface,
+} from '../platform/events.js';
 import { source } from './rules.js';
 import { documentOf } from './dom/document.js';
 import { WINDOW_HANDLERS } from './dom/element.js';
 import { databaseOf } from './database/indexed-db.js';
-import { defineHandlers, idlInterface, internal, onlyInternal, operation, plainly } from '../platform/web-idl.js';
+import {
+    defineHandlers,
+    idlInterface,
+    internal,
+    onlyInternal,
+    operation,
+    plainly,
+} from '../platform/web-idl.js';
 import { lockInterface, lockManagerInterface } from '../platform/lock-manager.js';
 import { messageEventInterface } from './messages/message-event.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
@@ -25,12 +38,66 @@ import { workerInterface } from './worker.js';
 
 /** ECMAScript §19: what every global object has, the host's as it is. */
 const LANGUAGE = [
-    'AggregateError', 'Array', 'ArrayBuffer', 'AsyncDisposableStack', 'Atomics', 'BigInt', 'BigInt64Array', 'BigUint64Array', 'Boolean',
-    'DataView', 'DisposableStack', 'Error', 'EvalError', 'FinalizationRegistry', 'Float16Array', 'Float32Array', 'Float64Array', 'Function',
-    'Int16Array', 'Int32Array', 'Int8Array', 'Intl', 'Iterator', 'JSON', 'Map', 'Number', 'Object', 'Promise', 'Proxy', 'RangeError',
-    'ReferenceError', 'Reflect', 'RegExp', 'Set', 'SharedArrayBuffer', 'String', 'SuppressedError', 'Symbol', 'SyntaxError', 'Temporal',
-    'TypeError', 'URIError', 'Uint16Array', 'Uint32Array', 'Uint8Array', 'Uint8ClampedArray', 'WeakMap', 'WeakRef', 'WeakSet',
-    'decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape', 'eval', 'isFinite', 'isNaN', 'parseFloat', 'parseInt', 'unescape',
+    'AggregateError',
+    'Array',
+    'ArrayBuffer',
+    'AsyncDisposableStack',
+    'Atomics',
+    'BigInt',
+    'BigInt64Array',
+    'BigUint64Array',
+    'Boolean',
+    'DataView',
+    'DisposableStack',
+    'Error',
+    'EvalError',
+    'FinalizationRegistry',
+    'Float16Array',
+    'Float32Array',
+    'Float64Array',
+    'Function',
+    'Int16Array',
+    'Int32Array',
+    'Int8Array',
+    'Intl',
+    'Iterator',
+    'JSON',
+    'Map',
+    'Number',
+    'Object',
+    'Promise',
+    'Proxy',
+    'RangeError',
+    'ReferenceError',
+    'Reflect',
+    'RegExp',
+    'Set',
+    'SharedArrayBuffer',
+    'String',
+    'SuppressedError',
+    'Symbol',
+    'SyntaxError',
+    'Temporal',
+    'TypeError',
+    'URIError',
+    'Uint16Array',
+    'Uint32Array',
+    'Uint8Array',
+    'Uint8ClampedArray',
+    'WeakMap',
+    'WeakRef',
+    'WeakSet',
+    'decodeURI',
+    'decodeURIComponent',
+    'encodeURI',
+    'encodeURIComponent',
+    'escape',
+    'eval',
+    'isFinite',
+    'isNaN',
+    'parseFloat',
+    'parseInt',
+    'unescape',
 ];
 
 /** ECMAScript §19.1: values, which nobody changes. */
@@ -39,18 +106,56 @@ const VALUES = { NaN: { value: NaN }, Infinity: { value: Infinity }, undefined: 
 /** Their properties of a global object, which are its own. @returns {PropertyDescriptorMap} */
 function makeLanguage() {
     const host = /** @type {any} */ (globalThis);
-    const made = LANGUAGE.filter((name) => name in host).map((name) => [name, { value: host[name], writable: true, configurable: true }]);
+    const made = LANGUAGE.filter((name) => name in host).map((name) => [
+        name,
+        { value: host[name], writable: true, configurable: true },
+    ]);
     return { ...Object.fromEntries(made), ...VALUES };
 }
 
 /** What a tab has of its host as it is: interfaces without state of their own. */
 const HOSTED = [
-    'AbortController', 'Blob', 'ByteLengthQueuingStrategy', 'CloseEvent', 'CompressionStream', 'CountQueuingStrategy', 'Crypto', 'CryptoKey', 'CustomEvent',
-    'DOMException', 'DecompressionStream', 'Event', 'EventSource', 'EventTarget', 'File', 'FormData', 'Headers', 'ReadableByteStreamController',
-    'ReadableStream', 'ReadableStreamBYOBReader', 'ReadableStreamBYOBRequest', 'ReadableStreamDefaultController', 'ReadableStreamDefaultReader',
-    'Request', 'Response', 'SubtleCrypto', 'TextDecoder', 'TextDecoderStream', 'TextEncoder', 'TextEncoderStream', 'TransformStream',
-    'TransformStreamDefaultController', 'URL', 'URLPattern', 'URLSearchParams', 'WebAssembly', 'WebSocket',
-    'WritableStream', 'WritableStreamDefaultController', 'WritableStreamDefaultWriter', 'console',
+    'AbortController',
+    'Blob',
+    'ByteLengthQueuingStrategy',
+    'CloseEvent',
+    'CompressionStream',
+    'CountQueuingStrategy',
+    'Crypto',
+    'CryptoKey',
+    'CustomEvent',
+    'DOMException',
+    'DecompressionStream',
+    'Event',
+    'EventSource',
+    'EventTarget',
+    'File',
+    'FormData',
+    'Headers',
+    'ReadableByteStreamController',
+    'ReadableStream',
+    'ReadableStreamBYOBReader',
+    'ReadableStreamBYOBRequest',
+    'ReadableStreamDefaultController',
+    'ReadableStreamDefaultReader',
+    'Request',
+    'Response',
+    'SubtleCrypto',
+    'TextDecoder',
+    'TextDecoderStream',
+    'TextEncoder',
+    'TextEncoderStream',
+    'TransformStream',
+    'TransformStreamDefaultController',
+    'URL',
+    'URLPattern',
+    'URLSearchParams',
+    'WebAssembly',
+    'WebSocket',
+    'WritableStream',
+    'WritableStreamDefaultController',
+    'WritableStreamDefaultWriter',
+    'console',
 ];
 
 /** Of its host's operations, which a page's calls with its own global object only. */
@@ -75,7 +180,16 @@ const PARTICULAR = {
 const behind = Symbol('context');
 
 /** Web IDL §3.7.6: read-only attributes, which assignment does not change. */
-const READONLY = new Set(['window', 'localStorage', 'sessionStorage', 'navigator', 'document', 'location', 'indexedDB', 'crypto']);
+const READONLY = new Set([
+    'window',
+    'localStorage',
+    'sessionStorage',
+    'navigator',
+    'document',
+    'location',
+    'indexedDB',
+    'crypto',
+]);
 
 /** @param {any} global @returns {Context} */
 const contextOf = (global) => global[behind];
@@ -88,7 +202,8 @@ function madeOnce(context, name, make) {
 }
 
 /** What a lazy property is to begin with, whatever a page has put in its place. @param {Context} context @param {string} name */
-export const originalOf = (context, name) => madeOnce(context, name, /** @type {(context: Context) => unknown} */ (MAKERS[name]));
+export const originalOf = (context, name) =>
+    madeOnce(context, name, /** @type {(context: Context) => unknown} */ (MAKERS[name]));
 
 /**
  * Properties that are made for each global object, at the first look: opening a tab must be cheap.
@@ -133,7 +248,10 @@ const COMMON = {
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
     AbortSignal: abortSignalOf,
-    Math: ({ chance }) => Object.create(Math, { random: { value: () => chance.fraction(), writable: true, configurable: true } }),
+    Math: ({ chance }) =>
+        Object.create(Math, {
+            random: { value: () => chance.fraction(), writable: true, configurable: true },
+        }),
     Date: dateOf,
     performance: performanceOf,
     indexedDB: databaseOf,
@@ -147,16 +265,44 @@ const COMMON = {
 
 /** @type {Operations} */
 const COMMON_OPERATIONS = {
-    setTimeout: [1, ({ timers }) => (handler, timeout, ...given) => timers.set(handler, timeout, given, false)],
-    setInterval: [1, ({ timers }) => (handler, timeout, ...given) => timers.set(handler, timeout, given, true)],
-    clearTimeout: [0, ({ timers }) => (id) => timers.clear(id)],
-    clearInterval: [0, ({ timers }) => (id) => timers.clear(id)],
+    setTimeout: [
+        1,
+        ({ timers }) =>
+            (handler, timeout, ...given) =>
+                timers.set(handler, timeout, given, false),
+    ],
+    setInterval: [
+        1,
+        ({ timers }) =>
+            (handler, timeout, ...given) =>
+                timers.set(handler, timeout, given, true),
+    ],
+    clearTimeout: [
+        0,
+        ({ timers }) =>
+            (id) =>
+                timers.clear(id),
+    ],
+    clearInterval: [
+        0,
+        ({ timers }) =>
+            (id) =>
+                timers.clear(id),
+    ],
     reportError: [1, (context) => (error) => context.report(error)],
-    structuredClone: [1, (context) => (...given) => context.received(clonedByScript(given)).data],
-    queueMicrotask: [1, (context) => (given) => {
-        const call = callback('queueMicrotask', given);
-        queueMicrotask(() => context.guard(call));
-    }],
+    structuredClone: [
+        1,
+        (context) =>
+            (...given) =>
+                context.received(clonedByScript(given)).data,
+    ],
+    queueMicrotask: [
+        1,
+        (context) => (given) => {
+            const call = callback('queueMicrotask', given);
+            queueMicrotask(() => context.guard(call));
+        },
+    ],
 };
 
 /** @param {string} operation @param {any} given @returns {any} */
@@ -199,42 +345,80 @@ const frame_ms = 16;
 
 /** @type {Operations} */
 const WINDOW_OPERATIONS = {
-    requestAnimationFrame: [1, (context) => (given) => {
-        const call = callback('requestAnimationFrame', given);
-        return context.timers.set(() => call(context.original('performance').now()), frame_ms, [], false);
-    }],
-    cancelAnimationFrame: [1, ({ timers }) => (id) => timers.clear(id)],
-    requestIdleCallback: [1, ({ timers }) => (given) => {
-        const call = callback('requestIdleCallback', given);
-        return timers.set(() => call({ didTimeout: false, timeRemaining: () => 50 }), 1, [], false);
-    }],
-    cancelIdleCallback: [1, ({ timers }) => (id) => timers.clear(id)],
+    requestAnimationFrame: [
+        1,
+        (context) => (given) => {
+            const call = callback('requestAnimationFrame', given);
+            return context.timers.set(() => call(context.original('performance').now()), frame_ms, [], false);
+        },
+    ],
+    cancelAnimationFrame: [
+        1,
+        ({ timers }) =>
+            (id) =>
+                timers.clear(id),
+    ],
+    requestIdleCallback: [
+        1,
+        ({ timers }) =>
+            (given) => {
+                const call = callback('requestIdleCallback', given);
+                return timers.set(() => call({ didTimeout: false, timeRemaining: () => 50 }), 1, [], false);
+            },
+    ],
+    cancelIdleCallback: [
+        1,
+        ({ timers }) =>
+            (id) =>
+                timers.clear(id),
+    ],
     postMessage: [1, postMessageTo],
     open: [0, openFrom],
     // HTML §7.2.2.1: of frames, nothing.
-    close: [0, ({ tab, parent }) => () => void (parent ?? tab.close())],
+    close: [
+        0,
+        ({ tab, parent }) =>
+            () =>
+                void (parent ?? tab.close()),
+    ],
 };
 
 /** What only workers have. @type {Operations} */
 const WORKER_OPERATIONS = {
-    importScripts: [0, (context) => (...urls) => {
-        for (const url of urls) {
-            const text = URL.canParse(url, context.url) ? textOf(new URL(url, context.url)) : Promise.reject(new TypeError('no URL'));
-            if (typeof text === 'string') runScript(context, text);
-            else throw (text.catch(() => {}), new DOMException(`importScripts: '${url}' is not here`, 'NetworkError'));
-        }
-    }],
+    importScripts: [
+        0,
+        (context) =>
+            (...urls) => {
+                for (const url of urls) {
+                    const text = URL.canParse(url, context.url)
+                        ? textOf(new URL(url, context.url))
+                        : Promise.reject(new TypeError('no URL'));
+                    if (typeof text === 'string') runScript(context, text);
+                    else
+                        throw (
+                            text.catch(() => {}),
+                            new DOMException(`importScripts: '${url}' is not here`, 'NetworkError')
+                        );
+                }
+            },
+    ],
 };
 
 /** @param {Operations} operations @returns {Record<string, (context: Context) => unknown>} */
 const madeOf = (operations) =>
-    Object.fromEntries(Object.entries(operations).map(([name, [required, of]]) => [name, (context) => operation(name, required, of(context))]));
+    Object.fromEntries(
+        Object.entries(operations).map(([name, [required, of]]) => [
+            name,
+            (context) => operation(name, required, of(context)),
+        ]),
+    );
 
 /** What only windows have, and changes; HTML §7.2.2.3: of one that is gone there is none. @type {Record<string, (context: Context) => unknown>} */
 const CHANGING = {
     parent: ({ parent, window, detached }) => (detached ? null : (parent?.window ?? window)),
     top: ({ tab, detached }) => (detached ? null : tab.window),
-    opener: ({ tab: { openedBy }, parent }) => (parent || !openedBy || openedBy.detached ? null : openedBy.window),
+    opener: ({ tab: { openedBy }, parent }) =>
+        parent || !openedBy || openedBy.detached ? null : openedBy.window,
     // DOM §2.3
     event: ({ event }) => event,
     closed: ({ tab, detached }) => tab.closed || detached,
@@ -246,7 +430,19 @@ const CHANGING = {
 const REPLACEABLE = new Set(['parent', 'opener', 'length', 'event']);
 
 /** IndexedDB's interfaces, where the peer is there. */
-const DATABASES = ['IDBCursor', 'IDBCursorWithValue', 'IDBDatabase', 'IDBFactory', 'IDBIndex', 'IDBKeyRange', 'IDBObjectStore', 'IDBOpenDBRequest', 'IDBRequest', 'IDBTransaction', 'IDBVersionChangeEvent'];
+const DATABASES = [
+    'IDBCursor',
+    'IDBCursorWithValue',
+    'IDBDatabase',
+    'IDBFactory',
+    'IDBIndex',
+    'IDBKeyRange',
+    'IDBObjectStore',
+    'IDBOpenDBRequest',
+    'IDBRequest',
+    'IDBTransaction',
+    'IDBVersionChangeEvent',
+];
 
 /**
  * @param {string} name
@@ -265,11 +461,16 @@ function globalInterface(name, handlers, secure) {
     const host = /** @type {any} */ (globalThis);
     for (const name of [...HOSTED, ...OPERATIONS]) {
         if (!(name in host)) continue;
-        const value = OPERATIONS.includes(name) ? Object.defineProperty(host[name].bind(host), 'name', { value: name }) : host[name];
+        const value = OPERATIONS.includes(name)
+            ? Object.defineProperty(host[name].bind(host), 'name', { value: name })
+            : host[name];
         Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
     }
     lazily(prototype, { ...COMMON, ...madeOf(COMMON_OPERATIONS), ...(secure && SECURE) });
-    lazily(prototype, Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])));
+    lazily(
+        prototype,
+        Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])),
+    );
     defineHandlers(prototype, handlers, PARTICULAR);
     const shape = { inherited: Object.keys(Object.getOwnPropertyDescriptors(prototype)) };
     return exposed(idlInterface(Global, name, shape), prototype);
@@ -277,7 +478,11 @@ function globalInterface(name, handlers, secure) {
 
 /** @template {Function} Interface @param {Interface} Interface @param {object} prototype whose it is a property of */
 function exposed(Interface, prototype) {
-    Object.defineProperty(prototype, Interface.name, { value: Interface, writable: true, configurable: true });
+    Object.defineProperty(prototype, Interface.name, {
+        value: Interface,
+        writable: true,
+        configurable: true,
+    });
     return Interface;
 }
 
@@ -303,8 +508,16 @@ function makeInterfaces(secure) {
         contextOf(this).name = `${name}`;
     };
     Object.defineProperty(Window.prototype, 'name', { get: getName, set: setName, configurable: true });
-    const Worker = globalInterface('WorkerGlobalScope', ['error', 'rejectionhandled', 'unhandledrejection'], secure);
-    lazily(Worker.prototype, { ...madeOf(WORKER_OPERATIONS), name: ({ name }) => name, WorkerNavigator: (context) => context.original('navigator').constructor });
+    const Worker = globalInterface(
+        'WorkerGlobalScope',
+        ['error', 'rejectionhandled', 'unhandledrejection'],
+        secure,
+    );
+    lazily(Worker.prototype, {
+        ...madeOf(WORKER_OPERATIONS),
+        name: ({ name }) => name,
+        WorkerNavigator: (context) => context.original('navigator').constructor,
+    });
     defineHandlers(Worker.prototype, ['message', 'messageerror']);
     return { window: Window, worker: Worker };
 }
@@ -339,7 +552,11 @@ function defineChanging(prototype, name, look) {
     const set = function (value) {
         Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true });
     };
-    Object.defineProperty(prototype, name, { get, set: REPLACEABLE.has(name) ? set : undefined, configurable: true });
+    Object.defineProperty(prototype, name, {
+        get,
+        set: REPLACEABLE.has(name) ? set : undefined,
+        configurable: true,
+    });
 }
 
 /** Interface objects that are no accessors even before the first look, as Web IDL §3.7.3 has it of all: the rest wait, as tabs must be cheap. */
@@ -350,7 +567,9 @@ const NAMES = { window: 'Window', worker: 'DedicatedWorkerGlobalScope' };
 
 /** Each has an interface of its own, over what all of its kind share. @param {Context} context */
 export function makeGlobal(context) {
-    const Shared = /** @type {new (key: symbol) => EventTarget} */ (globalInterfaces(isSecure(context.url))[context.kind]);
+    const Shared = /** @type {new (key: symbol) => EventTarget} */ (
+        globalInterfaces(isSecure(context.url))[context.kind]
+    );
     class Global extends Shared {}
     const global = Object.defineProperties(new Global(internal), ownOf(Shared));
     exposed(idlInterface(Global, NAMES[context.kind]), global);
@@ -368,6 +587,10 @@ function postMessageTo(context) {
         const meant = targetOrigin === 'null' ? sender === context : targetOrigin === context.originText;
         if (targetOrigin !== '*' && !meant) return;
         const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.originText };
-        context.queueTask(() => context.firePosted(context.window, message, from), source.message, sender.agent);
+        context.queueTask(
+            () => context.firePosted(context.window, message, from),
+            source.message,
+            sender.agent,
+        );
     };
 }

@@ -56,7 +56,8 @@ class WorkerObject extends ReportingTarget {
         const context = worker.#context;
         if (script === undefined) return;
         worker.#early = [];
-        const run = (/** @type {string | Function} */ text) => context.queueTask(() => worker.#run(text), source.script);
+        const run = (/** @type {string | Function} */ text) =>
+            context.queueTask(() => worker.#run(text), source.script);
         if (!(script instanceof Promise)) return run(script);
         const done = context.origin.beginWork();
         script.then(run, () => worker.#fail()).finally(done);
@@ -66,7 +67,8 @@ class WorkerObject extends ReportingTarget {
     #run(script) {
         const context = this.#context;
         context.guard(() => {
-            const value = typeof script === 'string' ? runScript(context, script) : runFunction(context, script, []);
+            const value =
+                typeof script === 'string' ? runScript(context, script) : runFunction(context, script, []);
             if (value instanceof Promise) value.catch((error) => context.report(error));
         });
         const early = this.#early ?? [];
@@ -89,7 +91,11 @@ class WorkerObject extends ReportingTarget {
     /** @param {Posted} message */
     #deliver(message) {
         const context = this.#context;
-        context.queueTask(() => context.firePosted(context.window, message), source.message, this.#owner.agent);
+        context.queueTask(
+            () => context.firePosted(context.window, message),
+            source.message,
+            this.#owner.agent,
+        );
     }
 
     /** §8.1.4.3: an error that nobody handled there is told here. @param {import('./context.js').Uncaught} init */
@@ -97,7 +103,11 @@ class WorkerObject extends ReportingTarget {
         const owner = this.#owner;
         owner.queueTask(() => {
             const { error, ...told } = init;
-            const event = trusted(owner.original('ErrorEvent'), 'error', { ...told, error: null, cancelable: true });
+            const event = trusted(owner.original('ErrorEvent'), 'error', {
+                ...told,
+                error: null,
+                cancelable: true,
+            });
             let handled = false;
             owner.guard(() => (handled = !dispatched(this, event)));
             if (!handled) owner.report(error);
@@ -147,7 +157,8 @@ class WorkerHandle extends WorkerObject {
  */
 export function openWorker(owner, script, { name = '' }) {
     if (typeof name !== 'string') throw invalid('name', name, 'a string');
-    if (script !== undefined && typeof script !== 'string' && typeof script !== 'function') throw invalid('script', script, 'a string or a function');
+    if (script !== undefined && typeof script !== 'string' && typeof script !== 'function')
+        throw invalid('script', script, 'a string or a function');
     const worker = new WorkerHandle(owner, { name });
     WorkerObject.begin(worker, /** @type {Script} */ (script));
     return worker;
@@ -161,7 +172,8 @@ export function workerInterface(context) {
             requireArguments("construct 'Worker'", arguments, 1);
             const { name = '' } = options ?? {};
             const asked = `${url}`.toWellFormed();
-            if (!URL.canParse(asked, context.url)) throw new DOMException(`Worker: '${asked}' is no URL`, 'SyntaxError');
+            if (!URL.canParse(asked, context.url))
+                throw new DOMException(`Worker: '${asked}' is no URL`, 'SyntaxError');
             const address = new URL(asked, context.url);
             super(context, { name: `${name}`, address });
             WorkerObject.begin(this, textOf(address));

@@ -76,7 +76,8 @@ export class DatabaseHost {
         this.#report = report;
         const careless = isFirefox(platform);
         const alone = isWebKit(platform) && !platform.document;
-        this.#committing = () => (host.lifecycle.going ? 'with care' : careless || alone ? 'by itself' : 'at once');
+        this.#committing = () =>
+            host.lifecycle.going ? 'with care' : careless || alone ? 'by itself' : 'at once';
     }
 
     /**
@@ -135,7 +136,13 @@ export class DatabaseHost {
         const durability = strict ? 'strict' : 'relaxed';
         const transaction = connection.transaction(scope, write ? 'readwrite' : 'readonly', { durability });
         const keyRange = /** @type {typeof IDBKeyRange} */ (this.#keyRange);
-        return new TransactionHost(transaction, keyRange, this.#host.values, this.#committing(), this.#report);
+        return new TransactionHost(
+            transaction,
+            keyRange,
+            this.#host.values,
+            this.#committing(),
+            this.#report,
+        );
     }
 
     /** Lets the connection go once the transactions under way have ended. */

@@ -61,5 +61,8 @@ export function storeFailure(error) {
     const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
     // Firefox had a name of its own for a full localStorage.
     const full = name === 'QuotaExceededError' || name === 'NS_ERROR_DOM_QUOTA_REACHED';
-    return [full ? 'quota-exceeded' : 'store-failed', `${name ?? 'The transaction failed'}: ${message ?? ''}`];
+    return [
+        full ? 'quota-exceeded' : 'store-failed',
+        `${name ?? 'The transaction failed'}: ${message ?? ''}`,
+    ];
 }

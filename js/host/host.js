@@ -96,7 +96,14 @@ export class Host {
     dispose() {
         this.#core = undefined;
         this.#early = [];
-        for (const part of [this.clock, this.storage, this.database, this.locks, this.channels, this.lifecycle]) {
+        for (const part of [
+            this.clock,
+            this.storage,
+            this.database,
+            this.locks,
+            this.channels,
+            this.lifecycle,
+        ]) {
             part.dispose();
         }
     }

@@ -46,7 +46,9 @@ export class LifecycleHost {
         this.#locksBarCache = isFirefox(platform);
         /** @param {number} event */
         const tell = (event) => report('lifecycle', event);
-        this.#listen(page, 'visibilitychange', () => tell(page.visibilityState === 'hidden' ? hidden : visible));
+        this.#listen(page, 'visibilitychange', () =>
+            tell(page.visibilityState === 'hidden' ? hidden : visible),
+        );
         this.#listen(page, 'freeze', () => tell(frozen));
         this.#listen(page, 'resume', () => tell(resumed));
         if (this.#locksBarCache) this.#listenForGoing(platform, returned);

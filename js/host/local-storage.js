@@ -55,7 +55,9 @@ export class StorageHost {
 
     /** Those that the core can name. @param {string} prefix */
     keys(prefix) {
-        return attempt(() => this.#keys().filter((key) => key.startsWith(prefix) && key.isWellFormed())) ?? [];
+        return (
+            attempt(() => this.#keys().filter((key) => key.startsWith(prefix) && key.isWellFormed())) ?? []
+        );
     }
 
     /** By index, and not by Object.keys: that would miss a key named "length". */

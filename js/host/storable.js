@@ -44,13 +44,21 @@ export function admit(kinds) {
 // What is for other threads.
 refuse(['SharedArrayBuffer', 'WebAssembly.Memory', 'WebAssembly.Module']);
 refuse(['MessagePort', 'ReadableStream', 'WritableStream', 'TransformStream']);
-refuse(['VideoFrame', 'AudioData', 'EncodedVideoChunk', 'EncodedAudioChunk', 'CropTarget', 'RestrictionTarget']);
+refuse([
+    'VideoFrame',
+    'AudioData',
+    'EncodedVideoChunk',
+    'EncodedAudioChunk',
+    'CropTarget',
+    'RestrictionTarget',
+]);
 
 /** @param {any} object of a clone: it has no getters @returns {Iterable<unknown>} */
 function within(object) {
     if (ArrayBuffer.isView(object)) return [object.buffer];
     if (object instanceof Map) return [...object].flat();
     // Their `cause` and `errors` are not enumerable.
-    if (object instanceof Error) return Object.getOwnPropertyNames(object).map((name) => /** @type {any} */ (object)[name]);
+    if (object instanceof Error)
+        return Object.getOwnPropertyNames(object).map((name) => /** @type {any} */ (object)[name]);
     return object instanceof Set ? object : Object.values(object);
 }

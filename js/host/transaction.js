@@ -72,9 +72,12 @@ export class TransactionHost {
         this.#values = values;
         this.#committing = committing;
         this.#report = report;
-        transaction.onerror = ({ target }) => (this.#refusal ??= abortionOf(/** @type {IDBRequest} */ (target).error));
+        transaction.onerror = ({ target }) =>
+            (this.#refusal ??= abortionOf(/** @type {IDBRequest} */ (target).error));
         transaction.oncomplete = () =>
-            this.#end(this.#refusal ? ['unknown-commit', `a part of it was refused: ${this.#refusal[1]}`] : null);
+            this.#end(
+                this.#refusal ? ['unknown-commit', `a part of it was refused: ${this.#refusal[1]}`] : null,
+            );
         transaction.onabort = () => {
             const { error } = transaction;
             if (error?.name === 'QuotaExceededError' && committing !== 'at once') allowWrites(transaction);
@@ -90,7 +93,10 @@ export class TransactionHost {
     get(operation, store, key) {
         this.#read(operation, store, (objects) => {
             const request = objects.get(key);
-            return [request, () => (request.result === undefined ? [] : [key, this.#told(store, request.result)])];
+            return [
+                request,
+                () => (request.result === undefined ? [] : [key, this.#told(store, request.result)]),
+            ];
         });
     }
 
@@ -105,8 +111,11 @@ export class TransactionHost {
      */
     list(operation, store, prefix, limit, from = prefix) {
         // Strings are sorted by their code units: those that begin with the prefix end where its last one is one more.
-        const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) => String.fromCharCode(tail.charCodeAt(0) + 1));
-        const range = end === prefix ? this.#keyRange.lowerBound(from) : this.#keyRange.bound(from, end, false, true);
+        const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) =>
+            String.fromCharCode(tail.charCodeAt(0) + 1),
+        );
+        const range =
+            end === prefix ? this.#keyRange.lowerBound(from) : this.#keyRange.bound(from, end, false, true);
         this.#read(operation, store, (objects) => {
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);
@@ -252,7 +261,11 @@ export class TransactionHost {
         } catch (error) {
             // Of one that has ended already the failure stands; one that the browser completed by itself,
             // since it had nothing to do for a while, does not have this.
-            if (this.#outcome === null) this.#outcome = ['store-failed', 'the transaction had ended before this was written: nothing but its own calls may be awaited in it'];
+            if (this.#outcome === null)
+                this.#outcome = [
+                    'store-failed',
+                    'the transaction had ended before this was written: nothing but its own calls may be awaited in it',
+                ];
             if (this.#outcome !== undefined) return;
             this.#abort();
             this.#end(storeFailure(error));

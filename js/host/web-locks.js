@@ -84,7 +84,9 @@ export class LocksHost {
             if (granted) this.#report('lockLost', id);
             else this.#report('failed', id, refusal(error));
         };
-        const giveUp = options.ifAvailable ? () => grant(null) : () => refuse(new DOMException('the page was left', 'AbortError'));
+        const giveUp = options.ifAvailable
+            ? () => grant(null)
+            : () => refuse(new DOMException('the page was left', 'AbortError'));
         this.#requests.set(id, { release: () => {}, abort: () => controller.abort(), giveUp });
         // A signal together with either is refused by the specification (§4.1, NotSupportedError).
         const signal = options.ifAvailable || options.steal ? {} : { signal: controller.signal };
@@ -151,7 +153,12 @@ function refusal(error) {
  * @param {boolean} held
  */
 const rowsOf = (infos = [], held) =>
-    infos.flatMap(({ name = '', mode, clientId = '' }) => [yes(held), name, yes(mode === 'exclusive'), clientId]);
+    infos.flatMap(({ name = '', mode, clientId = '' }) => [
+        yes(held),
+        name,
+        yes(mode === 'exclusive'),
+        clientId,
+    ]);
 
 /** @param {boolean} answer as the core reads it */
 const yes = (answer) => (answer ? 'yes' : null);

@@ -3,7 +3,13 @@
  * loads (limits.js), and afterwards on that.
  */
 
-import { checkBoolean, checkInteger, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
+import {
+    checkBoolean,
+    checkInteger,
+    checkOptions,
+    checkSignal,
+    checkTimeout,
+} from '../common/check-arguments.js';
 
 /** The longest that every engine's timers count. */
 const intervalMsMax = 2 ** 31 - 1;
@@ -69,7 +75,13 @@ export class Sequence extends Handle {
      */
     constructor(name, options, load) {
         const { block = 1000, gapless = false } = checkOptions(options, ['block', 'gapless']);
-        super(load, name, 'sequence', checkInteger('block', block, 1, 1e9), Number(checkBoolean('gapless', gapless)));
+        super(
+            load,
+            name,
+            'sequence',
+            checkInteger('block', block, 1, 1e9),
+            Number(checkBoolean('gapless', gapless)),
+        );
     }
 
     /**
@@ -108,7 +120,12 @@ export class Budget extends Handle {
      * @internal
      */
     constructor(name, options, load) {
-        const limit = checkInteger('limit', checkOptions(options, ['limit']).limit, 0, Number.MAX_SAFE_INTEGER);
+        const limit = checkInteger(
+            'limit',
+            checkOptions(options, ['limit']).limit,
+            0,
+            Number.MAX_SAFE_INTEGER,
+        );
         super(load, name, 'budget', limit);
         this.limit = limit;
     }

@@ -98,7 +98,9 @@ export class Limits {
      */
     async stateOf(counter) {
         if (this.#closed) throw closedError();
-        const words = await this.#border.promises.make((id) => this.#border.invoke('_counter_state', [counter], id));
+        const words = await this.#border.promises.make((id) =>
+            this.#border.invoke('_counter_state', [counter], id),
+        );
         return stateFrom(words ? words.slice(0, -1) : []);
     }
 
@@ -110,10 +112,16 @@ export class Limits {
         const words = wordsOf(state);
         if (this.#closed) throw closedError();
         try {
-            await this.#border.promises.make((id) => this.#border.invoke('_counter_merge', [counter, ...words], id));
+            await this.#border.promises.make((id) =>
+                this.#border.invoke('_counter_merge', [counter, ...words], id),
+            );
         } catch (error) {
             if (/** @type {TabacusError} */ (error).code !== 'invalid-argument') throw error;
-            throw invalid('state.rows', /** @type {any} */ (state).rows, 'rows as counter.state() tells them');
+            throw invalid(
+                'state.rows',
+                /** @type {any} */ (state).rows,
+                'rows as counter.state() tells them',
+            );
         }
     }
 

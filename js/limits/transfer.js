@@ -50,7 +50,8 @@ export function wordsOf(state) {
     if (typeof state !== 'object' || state === null) throw invalid('state', state, 'what state() has given');
     const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state);
     if (version !== 1) throw invalid('state.version', version, '1');
-    if (!Array.isArray(rows) || rows.length > rowsMax) throw invalid('state.rows', rows, `an array of at most ${rowsMax} rows`);
+    if (!Array.isArray(rows) || rows.length > rowsMax)
+        throw invalid('state.rows', rows, `an array of at most ${rowsMax} rows`);
     // A copy has no holes, which flatMap() would pass over.
     return [...rows].flatMap((row) => {
         const { node, epoch, plus, minus } = row ?? {};
@@ -65,6 +66,7 @@ export function wordsOf(state) {
  */
 function digits(field, value) {
     const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
-    if (typeof text !== 'string' || !/^\d{1,19}$/.test(text)) throw invalid(`state.rows.${field}`, value, 'a count in decimal');
+    if (typeof text !== 'string' || !/^\d{1,19}$/.test(text))
+        throw invalid(`state.rows.${field}`, value, 'a count in decimal');
     return text;
 }

@@ -230,7 +230,8 @@ export class FencedTransaction {
 
     /** @param {string} store */
     #of(store) {
-        if (this.#ended) throw new TabacusError('closed', 'the transaction has ended: its function has returned');
+        if (this.#ended)
+            throw new TabacusError('closed', 'the transaction has ended: its function has returned');
         if (!this.#stores.includes(store)) throw invalid('store', store, `one of ${this.#stores.join(', ')}`);
         const writes = this.#writes.get(store) ?? new Map();
         this.#writes.set(store, writes);

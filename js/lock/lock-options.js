@@ -37,21 +37,40 @@ function checkFlag(argument, value) {
 
 /** @param {unknown} label */
 function checkLabel(label) {
-    const good = typeof label === 'string' && label.length <= labelUnitsMax && !label.includes('\0') && label.isWellFormed();
-    if (!good) throw invalid('label', label, `a well-formed string of at most ${labelUnitsMax} UTF-16 units without U+0000`);
+    const good =
+        typeof label === 'string' &&
+        label.length <= labelUnitsMax &&
+        !label.includes('\0') &&
+        label.isWellFormed();
+    if (!good)
+        throw invalid(
+            'label',
+            label,
+            `a well-formed string of at most ${labelUnitsMax} UTF-16 units without U+0000`,
+        );
     return label;
 }
 
 /** @param {unknown} given */
 export function checkLockOptions(given = {}) {
-    const options = checkOptions(given, ['mode', 'ifAvailable', 'steal', 'signal', 'timeout', 'maxHold', 'label', 'within']);
+    const options = checkOptions(given, [
+        'mode',
+        'ifAvailable',
+        'steal',
+        'signal',
+        'timeout',
+        'maxHold',
+        'label',
+        'within',
+    ]);
     const { mode = 'exclusive', maxHold, within } = options;
     if (mode !== 'exclusive' && mode !== 'shared') throw invalid('mode', mode, 'exclusive or shared');
     const ifAvailable = checkFlag('ifAvailable', options.ifAvailable);
     const steal = checkFlag('steal', options.steal);
     const signal = checkSignal(options.signal);
     const timeout = checkTimeout(options.timeout);
-    const good = maxHold === undefined || (typeof maxHold === 'number' && maxHold >= 1 && maxHold <= maxHoldMsMax);
+    const good =
+        maxHold === undefined || (typeof maxHold === 'number' && maxHold >= 1 && maxHold <= maxHoldMsMax);
     if (!good) throw invalid('maxHold', maxHold, `a number of milliseconds from 1 to ${maxHoldMsMax}`);
     if (within !== undefined && !(within instanceof Held)) throw invalid('within', within, 'a held lock');
     if (steal && ifAvailable) throw unsupported('steal and ifAvailable exclude each other');

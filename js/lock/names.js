@@ -5,7 +5,10 @@ const mark = '\uffff';
 
 /** @param {string} name any DOMString @returns {string} injective */
 export const coreName = (name) =>
-    name.replace(/[\0\uffff]|\p{Surrogate}/gu, (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, '0'));
+    name.replace(
+        /[\0\uffff]|\p{Surrogate}/gu,
+        (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, '0'),
+    );
 
 /** The inverse. @param {string} name */
 export const domName = (name) =>

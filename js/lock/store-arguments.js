@@ -12,9 +12,11 @@ const reserved = 'tabacus/';
  */
 export function checkStores(stores) {
     const names = typeof stores === 'string' ? [stores] : stores;
-    if (!Array.isArray(names) || names.length === 0) throw invalid('stores', stores, 'a name or an array of names');
+    if (!Array.isArray(names) || names.length === 0)
+        throw invalid('stores', stores, 'a name or an array of names');
     for (const store of names) {
-        if (checkKey('stores', store).startsWith(reserved)) throw invalid('stores', store, `a name that does not begin with ${reserved}`);
+        if (checkKey('stores', store).startsWith(reserved))
+            throw invalid('stores', store, `a name that does not begin with ${reserved}`);
     }
     return [...names];
 }
@@ -25,8 +27,10 @@ export function checkStores(stores) {
  * @returns {string}
  */
 export function checkKey(argument, value) {
-    const good = typeof value === 'string' && value.length <= 1024 && !value.includes('\0') && value.isWellFormed();
-    if (!good) throw invalid(argument, value, 'a well-formed string of at most 1024 UTF-16 units without U+0000');
+    const good =
+        typeof value === 'string' && value.length <= 1024 && !value.includes('\0') && value.isWellFormed();
+    if (!good)
+        throw invalid(argument, value, 'a well-formed string of at most 1024 UTF-16 units without U+0000');
     return value;
 }
 

@@ -67,7 +67,10 @@ export class Locks {
         this.#border.start(namespace);
         const [exclusion, fenced, tab] = this.#border.capabilities();
         /** @type {Readonly<LockCapabilities>} */
-        this.capabilities = Object.freeze({ exclusion: /** @type {any} */ (exclusion), fenced: fenced !== '' });
+        this.capabilities = Object.freeze({
+            exclusion: /** @type {any} */ (exclusion),
+            fenced: fenced !== '',
+        });
         this.tab = tab;
     }
 
@@ -102,7 +105,9 @@ export class Locks {
      * @returns {Promise<T>}
      */
     async run(names, use, options, all) {
-        return this.#acquire('_lock_acquire', [], names, checkLockOptions(options), (held) => this.use(held, use, all));
+        return this.#acquire('_lock_acquire', [], names, checkLockOptions(options), (held) =>
+            this.use(held, use, all),
+        );
     }
 
     /**
@@ -153,7 +158,13 @@ export class Locks {
      * @returns {Promise<Held[]>} none: not available
      */
     async permit(name, permits, given) {
-        return this.#acquire('_semaphore_acquire', [permits], [name], checkSemaphoreOptions(given), (held) => held);
+        return this.#acquire(
+            '_semaphore_acquire',
+            [permits],
+            [name],
+            checkSemaphoreOptions(given),
+            (held) => held,
+        );
     }
 
     /**
@@ -167,7 +178,8 @@ export class Locks {
      */
     #acquire(call, numbers, names, options, granted) {
         this.#assertOpen();
-        const bits = (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
+        const bits =
+            (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
         const { within } = options;
         if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
         const { timeout, maxHold, label } = options;
@@ -178,8 +190,21 @@ export class Locks {
         return this.#wait(
             options.signal,
             (request, id) =>
-                this.#border.invoke(call, [label, ...names.map(coreName)], ...numbers, bits, timeout, maxHold, within?._id ?? 0, request, id),
-            (answer) => granted(answer ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold) : []),
+                this.#border.invoke(
+                    call,
+                    [label, ...names.map(coreName)],
+                    ...numbers,
+                    bits,
+                    timeout,
+                    maxHold,
+                    within?._id ?? 0,
+                    request,
+                    id,
+                ),
+            (answer) =>
+                granted(
+                    answer ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold) : [],
+                ),
         );
     }
 
@@ -197,7 +222,17 @@ export class Locks {
         this.#assertStore('outcomes');
         const [kind, text] = await this.#wait(
             signal,
-            (request, id) => this.#border.invoke('_once_enter', [coreName(key)], timeout, maxHold, ttl, called_ms, request, id),
+            (request, id) =>
+                this.#border.invoke(
+                    '_once_enter',
+                    [coreName(key)],
+                    timeout,
+                    maxHold,
+                    ttl,
+                    called_ms,
+                    request,
+                    id,
+                ),
             (answer) => answer,
         );
         if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
@@ -250,7 +285,12 @@ export class Locks {
         const token = this.#border.number('_lock_token', id);
         // Also one that was entered again as shared is what it is held as.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
-        const held = new Held(this, id, { name, mode, label, token: mode === 'shared' ? null : token }, limited);
+        const held = new Held(
+            this,
+            id,
+            { name, mode, label, token: mode === 'shared' ? null : token },
+            limited,
+        );
         this.#held.set(id, held);
         return held;
     }
@@ -266,7 +306,9 @@ export class Locks {
     /** @param {string} name */
     async #requestsOf(name) {
         this.#assertOpen();
-        const words = await this.#border.promises.make((id) => this.#border.invoke('_lock_query', [coreName(name)], id));
+        const words = await this.#border.promises.make((id) =>
+            this.#border.invoke('_lock_query', [coreName(name)], id),
+        );
         return requestsFrom(words ? words.slice(0, -1) : []);
     }
 
@@ -279,7 +321,10 @@ export class Locks {
         const names = await this.#border.promises.make((id) => this.#border.invoke('_lock_names', [], id));
         const found = await Promise.all(
             (names ? names.slice(0, -1).map(domName) : []).map(async (/** @type {string} */ name) =>
-                (await this.#requestsOf(name)).map(({ since_us, info }) => ({ since_us, info: { name, ...info } })),
+                (await this.#requestsOf(name)).map(({ since_us, info }) => ({
+                    since_us,
+                    info: { name, ...info },
+                })),
             ),
         );
         const held = (/** @type {LockRequestInfo} */ { state }) => Number(state === 'held');
@@ -367,7 +412,9 @@ export class Locks {
         this.#assertOpen();
         this.#assertStore('calls');
         term.assertHeld();
-        await this.#border.promises.make((id) => this.#border.invoke('_leader_begin', [coreName(name)], term._id, id));
+        await this.#border.promises.make((id) =>
+            this.#border.invoke('_leader_begin', [coreName(name)], term._id, id),
+        );
     }
 
     /**
@@ -377,7 +424,9 @@ export class Locks {
      */
     async nextCall(name, term) {
         this.#assertOpen();
-        const found = await this.#border.promises.make((id) => this.#border.invoke('_leader_next', [coreName(name)], term._id, id));
+        const found = await this.#border.promises.make((id) =>
+            this.#border.invoke('_leader_next', [coreName(name)], term._id, id),
+        );
         if (!found) return undefined;
         return { id: found[0], request: /** @type {any} */ (this.#host.values.take(found[1])).request };
     }
@@ -410,7 +459,13 @@ export class Locks {
                     for (const { write } of writes) await write(tx);
                 },
                 (words, id) =>
-                    this.#border.invoke('_leader_answer', [coreName(name), call, number, ...words], transaction, succeeded ? 1 : 0, id),
+                    this.#border.invoke(
+                        '_leader_answer',
+                        [coreName(name), call, number, ...words],
+                        transaction,
+                        succeeded ? 1 : 0,
+                        id,
+                    ),
             );
         } finally {
             values.take(number);
@@ -445,7 +500,9 @@ export class Locks {
      * @internal
      */
     async _commit(held, stores, write) {
-        const transaction = await this.#border.promises.make((id) => this.#border.invoke('_fenced_begin', [], held, id));
+        const transaction = await this.#border.promises.make((id) =>
+            this.#border.invoke('_fenced_begin', [], held, id),
+        );
         return this.#transact(transaction, stores, write, (words, id) =>
             this.#border.invoke('_fenced_commit', words, transaction, id),
         );
@@ -468,7 +525,9 @@ export class Locks {
             const tx = new FencedTransaction(
                 stores,
                 async (store, key) => {
-                    const found = await promises.make((id) => this.#border.invoke('_fenced_get', [store, key], transaction, id));
+                    const found = await promises.make((id) =>
+                        this.#border.invoke('_fenced_get', [store, key], transaction, id),
+                    );
                     return found ? values.take(found[0]) : undefined;
                 },
                 async (store, prefix) => {
@@ -534,7 +593,8 @@ export class Locks {
 
     /** @param {string} what */
     #assertStore(what) {
-        if (!this.capabilities.fenced) throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
+        if (!this.capabilities.fenced)
+            throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
     }
 
     /** @param {number} watch */
@@ -567,7 +627,13 @@ const requestsFrom = (words) =>
         if (at % 5) return [];
         const [mode, label, since, tab] = words.slice(at + 1, at + 5);
         const since_us = Number(since);
-        const info = /** @type {LockRequestInfo} */ ({ state, mode, label, since: Math.floor(since_us / 1000), tab });
+        const info = /** @type {LockRequestInfo} */ ({
+            state,
+            mode,
+            label,
+            since: Math.floor(since_us / 1000),
+            tab,
+        });
         return [{ since_us, info }];
     });
 
@@ -577,4 +643,6 @@ const requestsFrom = (words) =>
  * @returns {[string, unknown][]}
  */
 const pairs = (texts, take) =>
-    texts.flatMap((text, index) => (index % 2 ? [] : [[text, take(/** @type {string} */ (texts[index + 1]))]]));
+    texts.flatMap((text, index) =>
+        index % 2 ? [] : [[text, take(/** @type {string} */ (texts[index + 1]))]],
+    );

@@ -21,14 +21,16 @@ const number = { convert: (value) => value >>> 0, initial: 0 };
 const storage = {
     initial: null,
     convert: (value) => {
-        if (value !== null && !isStorage(value)) throw new TypeError('StorageEvent: the storageArea is not a Storage object');
+        if (value !== null && !isStorage(value))
+            throw new TypeError('StorageEvent: the storageArea is not a Storage object');
         return value;
     },
 };
 
 /** @param {string} name @param {unknown} given what stands for a dictionary */
 function dictionary(name, given) {
-    const good = given === undefined || given === null || typeof given === 'object' || typeof given === 'function';
+    const good =
+        given === undefined || given === null || typeof given === 'object' || typeof given === 'function';
     if (!good) throw new TypeError(`${name}: the dictionary is not an object`);
     return given ?? {};
 }
@@ -40,7 +42,11 @@ const converted = ({ convert, initial }, value) => (value === undefined ? initia
 const ours = new WeakSet();
 
 /** EventInit (DOM §2.2), whose members come before those of the dictionaries that inherit it (Web IDL §3.2.17). @param {any} given */
-const eventInit = ({ bubbles, cancelable, composed }) => ({ bubbles: Boolean(bubbles), cancelable: Boolean(cancelable), composed: Boolean(composed) });
+const eventInit = ({ bubbles, cancelable, composed }) => ({
+    bubbles: Boolean(bubbles),
+    cancelable: Boolean(cancelable),
+    composed: Boolean(composed),
+});
 
 /** What reads and changes an event's members. */
 const held = Symbol('held');
@@ -62,7 +68,12 @@ export function eventInterface(name, members, order) {
             const asked = `${type}`;
             const given = dictionary(name, init);
             super(asked, ours.has(given) ? given : eventInit(given));
-            this.#held = Object.fromEntries(Object.entries(members).map(([key, member]) => [key, converted(member, /** @type {any} */ (given)[key])]));
+            this.#held = Object.fromEntries(
+                Object.entries(members).map(([key, member]) => [
+                    key,
+                    converted(member, /** @type {any} */ (given)[key]),
+                ]),
+            );
         }
 
         static [held] = {
@@ -81,7 +92,13 @@ export function eventInterface(name, members, order) {
         };
         defineAttribute(Interface.prototype, member, { get });
     }
-    if (order) defineInitialiser(Interface.prototype, `init${name}`, { read, write }, order.map((key) => [key, /** @type {Member} */ (members[key])]));
+    if (order)
+        defineInitialiser(
+            Interface.prototype,
+            `init${name}`,
+            { read, write },
+            order.map((key) => [key, /** @type {Member} */ (members[key])]),
+        );
     return idlInterface(Interface, name, { length: 1 });
 }
 
@@ -100,27 +117,46 @@ function defineInitialiser(prototype, operation, { read, write }, order) {
         read(this, '');
         requireArguments(`execute '${operation}'`, arguments, 1);
         const asked = `${type}`;
-        const values = Object.fromEntries(order.map(([key, member], at) => [key, converted(member, rest[at])]));
+        const values = Object.fromEntries(
+            order.map(([key, member], at) => [key, converted(member, rest[at])]),
+        );
         if (this.eventPhase !== Event.NONE) return;
         Event.prototype.initEvent.call(this, asked, Boolean(bubbles), Boolean(cancelable));
         write(this, values);
     };
     Object.defineProperty(value, 'name', { value: operation });
-    Object.defineProperty(prototype, operation, { value, writable: true, configurable: true, enumerable: true });
+    Object.defineProperty(prototype, operation, {
+        value,
+        writable: true,
+        configurable: true,
+        enumerable: true,
+    });
 }
 
 /** HTML §12.2.4. */
 export const storageEventInterface = forEachGlobal(() =>
-    eventInterface('StorageEvent', { key: nullable, newValue: nullable, oldValue: nullable, storageArea: storage, url: usv }, ['key', 'oldValue', 'newValue', 'url', 'storageArea']),
+    eventInterface(
+        'StorageEvent',
+        { key: nullable, newValue: nullable, oldValue: nullable, storageArea: storage, url: usv },
+        ['key', 'oldValue', 'newValue', 'url', 'storageArea'],
+    ),
 );
 
 /** HTML §8.1.4.3. */
 export const errorEventInterface = forEachGlobal(() =>
-    eventInterface('ErrorEvent', { colno: number, error: { convert: (value) => value, initial: undefined }, filename: usv, lineno: number, message: text }),
+    eventInterface('ErrorEvent', {
+        colno: number,
+        error: { convert: (value) => value, initial: undefined },
+        filename: usv,
+        lineno: number,
+        message: text,
+    }),
 );
 
 /** HTML §7.4.6.3. */
-export const pageTransitionEventInterface = forEachGlobal(() => eventInterface('PageTransitionEvent', { persisted: { convert: Boolean, initial: false } }));
+export const pageTransitionEventInterface = forEachGlobal(() =>
+    eventInterface('PageTransitionEvent', { persisted: { convert: Boolean, initial: false } }),
+);
 
 /** HTML §7.4.3. @returns {any} */
 export const beforeUnloadEventInterface = () => {
@@ -152,7 +188,8 @@ export const beforeUnloadEventInterface = () => {
  * @param {object} [init]
  */
 export function trusted(Interface, type, init = {}) {
-    const get = (/** @type {any} */ target, /** @type {string | symbol} */ key) => (typeof key === 'symbol' ? true : target[key]);
+    const get = (/** @type {any} */ target, /** @type {string | symbol} */ key) =>
+        typeof key === 'symbol' ? true : target[key];
     const given = new Proxy(init, { get });
     ours.add(given);
     return new Interface(type, given);

@@ -23,7 +23,8 @@ export function requestFrom(given) {
     const options = optionsFrom(given.length > 2 ? given[1] : undefined);
     const at = given.length > 2 ? 2 : 1;
     const callback = given[at];
-    if (typeof callback !== 'function') throw new TypeError(failed(`parameter ${at + 1} is not of type 'Function'`));
+    if (typeof callback !== 'function')
+        throw new TypeError(failed(`parameter ${at + 1} is not of type 'Function'`));
     return { name, options, callback };
 }
 
@@ -54,7 +55,9 @@ function optionsFrom(given) {
 function modeFrom(given = 'exclusive') {
     const mode = `${given}`;
     if (mode !== 'exclusive' && mode !== 'shared') {
-        throw new TypeError(failed(`The provided value '${mode}' is not a valid enum value of type LockMode`));
+        throw new TypeError(
+            failed(`The provided value '${mode}' is not a valid enum value of type LockMode`),
+        );
     }
     return mode;
 }

@@ -126,7 +126,10 @@ export const storageInterface = () => {
 export function makeStorage(items, Storage) {
     const target = new Storage(internal);
     /** @type {any} */
-    const storage = new Proxy(target, traps(() => storage, items));
+    const storage = new Proxy(
+        target,
+        traps(() => storage, items),
+    );
     new Behind(storage, items);
     new Behind(target, items); // for what is called on it past the Proxy
     return storage;
@@ -155,7 +158,8 @@ function traps(self, items) {
         has: (target, key) => visible(target, key) !== null || Reflect.has(target, key),
         // §3.9.2: a string goes to the setter whatever it shadows.
         set(target, key, value, receiver) {
-            if (receiver !== self() || typeof key === 'symbol') return setPast(self(), target, key, value, receiver);
+            if (receiver !== self() || typeof key === 'symbol')
+                return setPast(self(), target, key, value, receiver);
             items.set(key, `${value}`);
             return true;
         },
@@ -164,7 +168,8 @@ function traps(self, items) {
             return value === null ? Reflect.getOwnPropertyDescriptor(target, key) : descriptor(value);
         },
         defineProperty(target, key, given) {
-            if (typeof key === 'symbol' || Object.hasOwn(target, key)) return Reflect.defineProperty(target, key, given);
+            if (typeof key === 'symbol' || Object.hasOwn(target, key))
+                return Reflect.defineProperty(target, key, given);
             // Nothing is written that a Proxy must not say it has done (ECMAScript §10.5.6).
             if (!('value' in given || 'writable' in given) || given.configurable === false) return false;
             items.set(key, `${given.value}`);

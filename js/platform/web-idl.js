@@ -32,7 +32,11 @@ const prototypes = new WeakSet();
 
 /** Web IDL §2.12: an object of an interface that was made here. @param {object} value */
 export function isPlatformObject(value) {
-    for (let prototype = Object.getPrototypeOf(value); prototype; prototype = Object.getPrototypeOf(prototype)) {
+    for (
+        let prototype = Object.getPrototypeOf(value);
+        prototype;
+        prototype = Object.getPrototypeOf(prototype)
+    ) {
         if (prototypes.has(prototype)) return true;
     }
     return false;
@@ -52,7 +56,8 @@ export function idlInterface(Interface, name, { inherited = [], length = 0 } = {
     const { prototype } = Interface;
     prototypes.add(prototype);
     for (const key of Object.getOwnPropertyNames(prototype)) {
-        if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, enumerable);
+        if (key !== 'constructor' && !inherited.includes(key))
+            Object.defineProperty(prototype, key, enumerable);
     }
     Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
     Object.defineProperty(Interface, 'name', { value: name, configurable: true });
@@ -88,7 +93,11 @@ function copiesOf(Original) {
             return Reflect.construct(Original, given, new.target);
         };
         Object.defineProperty(prototype, 'constructor', { value: Copy });
-        Object.defineProperties(Copy, { name: { value: name }, length: { value: length }, prototype: { value: prototype, writable: false } });
+        Object.defineProperties(Copy, {
+            name: { value: name },
+            length: { value: length },
+            prototype: { value: prototype, writable: false },
+        });
         if (inherits !== Function.prototype) Object.setPrototypeOf(Copy, inherits);
         prototypes.add(prototype);
         return Copy;

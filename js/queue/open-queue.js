@@ -70,8 +70,16 @@ const told = { run: 0, lost: 1, settled: 2, event: 3 };
 
 /** The events by their letters in the core. @type {Record<string, QueueState['type']>} */
 const types = {
-    q: 'queued', r: 'running', p: 'progress', d: 'done', f: 'failed', b: 'returned', x: 'cancelled', z: 'paused',
-    c: 'resumed', m: 'changed',
+    q: 'queued',
+    r: 'running',
+    p: 'progress',
+    d: 'done',
+    f: 'failed',
+    b: 'returned',
+    x: 'cancelled',
+    z: 'paused',
+    c: 'resumed',
+    m: 'changed',
 };
 
 /** How many fields of an event are of one job. @type {Record<string, number>} */
@@ -93,7 +101,8 @@ class Ending {
     get promise() {
         if (!this.#promise) {
             this.#promise = new Promise((resolve, reject) => {
-                this.#tell = (outcome) => ('value' in outcome ? resolve(outcome.value) : reject(outcome.failure));
+                this.#tell = (outcome) =>
+                    'value' in outcome ? resolve(outcome.value) : reject(outcome.failure);
             });
             this.#promise.catch(() => {}); // who does not look at it is not told
             if (this.#outcome) this.#tell?.(this.#outcome);
@@ -263,7 +272,11 @@ export class OpenQueue {
     async deadLetters() {
         const end = (/** @type {string} */ job, /** @type {number} */ again) => async () =>
             (await this.#write((id) => this.#invoke('end_dead_letter', [job], again, id))) === 1;
-        return (await this.#list(2)).map((job) => ({ ...job, retry: end(job.id, 1), discard: end(job.id, 0) }));
+        return (await this.#list(2)).map((job) => ({
+            ...job,
+            retry: end(job.id, 1),
+            discard: end(job.id, 0),
+        }));
     }
 
     /** @param {(state: QueueState) => void} listener */
@@ -353,7 +366,10 @@ export class OpenQueue {
         const options = checkOptions(given, ['key', 'priority', 'optional', 'delay', 'kind', 'delivery']);
         const key = options.key === undefined ? '' : checkJobKey(options.key);
         const { priority = 0, optional = false, delay = 0, kind = '' } = options;
-        const level = typeof priority === 'boolean' ? Number(priority) : checkInteger('priority', priority, -1000, 1000);
+        const level =
+            typeof priority === 'boolean'
+                ? Number(priority)
+                : checkInteger('priority', priority, -1000, 1000);
         if (typeof optional !== 'boolean') throw invalid('optional', optional, 'true or false');
         if (typeof delay !== 'number' || !(delay >= 0 && delay <= delayMsMax)) {
             throw invalid('delay', delay, `a number of milliseconds from 0 to ${delayMsMax}`);
@@ -416,45 +432,60 @@ export class OpenQueue {
      * @param {string[]} fields
      * @param {Loss} loss
      */
-    async #work(run, [, id = '', named, kind = '', failures, lost, byValue = '', text = ''], loss) {
+    async #work(run, fields, loss) {
         const { values } = this.#host;
-        const key = named || undefined;
-        const attempt = Number(failures) + 1;
-        const lostWorkers = Number(lost);
-        /** @type {Spec[]} */
-        const following = [];
+        const [, id = ''] = fields;
+        /** @type {{ following: Spec[], ended: boolean }} */
+        const asked = { following: [], ended: false };
         /** @type {import('./payloads.js').Packed} */
         let outcome;
         let succeeded = true;
-        let ended = false;
         try {
-            const payload = unpacked(byValue, text, values); // which may be a stranger's
-            if (loss.reason) throw loss.reason;
-            const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
-            if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
-            const progress = (/** @type {number} */ fraction, note = '') => this.#progress(run, fraction, note);
-            const next = (/** @type {unknown} */ what, /** @type {unknown} */ options) => {
-                if (ended) throw new TabacusError('closed', 'the job has ended: await what calls next(), or enqueue()');
-                following.push(this.#spec(what, options));
-            };
-            const result = await handler({
-                payload, id, key, kind, attempt, lostWorkers, progress, next,
-                get signal() {
-                    return loss.signal;
-                },
-            });
-            outcome = packed('result', result, values);
+            outcome = packed('result', await this.#handle(run, fields, loss, asked), values);
         } catch (error) {
             succeeded = false;
             outcome = { text: errorText(error), byValue: false };
         }
-        ended = true;
+        asked.ended = true;
         if (!this.#runs.delete(run)) return;
-        const kept = following.filter(({ byValue }) => byValue).map(({ texts }) => /** @type {string} */ (texts[0]));
+        const { following } = asked;
+        const kept = following
+            .filter(({ byValue }) => byValue)
+            .map(({ texts }) => /** @type {string} */ (texts[0]));
         if (outcome.byValue) kept.push(outcome.text);
         if (kept.length > 0) this.#given.set(id, [...(this.#given.get(id) ?? []), ...kept]);
         if (succeeded) for (const { texts, numbers } of following) this.#invoke('next', texts, ...numbers);
         this.#invoke('finish', [outcome.text], run, succeeded ? 1 : 0, outcome.byValue ? 1 : 0);
+    }
+
+    /**
+     * Calls the handler of the job's kind.
+     *
+     * @param {number} run
+     * @param {string[]} fields
+     * @param {Loss} loss
+     * @param {{ following: Spec[], ended: boolean }} asked collects what the handler gives to next()
+     * @returns {Promise<unknown>} what the handler returns
+     */
+    async #handle(run, [, id = '', named, kind = '', failures, lost, byValue = '', text = ''], loss, asked) {
+        const payload = unpacked(byValue, text, this.#host.values); // which may be a stranger's
+        if (loss.reason) throw loss.reason;
+        const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
+        if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
+        const progress = (/** @type {number} */ fraction, note = '') => this.#progress(run, fraction, note);
+        const next = (/** @type {unknown} */ what, /** @type {unknown} */ options) => {
+            if (asked.ended)
+                throw new TabacusError('closed', 'the job has ended: await what calls next(), or enqueue()');
+            asked.following.push(this.#spec(what, options));
+        };
+        return handler({
+            ...{ payload, id, key: named || undefined, kind, progress, next },
+            attempt: Number(failures) + 1,
+            lostWorkers: Number(lost),
+            get signal() {
+                return loss.signal;
+            },
+        });
     }
 
     /**
@@ -522,7 +553,8 @@ export class OpenQueue {
             this.#paused = paused !== '';
         });
         const [running] = await Promise.all([this.#list(1), counted]);
-        for (const ended of former.filter((one) => !running.some(({ id }) => id === one))) this.#claimed.delete(ended);
+        for (const ended of former.filter((one) => !running.some(({ id }) => id === one)))
+            this.#claimed.delete(ended);
         for (const { id, key, kind, tab = '', attempt } of running) {
             const known = this.#claimed.get(id);
             const job = { id, key, kind, tab, attempt, fraction: undefined, note: undefined };
@@ -538,7 +570,14 @@ export class OpenQueue {
         const running = [];
         for (const [id, { job, claim }] of this.#claimed) if (claim.current === id) running.push(job);
         const queued = Math.max(this.size - running.length, 0);
-        return { size: this.size, queued, running, done: this.#done, failed: this.#failed, paused: this.#paused };
+        return {
+            size: this.size,
+            queued,
+            running,
+            done: this.#done,
+            failed: this.#failed,
+            paused: this.#paused,
+        };
     }
 
     /** @param {string[]} texts letter, tab, size, fields … and one that is empty */
@@ -573,7 +612,8 @@ export class OpenQueue {
      * @returns {Claim}
      */
     #claim(slot, first) {
-        for (const [id, { claim }] of this.#claimed) if (claim.slot === slot && id !== first) this.#claimed.delete(id);
+        for (const [id, { claim }] of this.#claimed)
+            if (claim.slot === slot && id !== first) this.#claimed.delete(id);
         return { slot };
     }
 
@@ -583,9 +623,21 @@ export class OpenQueue {
      * @param {Claim} claim
      */
     #keep(tab, [id = '', key, kind = '', attempt], claim) {
-        const job = { id, key: key || undefined, kind, tab, attempt: Number(attempt), fraction: undefined, note: undefined };
+        const job = {
+            id,
+            key: key || undefined,
+            kind,
+            tab,
+            attempt: Number(attempt),
+            fraction: undefined,
+            note: undefined,
+        };
         const known = this.#claimed.get(id);
-        const same = known?.told && known.claim.slot === claim.slot && known.job.tab === tab && known.job.attempt === job.attempt;
+        const same =
+            known?.told &&
+            known.claim.slot === claim.slot &&
+            known.job.tab === tab &&
+            known.job.attempt === job.attempt;
         if (same) claim.current = id;
         this.#claimed.set(id, same ? { ...known, claim } : { job, claim });
     }

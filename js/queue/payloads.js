@@ -56,7 +56,12 @@ export function packed(argument, value, values) {
         return { text: values.keep(storable(value)), byValue: true };
     } catch (cause) {
         const allowed = 'a value that can be cloned for storage (structuredClone, IndexedDB)';
-        throw new TabacusError('not-cloneable', `${argument} must be ${allowed}, not ${show(value)}`, { argument, value, allowed, cause });
+        throw new TabacusError('not-cloneable', `${argument} must be ${allowed}, not ${show(value)}`, {
+            argument,
+            value,
+            allowed,
+            cause,
+        });
     }
 }
 

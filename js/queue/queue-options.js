@@ -44,7 +44,8 @@ const integerMax = 2 ** 31 - 1;
 
 /** @param {unknown} kind */
 export function checkKind(kind) {
-    if (kind !== '' && checkName(kind, 'kind').includes('\0')) throw invalid('kind', kind, 'a string without U+0000');
+    if (kind !== '' && checkName(kind, 'kind').includes('\0'))
+        throw invalid('kind', kind, 'a string without U+0000');
     return /** @type {string} */ (kind);
 }
 
@@ -55,7 +56,8 @@ export function checkKind(kind) {
 export function checkKinds(given) {
     const { kinds } = checkOptions(given, ['kinds']);
     if (kinds === undefined) return undefined;
-    if (!Array.isArray(kinds) || kinds.length === 0) throw invalid('kinds', kinds, 'an array of one or more kinds');
+    if (!Array.isArray(kinds) || kinds.length === 0)
+        throw invalid('kinds', kinds, 'an array of one or more kinds');
     return kinds.map(checkKind);
 }
 

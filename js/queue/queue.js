@@ -177,7 +177,11 @@ export class Queue {
         this.#assertOpen();
         const begun = this.#open ? Promise.resolve(begin(this.#open)) : this.#ask(begin);
         begun.catch(this.#report);
-        return () => void begun.then((end) => end(), () => {});
+        return () =>
+            void begun.then(
+                (end) => end(),
+                () => {},
+            );
     }
 }
 

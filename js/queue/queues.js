@@ -55,7 +55,10 @@ export class Queues {
                 host.ready().then(() => learnStorable(owner.platform, host.database)),
             ]);
             if (!host.database.available) {
-                throw new TabacusError('unavailable', 'there is no IndexedDB here, and a queue is kept there');
+                throw new TabacusError(
+                    'unavailable',
+                    'there is no IndexedDB here, and a queue is kept there',
+                );
             }
             return new Queues(glue, host, owner);
         } catch (error) {

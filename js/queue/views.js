@@ -72,7 +72,23 @@ const states = /** @type {const} */ (['queued', 'delayed', 'running', 'dead']);
  * @returns {Job & { packed: [byValue: string, text: string] }}
  */
 export function jobFrom(fields) {
-    const [id = '', key, kind = '', priority, optional, once, state, attempts, lost, enqueued, due, error, tab, byValue = '', text = ''] = fields;
+    const [
+        id = '',
+        key,
+        kind = '',
+        priority,
+        optional,
+        once,
+        state,
+        attempts,
+        lost,
+        enqueued,
+        due,
+        error,
+        tab,
+        byValue = '',
+        text = '',
+    ] = fields;
     const dead = Number(state) === 3;
     return {
         id,

@@ -345,7 +345,9 @@ export class StoredCounter extends TabCounter {
      */
     async add(n = 1) {
         checkAmount(n);
-        return this.#run(() => this._promises.make((id) => this._core._tally_add(this._address, n, id))).catch((error) => {
+        return this.#run(() =>
+            this._promises.make((id) => this._core._tally_add(this._address, n, id)),
+        ).catch((error) => {
             throw error.code === 'out-of-range' ? leaves(n) : error;
         });
     }
@@ -366,7 +368,10 @@ export class StoredCounter extends TabCounter {
      * @returns {Promise<never>} rejects with `unavailable`
      */
     async state() {
-        throw new TabacusError('unavailable', `a counter of the strategy ${this.guarantee.strategy} has no state to merge: replicated ones do`);
+        throw new TabacusError(
+            'unavailable',
+            `a counter of the strategy ${this.guarantee.strategy} has no state to merge: replicated ones do`,
+        );
     }
 
     /**

@@ -162,10 +162,18 @@ const stored = {
  * @returns {Readonly<Guarantee>}
  */
 export function storedGuarantee(strategy, strict) {
-    const [lost, readsWait, accuracy, rows, needs, numbers] = /** @type {[string, string, string, string, string, string]} */ (
-        stored[strategy]
-    );
+    const [lost, readsWait, accuracy, rows, needs, numbers] =
+        /** @type {[string, string, string, string, string, string]} */ (stored[strategy]);
     const isStrict = strict && needs === 'indexeddb';
     const losses = isStrict ? numbers.replace(database, strictDatabase) : numbers;
-    return guaranteeFrom([strategy, lost, readsWait, accuracy, rows, needs, isStrict ? 'strict' : 'relaxed', losses]);
+    return guaranteeFrom([
+        strategy,
+        lost,
+        readsWait,
+        accuracy,
+        rows,
+        needs,
+        isStrict ? 'strict' : 'relaxed',
+        losses,
+    ]);
 }

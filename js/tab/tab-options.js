@@ -3,7 +3,13 @@
 import { invalid } from '../common/errors.js';
 import { STRATEGIES, strategyOptions } from '../common/strategies.js';
 import { checkWasm } from '../core/module.js';
-import { checkBoolean, checkInteger, checkName, checkOneOf, checkOptions } from '../common/check-arguments.js';
+import {
+    checkBoolean,
+    checkInteger,
+    checkName,
+    checkOneOf,
+    checkOptions,
+} from '../common/check-arguments.js';
 
 /** @typedef {import('../common/strategies.js').Strategy} Strategy */
 
@@ -20,7 +26,8 @@ const builds = ['threads', 'single'];
 
 /** @param {unknown} value */
 function checkWindow(value) {
-    if (typeof value !== 'object' || value === null) throw invalid('window', value, 'an object like globalThis');
+    if (typeof value !== 'object' || value === null)
+        throw invalid('window', value, 'an object like globalThis');
     return /** @type {import('../host/host.js').Platform} */ (value);
 }
 
@@ -49,7 +56,17 @@ export function checkOpenOptions(given) {
         queue,
         allowWeaker = false,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'build', 'wasm', 'catalogue', 'locks', 'limits', 'queue', 'allowWeaker', 'window']);
+    } = checkOptions(given, [
+        'namespace',
+        'build',
+        'wasm',
+        'catalogue',
+        'locks',
+        'limits',
+        'queue',
+        'allowWeaker',
+        'window',
+    ]);
     const platform = checkWindow(window);
     return {
         namespace: checkName(namespace, 'namespace'),
@@ -84,7 +101,12 @@ export function checkCounterOptions(given) {
     /** @type {Strategy} */
     const strategy = checkOneOf('strategy', named, STRATEGIES);
     const ranges = strategyOptions[strategy];
-    const options = checkOptions(given, ['strategy', 'durability', ...Object.keys(ranges)], 'options', `of ${strategy}`);
+    const options = checkOptions(
+        given,
+        ['strategy', 'durability', ...Object.keys(ranges)],
+        'options',
+        `of ${strategy}`,
+    );
     const { durability = 'relaxed' } = options;
     return {
         strategy,

@@ -262,7 +262,11 @@ export class Tab extends EventTarget {
         checkName(name);
         checkInteger('permits', permits, 1, 64);
         const known = this.#permitsByName.get(name) ?? permits;
-        if (known !== permits) throw new TabacusError('kind-mismatch', `this tab has the semaphore ${name} with ${known} permits`);
+        if (known !== permits)
+            throw new TabacusError(
+                'kind-mismatch',
+                `this tab has the semaphore ${name} with ${known} permits`,
+            );
         this.#permitsByName.set(name, permits);
         return new Semaphore(name, permits, () => this.#loadLocks());
     }
@@ -277,7 +281,11 @@ export class Tab extends EventTarget {
      */
     leader(name) {
         let leader = this.#leaders.get(checkName(name));
-        if (!leader) this.#leaders.set(name, (leader = new Leader(name, this.#lock(`leader/${name}`), () => this.#loadLocks())));
+        if (!leader)
+            this.#leaders.set(
+                name,
+                (leader = new Leader(name, this.#lock(`leader/${name}`), () => this.#loadLocks())),
+            );
         return leader;
     }
 
@@ -437,7 +445,10 @@ export class Tab extends EventTarget {
         const key = `${made._kind}/${made.name}`;
         const known = this.#limitsByName.get(key);
         if (known && String(known._numbers) !== String(made._numbers)) {
-            throw new TabacusError('kind-mismatch', `this tab has the ${made._kind} ${made.name} with other options`);
+            throw new TabacusError(
+                'kind-mismatch',
+                `this tab has the ${made._kind} ${made.name} with other options`,
+            );
         }
         if (!known) {
             this.#limitsByName.set(key, made);
@@ -533,7 +544,8 @@ export class Tab extends EventTarget {
         const strict = durability === 'strict';
         const owner = {
             report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
-            warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) => this.#tell('warning', detail),
+            warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) =>
+                this.#tell('warning', detail),
             limits: this.#loadLimits,
         };
         if (strategy !== 'replicated') {
@@ -591,7 +603,9 @@ export class Tab extends EventTarget {
     async #close() {
         const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used one
         const asked = [...this.#queuesByName.values()].map(({ queue }) => queue._asked());
-        const queues = Promise.all(asked).then(() => this.#queues.started?.then((loaded) => loaded.close())).catch(() => {}); // told to who used a queue
+        const queues = Promise.all(asked)
+            .then(() => this.#queues.started?.then((loaded) => loaded.close()))
+            .catch(() => {}); // told to who used a queue
         void this.#locks.started?.then(
             (locks) => locks.close(),
             () => {}, // told to who used a lock
@@ -599,7 +613,9 @@ export class Tab extends EventTarget {
         try {
             const counters = [...this.#counters.values()];
             const stored = counters.filter((counter) => counter instanceof StoredCounter);
-            const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() => this.#catalogue.started?.catch(() => undefined));
+            const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() =>
+                this.#catalogue.started?.catch(() => undefined),
+            );
             const closings = [this.#border.close(), catalogue.then((loaded) => loaded?.close())];
             for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
             await catalogue;

@@ -73,7 +73,10 @@ async function finished({ words }, address) {
         throw new TabacusError('unavailable', 'the browser would not start that many threads');
     }
     if (Atomics.load(words, at(hammerFields.lockedOut)) !== 0) {
-        throw new TabacusError('unavailable', 'the page refused a thread the lock over tabs; it stopped there');
+        throw new TabacusError(
+            'unavailable',
+            'the page refused a thread the lock over tabs; it stopped there',
+        );
     }
     if (Atomics.load(words, at(hammerFields.refused)) !== 0) {
         throw new TabacusRangeError('an add would have left ±(2^53−1); the threads stopped there');

@@ -34,7 +34,9 @@ const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex')
 const capabilitiesOf = ({ words, root }) => ({
     get storage() {
         const room = Atomics.load(words, (root + doors.storage + doorFields.room) >> 2);
-        return room > 0 ? mirrorStates[Atomics.load(words, (root + room + roomFields.mirror) >> 2)] : undefined;
+        return room > 0
+            ? mirrorStates[Atomics.load(words, (root + room + roomFields.mirror) >> 2)]
+            : undefined;
     },
 });
 

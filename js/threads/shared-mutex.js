@@ -55,7 +55,8 @@ export class SharedMutex {
     lock(options) {
         const core = this.#core;
         core.assertOpen();
-        const timeout_ms = options === undefined ? options : checkTimeout(checkOptions(options, ['timeout']).timeout);
+        const timeout_ms =
+            options === undefined ? options : checkTimeout(checkOptions(options, ['timeout']).timeout);
         if (!core.maySleep) {
             throw new TabacusError('would-block', 'a main thread must not block: await lockAsync() instead');
         }
@@ -133,7 +134,8 @@ export class SharedMutex {
             if (word >>> 1 === id) throw this.#deadlock();
             const rest_ms = deadline_ms - performance.now();
             if (rest_ms <= 0) throw timedOut(this.name);
-            if (Atomics.wait(words, this.#at >> 2, word, Math.min(rest_ms, sleepMax_ms)) !== 'not-equal') slept = 1;
+            if (Atomics.wait(words, this.#at >> 2, word, Math.min(rest_ms, sleepMax_ms)) !== 'not-equal')
+                slept = 1;
         }
     }
 
@@ -181,7 +183,10 @@ export class SharedMutex {
     }
 
     #notOwner() {
-        return new TabacusError('not-owner', `${show(this.name)} is not held here; only its owner can unlock it`);
+        return new TabacusError(
+            'not-owner',
+            `${show(this.name)} is not held here; only its owner can unlock it`,
+        );
     }
 }
 

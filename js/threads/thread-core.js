@@ -72,7 +72,10 @@ const busy = -1;
 const tabBusy = 1;
 
 const registryBusy = () =>
-    new TabacusError('would-block', 'another thread holds the registry of names, and this one may not wait: try again');
+    new TabacusError(
+        'would-block',
+        'another thread holds the registry of names, and this one may not wait: try again',
+    );
 
 const arenaFull = () => new TabacusError('out-of-memory', 'the shared arena has no room for another name');
 

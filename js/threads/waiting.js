@@ -68,7 +68,8 @@ export async function sleepAsync(words, index, value, timeout_ms = Infinity, end
     const wake = () => Atomics.notify(words, index);
     ending?.addEventListener('abort', wake);
     // Node ends a process whose only hope is such a promise; a timer keeps it.
-    const beat_ms = timeout_ms < Infinity ? Math.min(Math.max(timeout_ms / beats, beatMin_ms), beatMax_ms) : 2 ** 30;
+    const beat_ms =
+        timeout_ms < Infinity ? Math.min(Math.max(timeout_ms / beats, beatMin_ms), beatMax_ms) : 2 ** 30;
     const alive = ending ? undefined : setInterval(() => {}, beat_ms);
     try {
         return await wait.value;

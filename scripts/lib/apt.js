@@ -16,8 +16,7 @@ import { command, has, isRoot, run } from './run.js';
  */
 
 /** @param {Need} need */
-const met = ({ name, isMet }) =>
-    isMet ? isMet() : name.startsWith('/') ? existsSync(name) : has(name);
+const met = ({ name, isMet }) => (isMet ? isMet() : name.startsWith('/') ? existsSync(name) : has(name));
 
 /** @param {Need[]} needs */
 export const unmet = (needs) => needs.filter((need) => !met(need));

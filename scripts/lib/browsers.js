@@ -26,7 +26,5 @@ const NEEDS = [
 export async function browsers() {
     if (canInstall()) return ensure(NEEDS);
     for (const { name, apt, purpose } of unmet(NEEDS))
-        console.error(
-            `! ${name} is missing: it ${purpose}. Install it (Debian: apt-get install ${apt}).`,
-        );
+        console.error(`! ${name} is missing: it ${purpose}. Install it (Debian: apt-get install ${apt}).`);
 }

@@ -45,9 +45,6 @@ async function configure(tools, preset, log) {
         rmSync(folder, { recursive: true, force: true });
         const cmake = ['cmake', '--preset', preset];
         const isWasm = WASM_PRESETS.includes(preset);
-        await run(
-            isWasm ? tools.command('emcmake', cmake) : tools.command('cmake', cmake.slice(1)),
-            log,
-        );
+        await run(isWasm ? tools.command('emcmake', cmake) : tools.command('cmake', cmake.slice(1)), log);
     });
 }

@@ -56,8 +56,7 @@ const PANELS = [
 ];
 
 /** @param {string} text */
-const escaped = (text) =>
-    text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
  * How far along a logarithmic scale.

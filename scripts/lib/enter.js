@@ -63,19 +63,7 @@ function chrootArgs(root, file, args, cwd) {
         for folder in ${quoted(['/proc', '/dev', ...boundFolders()])}
         do ${bind} || exit 125; done
         exec chroot "$root" sh -c 'cd "$1" && shift && exec "$@"' sh "$cwd" "$@"`;
-    return [
-        '--mount',
-        '--propagation',
-        'private',
-        'sh',
-        '-c',
-        script,
-        'sh',
-        root,
-        cwd,
-        file,
-        ...args,
-    ];
+    return ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', root, cwd, file, ...args];
 }
 
 /** Which way in works here; found once. @type {'bwrap' | 'chroot' | undefined} */
@@ -83,10 +71,7 @@ let way;
 
 /** @param {string} root */
 function findWay(root) {
-    if (
-        has('bwrap') &&
-        read('bwrap', bwrapArgs(root, 'true', [], '/'), environment()) !== undefined
-    )
+    if (has('bwrap') && read('bwrap', bwrapArgs(root, 'true', [], '/'), environment()) !== undefined)
         return 'bwrap';
     if (isRoot && read('unshare', chrootArgs(root, 'true', [], '/'), environment()) !== undefined)
         return 'chroot';

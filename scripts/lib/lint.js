@@ -17,8 +17,7 @@ const freshLog = (name) => {
     return log;
 };
 
-const cpp = () =>
-    sources('wasm/**.cpp', 'wasm/**.hpp', 'tests/**.cpp', 'tests/**.hpp', 'bench/**.cpp');
+const cpp = () => sources('wasm/**.cpp', 'wasm/**.hpp', 'tests/**.cpp', 'tests/**.hpp', 'bench/**.cpp');
 
 export async function clangFormat() {
     const tools = await toolchain();

@@ -23,10 +23,7 @@ export async function withLock(path, body) {
     const holder = spawn('flock', [path, 'sh', '-c', 'echo held; exec cat'], {
         stdio: ['pipe', 'pipe', 'inherit'],
     });
-    const patience = setTimeout(
-        () => console.error(`· waiting for another process: ${path}`),
-        PATIENCE_ms,
-    );
+    const patience = setTimeout(() => console.error(`· waiting for another process: ${path}`), PATIENCE_ms);
     const held = once(holder.stdout, 'data').then(() => true);
     const failed = once(holder, 'exit').then(
         () => false,
@@ -34,8 +31,7 @@ export async function withLock(path, body) {
     );
     const acquired = await Promise.race([held, failed]);
     clearTimeout(patience);
-    if (!acquired)
-        throw new Failure(`no lock on ${path}: flock (package util-linux) is missing or failed`);
+    if (!acquired) throw new Failure(`no lock on ${path}: flock (package util-linux) is missing or failed`);
     try {
         return await body();
     } finally {

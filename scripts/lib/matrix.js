@@ -81,8 +81,7 @@ function ordered(cells) {
     const strategies = STRATEGIES;
     /** @param {MatrixCell} cell */
     const place = ({ strategy, model, fault }) =>
-        (strategies.indexOf(strategy) * MODELS.length + MODELS.indexOf(model)) *
-            FAULTS.length +
+        (strategies.indexOf(strategy) * MODELS.length + MODELS.indexOf(model)) * FAULTS.length +
         FAULTS.indexOf(fault);
     return [...cells].sort((a, b) => place(a) - place(b));
 }
@@ -121,5 +120,4 @@ export function deniedByMatrix(cells, reality = seenInReality()) {
     );
 }
 
-export const seenInReality = () =>
-    JSON.parse(readFileSync(join(repository, 'docs/reality.json'), 'utf8'));
+export const seenInReality = () => JSON.parse(readFileSync(join(repository, 'docs/reality.json'), 'utf8'));

@@ -43,11 +43,7 @@ export function aptSources(apt) {
     const files = [join(apt, 'sources.list'), ...parts].filter((file) => existsSync(file));
     return files.flatMap((file) => {
         const text = readFileSync(file, 'utf8');
-        return file.endsWith('.sources')
-            ? deb822(text)
-            : file.endsWith('.list')
-              ? oneLine(text)
-              : [];
+        return file.endsWith('.sources') ? deb822(text) : file.endsWith('.list') ? oneLine(text) : [];
     });
 }
 
@@ -76,11 +72,9 @@ function deb822(text) {
  * @returns {Source[]}
  */
 function oneLine(text) {
-    return [...text.matchAll(/^\s*deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(\S+)([^#\n]*)/gm)].map(
-        (line) => ({
-            uri: /** @type {string} */ (line[1]),
-            suites: [/** @type {string} */ (line[2])],
-            components: (line[3] ?? '').trim().split(/\s+/),
-        }),
-    );
+    return [...text.matchAll(/^\s*deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(\S+)([^#\n]*)/gm)].map((line) => ({
+        uri: /** @type {string} */ (line[1]),
+        suites: [/** @type {string} */ (line[2])],
+        components: (line[3] ?? '').trim().split(/\s+/),
+    }));
 }

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from './failure.js';
 import { buildFolder, repository } from './paths.js';
+import { planted } from './planted-text.js';
 import { run } from './run.js';
 import { toolchain } from './toolchain.js';
 
@@ -53,11 +54,12 @@ async function inBuild(script, log) {
  */
 function plant(folder, { file, find, replace }) {
     const source = readFileSync(join(repository, file), 'utf8');
-    if (source.split(find).length !== 2) return false;
+    const faulty = planted(source, find, replace);
+    if (faulty === undefined) return false;
     const path = join(folder, file);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, source.replace(find, () => replace));
+    writeFileSync(path, faulty);
     return true;
 }
 
@@ -166,7 +168,10 @@ export async function control(mutants, log) {
         await inBuild(`./tabacus_tests ${quoted(spec(test))}`, log);
         sound.set(test, (performance.now() - began_ms) / 1000);
     }
-    for (const mutant of [mutants.find(({ compiles }) => compiles), mutants.find(({ compiles }) => !compiles)]) {
+    for (const mutant of [
+        mutants.find(({ compiles }) => compiles),
+        mutants.find(({ compiles }) => !compiles),
+    ]) {
         if (!mutant) continue;
         const fate = await tryMutant(
             { ...mutant, name: 'sound', replace: mutant.find },

@@ -44,7 +44,7 @@ export async function tryMutants(mutants, cores) {
     const counts = { ...NOTHING };
     const queue = [...mutants];
     const work = async () => {
-        for (let next; (next = queue.shift()); ) {
+        for (let next; (next = queue.shift());) {
             counts[(await judge(next, sound.get(next.test) ?? 0)) ? 'passed' : 'failed']++;
         }
     };

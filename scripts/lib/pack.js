@@ -30,7 +30,12 @@ const PLATFORMS = ['web', 'node'];
  */
 const FACTS = {
     web: { ENVIRONMENT_IS_NODE: false, isNode: false },
-    node: { ENVIRONMENT_IS_NODE: true, isNode: true, ENVIRONMENT_IS_WEB: false, ENVIRONMENT_IS_WORKER: false },
+    node: {
+        ENVIRONMENT_IS_NODE: true,
+        isNode: true,
+        ENVIRONMENT_IS_WEB: false,
+        ENVIRONMENT_IS_WORKER: false,
+    },
 };
 
 /** The modules by the builds that they come from. */
@@ -201,10 +206,12 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ }, ({ importer, path }) =>
-            /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
-                ? { path, external: true }
-                : undefined,
+        onResolve(
+            { filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ },
+            ({ importer, path }) =>
+                /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
+                    ? { path, external: true }
+                    : undefined,
         );
     },
 };

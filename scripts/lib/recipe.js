@@ -33,13 +33,7 @@ export const LINKS = Object.freeze({ 'clang-tidy': 'clang-tidy-22' });
 export const TOOLS = ['emcc', 'cmake', 'ninja', 'clang++', 'clang-tidy', 'clang-format', 'wasm-ld'];
 
 /** Where Catch2's CMake package may be. */
-export const CATCH2 = [
-    '/usr/lib',
-    '/usr/local/lib',
-    '/usr/share',
-    '/usr/local/share',
-    '/usr/lib64',
-];
+export const CATCH2 = ['/usr/lib', '/usr/local/lib', '/usr/share', '/usr/local/share', '/usr/lib64'];
 
 export const RECIPE = createHash('sha256')
     .update(JSON.stringify([SUITE, DEBOOTSTRAP_SCRIPT, PACKAGES, LINKS, process.arch]))

@@ -89,9 +89,7 @@ function removePartial() {
 
 /** Says whether an interrupted download is taken up again. */
 function beginning() {
-    const kept = existsSync(downloads)
-        ? readdirSync(downloads).filter((name) => name.endsWith('.deb'))
-        : [];
+    const kept = existsSync(downloads) ? readdirSync(downloads).filter((name) => name.endsWith('.deb')) : [];
     return kept.length > 0
         ? `toolchain: resumes an interrupted download, ${kept.length} packages are here already`
         : 'toolchain: starts from the beginning, about 360 MB to download';
@@ -112,15 +110,8 @@ function source() {
 async function debootstrap(mirror) {
     const log = join(logFolder, 'toolchain.log');
     rmSync(log, { force: true });
-    const options = [
-        '--variant=minbase',
-        `--cache-dir=${downloads}`,
-        `--include=${PACKAGES.join(',')}`,
-    ];
-    await run(
-        command('debootstrap', [...options, SUITE, partial, mirror, DEBOOTSTRAP_SCRIPT]),
-        log,
-    );
+    const options = ['--variant=minbase', `--cache-dir=${downloads}`, `--include=${PACKAGES.join(',')}`];
+    await run(command('debootstrap', [...options, SUITE, partial, mirror, DEBOOTSTRAP_SCRIPT]), log);
     rmSync(join(partial, 'var/cache/apt/archives'), { recursive: true, force: true });
     mkdirSync(join(partial, 'var/cache/apt/archives/partial'), { recursive: true });
 }

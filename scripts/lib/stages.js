@@ -194,7 +194,10 @@ export const STAGES = [
         needs: ['build-native-release'],
         cores: 1,
         run: async (report) => {
-            const counts = await tryMutants(MUTANTS.filter((_, i) => i % MUTANTS_STEP === 0), 2);
+            const counts = await tryMutants(
+                MUTANTS.filter((_, i) => i % MUTANTS_STEP === 0),
+                2,
+            );
             report(counts);
             if (counts.failed > 0) throw new Failure('a planted fault was not killed');
         },

@@ -45,6 +45,5 @@ function feed(hash, part) {
     hash.update(`${part}\0`);
     const found = statSync(part, { throwIfNoEntry: false });
     if (found?.isFile()) hash.update(readFileSync(part));
-    if (found?.isDirectory())
-        for (const entry of readdirSync(part).sort()) feed(hash, join(part, entry));
+    if (found?.isDirectory()) for (const entry of readdirSync(part).sort()) feed(hash, join(part, entry));
 }

@@ -126,9 +126,7 @@ function write(all) {
 function compiled(database) {
     /** @type {CompileCommand[]} */
     const entries = JSON.parse(readFileSync(join(database, 'compile_commands.json'), 'utf8'));
-    const files = entries.flatMap((entry) =>
-        entry.file.startsWith(database) ? partsOf(entry) : entry,
-    );
+    const files = entries.flatMap((entry) => (entry.file.startsWith(database) ? partsOf(entry) : entry));
     return files.filter(({ file }) => file.startsWith(`${repository}/`));
 }
 
@@ -146,11 +144,7 @@ const partsOf = ({ directory, command, file: unit }) =>
  * @param {import('./toolchain.js').Toolchain} tools
  */
 function emscriptenArgs(tools) {
-    const { file, args, env } = tools.command('em++', [
-        '--cflags',
-        '-fwasm-exceptions',
-        '-pthread',
-    ]);
+    const { file, args, env } = tools.command('em++', ['--cflags', '-fwasm-exceptions', '-pthread']);
     const words = read(file, args, env)?.split(/\s+/) ?? [];
     return words.map((word) => `--extra-arg-before=${word}`);
 }

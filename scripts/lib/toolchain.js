@@ -31,8 +31,7 @@ export async function toolchainNeeds() {
 /** @returns {Promise<Toolchain>} */
 async function find() {
     const version = read('emcc', ['--version']);
-    if (emscriptenMajor(version) >= EMSCRIPTEN_MIN)
-        return ofTheHost(/** @type {string} */ (version));
+    if (emscriptenMajor(version) >= EMSCRIPTEN_MIN) return ofTheHost(/** @type {string} */ (version));
     const root = await toolchainRoot();
     return {
         id: RECIPE,
@@ -64,10 +63,7 @@ function hasCatch2() {
     ];
     return folders
         .flatMap((folder) => [folder, ...subfolders(folder)])
-        .some(
-            (folder) =>
-                existsSync(join(folder, 'cmake/Catch2')) || existsSync(join(folder, 'Catch2')),
-        );
+        .some((folder) => existsSync(join(folder, 'cmake/Catch2')) || existsSync(join(folder, 'Catch2')));
 }
 
 /** @param {string} folder One per machine architecture, on Debian. */

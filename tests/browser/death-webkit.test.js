@@ -82,38 +82,51 @@ const HOLDERS = 10;
 const START_MS = 90_000;
 
 describeIn([ENGINES.webkit], 'Locks of tabs that die', () => {
-    it(`${BROWSERS * HOLDERS} holders are killed, and each time the next gets in`, { timeout: 600_000 }, async (t) => {
-        const site = await serveSite();
-        const profile = await temporaryFolder();
-        const tokens = () => site.history.of('l').flatMap((event) => (event.type === 'granted' ? [event.token] : []));
-        const asked = () => site.history.of('l').filter(({ type }) => type === 'asked').length;
-        const urls = Array(HOLDERS + 1).fill(site.pageWith({ namespace: 'webkit', hold: 'l' }));
-        const times_ms = [];
-        try {
-            for (let begun = 0; begun < BROWSERS; begun++) {
-                const before = tokens().length;
-                const { contentPids, kill } = await launchUndrivenWebKit({ profile: profile.path, urls });
-                try {
-                    const all = (begun + 1) * urls.length;
-                    await until(() => asked() === all && tokens().length > before, 'a first holder', START_MS);
-                    for (let death = 1; death <= HOLDERS; death++) {
-                        // The one that has a Worker: the others have a thread less of that name.
-                        const workers = (/** @type {number} */ pid) => countThreads(pid, /Worker/);
-                        const [holder = 0] = contentPids().sort((a, b) => workers(b) - workers(a));
-                        const before_ms = performance.now();
-                        process.kill(holder, 'SIGKILL');
-                        await until(() => tokens().length > before + death, 'the next holder');
-                        times_ms.push(performance.now() - before_ms);
+    it(
+        `${BROWSERS * HOLDERS} holders are killed, and each time the next gets in`,
+        { timeout: 600_000 },
+        async (t) => {
+            const site = await serveSite();
+            const profile = await temporaryFolder();
+            const tokens = () =>
+                site.history.of('l').flatMap((event) => (event.type === 'granted' ? [event.token] : []));
+            const asked = () => site.history.of('l').filter(({ type }) => type === 'asked').length;
+            const urls = Array(HOLDERS + 1).fill(site.pageWith({ namespace: 'webkit', hold: 'l' }));
+            const times_ms = [];
+            try {
+                for (let begun = 0; begun < BROWSERS; begun++) {
+                    const before = tokens().length;
+                    const { contentPids, kill } = await launchUndrivenWebKit({ profile: profile.path, urls });
+                    try {
+                        const all = (begun + 1) * urls.length;
+                        await until(
+                            () => asked() === all && tokens().length > before,
+                            'a first holder',
+                            START_MS,
+                        );
+                        for (let death = 1; death <= HOLDERS; death++) {
+                            // The one that has a Worker: the others have a thread less of that name.
+                            const workers = (/** @type {number} */ pid) => countThreads(pid, /Worker/);
+                            const [holder = 0] = contentPids().sort((a, b) => workers(b) - workers(a));
+                            const before_ms = performance.now();
+                            process.kill(holder, 'SIGKILL');
+                            await until(() => tokens().length > before + death, 'the next holder');
+                            times_ms.push(performance.now() - before_ms);
+                        }
+                    } finally {
+                        await kill();
                     }
-                } finally {
-                    await kill();
                 }
+                assert.deepEqual(
+                    tokens(),
+                    [...new Set(tokens())].sort((a, b) => a - b),
+                    'tokens rise',
+                );
+                t.diagnostic(`after a death, in ms: ${spread(times_ms)}`);
+            } finally {
+                await site.close();
+                await profile.remove();
             }
-            assert.deepEqual(tokens(), [...new Set(tokens())].sort((a, b) => a - b), 'tokens rise');
-            t.diagnostic(`after a death, in ms: ${spread(times_ms)}`);
-        } finally {
-            await site.close();
-            await profile.remove();
-        }
-    });
+        },
+    );
 });

@@ -46,7 +46,9 @@ describeIn([chromium, firefox, webkit], 'A page of which something is missing', 
             assert.match(told, /^This page failed: http.*, or what it needs, could not be loaded$/);
             assert.ok(told.includes(`/${module},`), told);
             const waiting = await tab.evaluate(() =>
-                [...document.querySelectorAll('.waiting')].map((element) => getComputedStyle(element).visibility),
+                [...document.querySelectorAll('.waiting')].map(
+                    (element) => getComputedStyle(element).visibility,
+                ),
             );
             assert.ok(waiting.every((visibility) => visibility === 'hidden'));
         });
@@ -60,7 +62,10 @@ describeIn([chromium, firefox, webkit], 'A page of which something is missing', 
         ])) {
             await until(() => enabled(tab, start), start);
             await click(tab, start);
-            await until(() => text(tab, told).then((words) => words === 'The worker could not be loaded'), told);
+            await until(
+                () => text(tab, told).then((words) => words === 'The worker could not be loaded'),
+                told,
+            );
             assert.equal(await enabled(tab, start), true);
         }
         assert.equal(await text(tab, '#failure'), '');

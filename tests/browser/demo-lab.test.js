@@ -18,12 +18,18 @@ describeIn([ENGINES.chromium], 'The matrix of the laboratory', (engine) => {
         await until(() => enabled(tab, '#matrix-start'), 'the end of the matrix', 240_000);
         const rows = await tab.evaluate(() =>
             [...document.querySelectorAll('#matrix-body tr')].map((row) => {
-                const [model, ...verdicts] = [...row.querySelectorAll('td')].map(({ textContent }) => textContent);
+                const [model, ...verdicts] = [...row.querySelectorAll('td')].map(
+                    ({ textContent }) => textContent,
+                );
                 return { row: `${row.querySelector('th')?.textContent}, ${model}`, verdicts };
             }),
         );
         const broken = rows.filter(({ verdicts: [faultless] }) => faultless === 'broken');
         assert.ok(broken.length > 0);
-        for (const { row, verdicts } of broken) assert.ok(verdicts.every((one) => one === 'broken'), `${row}: ${verdicts}`);
+        for (const { row, verdicts } of broken)
+            assert.ok(
+                verdicts.every((one) => one === 'broken'),
+                `${row}: ${verdicts}`,
+            );
     });
 });

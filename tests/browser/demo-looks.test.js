@@ -47,14 +47,20 @@ describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
     it('show all of the matrix on a phone, once there is one', async () => {
         const tab = await open('lab.html', PHONE, '#matrix-start');
         const shown = () =>
-            tab.evaluate(() => [...document.querySelectorAll('#matrix-table, #matrix tr > *')].map((e) => e.getClientRects().length > 0));
+            tab.evaluate(() =>
+                [...document.querySelectorAll('#matrix-table, #matrix tr > *')].map(
+                    (e) => e.getClientRects().length > 0,
+                ),
+            );
         assert.deepEqual(await shown(), [false]);
         await click(tab, '#matrix-start');
         await until(async () => (await shown()).length > 30, 'two rows');
         await click(tab, '#matrix-cancel');
         assert.ok((await shown()).every(Boolean));
         const lines = await tab.evaluate(() => {
-            const tops = [...document.querySelectorAll('#matrix-body tr:first-child > *')].map((cell) => cell.getBoundingClientRect().top);
+            const tops = [...document.querySelectorAll('#matrix-body tr:first-child > *')].map(
+                (cell) => cell.getBoundingClientRect().top,
+            );
             return new Set(tops).size;
         });
         assert.equal(lines, 1);
@@ -62,23 +68,34 @@ describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
     });
 
     it('show a large number whole, and no verdict on who attempted nothing', async () => {
-        const tab = await open('', { width: 1280, height: 900, mobile: false, deviceScaleFactor: 1 }, '#start');
+        const tab = await open(
+            '',
+            { width: 1280, height: 900, mobile: false, deviceScaleFactor: 1 },
+            '#start',
+        );
         const seen = await tab.evaluate(async () => {
             const { showOutcome } = await import(`${location.origin}/cards.js`);
             const { showNumber } = await import(`${location.origin}/dom.js`);
-            const value = /** @type {HTMLDataElement} */ (document.querySelector('[data-strategy="replicated"] .value'));
+            const value = /** @type {HTMLDataElement} */ (
+                document.querySelector('[data-strategy="replicated"] .value')
+            );
             showNumber(value, 1_234_567_890, (/** @type {number} */ number) => number.toLocaleString('en'));
             const large = 987_654_321;
             showOutcome({ strategy: 'replicated', attempted: large, counted: large, lost: 0, rate: large });
             showOutcome({ strategy: 'batched', attempted: 4, counted: 4, lost: 0, rate: 4 });
             showOutcome({ strategy: 'naive', attempted: 0, counted: 0, lost: 0, rate: 0 });
             const rows = (/** @type {string} */ strategy) =>
-                [...document.querySelectorAll(`[data-strategy="${strategy}"] .figures div`)].map((row) => row.getBoundingClientRect().top);
+                [...document.querySelectorAll(`[data-strategy="${strategy}"] .figures div`)].map(
+                    (row) => row.getBoundingClientRect().top,
+                );
             const naive = /** @type {HTMLElement} */ (document.querySelector('[data-strategy="naive"]'));
             return {
                 cut: value.scrollWidth - value.clientWidth,
                 rows: [rows('replicated'), rows('batched')],
-                naive: [naive.dataset['verdict'], naive.querySelector('[data-role="lost-share"]')?.textContent],
+                naive: [
+                    naive.dataset['verdict'],
+                    naive.querySelector('[data-role="lost-share"]')?.textContent,
+                ],
             };
         });
         assert.equal(seen.cut, 0);

@@ -22,12 +22,18 @@ describeIn([ENGINES.chromium], 'A tab opened in a race', (engine) => {
         await click(leader, '#start');
         await until(async () => (await state(other)) === 'running', 'the race');
         const late = await demo.openTab();
-        await until(async () => ['running', 'settling'].includes((await state(late)) ?? ''), 'the race in the late tab');
+        await until(
+            async () => ['running', 'settling'].includes((await state(late)) ?? ''),
+            'the race in the late tab',
+        );
         assert.equal(await enabled(late, '#start'), false);
         await leader.close();
         for (const tab of [other, late]) {
             await until(async () => (await state(tab)) === 'done', 'the end of the race');
-            assert.equal(await text(tab, '#verdict'), 'The tab that led the race is gone, and the race with it.');
+            assert.equal(
+                await text(tab, '#verdict'),
+                'The tab that led the race is gone, and the race with it.',
+            );
             assert.equal(await enabled(tab, '#start'), true);
         }
     });

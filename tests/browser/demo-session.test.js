@@ -21,7 +21,10 @@ describeIn([ENGINES.chromium], 'A session without locks', (engine) => {
         const verdicts = [];
         while (verdicts.length < EXPIRIES_max && !verdicts.at(-1)?.includes('found nobody logged in')) {
             await click(tab, '#session-start');
-            await until(async () => (await text(tab, '#session-verdict')).includes('40 requests'), 'the verdict');
+            await until(
+                async () => (await text(tab, '#session-verdict')).includes('40 requests'),
+                'the verdict',
+            );
             verdicts.push(await text(tab, '#session-verdict'));
         }
         assert.match(verdicts.at(-1) ?? '', /found nobody logged in/, verdicts.join('\n'));

@@ -12,7 +12,9 @@ async function exploreInPage(run = /** @type {any} */ (globalThis).run) {
     /** @type {import('tabacus/emulator').Scenario} */
     const scenario = async ({ window: { navigator, localStorage, BroadcastChannel, setTimeout } }) => {
         new BroadcastChannel('n').postMessage(1);
-        await navigator.locks.request('n', () => localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)));
+        await navigator.locks.request('n', () =>
+            localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)),
+        );
         await new Promise((resolve) => setTimeout(resolve, 5));
     };
     /** @type {import('tabacus/emulator').ExploreOptions['invariant']} */

@@ -67,12 +67,14 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
             });
         }
         /** @type {<Given>(body: (given: Given) => unknown, given?: Given) => Promise<any[]>} */
-        const inBoth = (body, given) => Promise.all(tabs.map((tab) => tab.evaluate(/** @type {any} */ (body), given)));
+        const inBoth = (body, given) =>
+            Promise.all(tabs.map((tab) => tab.evaluate(/** @type {any} */ (body), given)));
         const wipe = async () => {
             while ((await inBoth(() => /** @type {any} */ (globalThis).wipe())).some((count) => count > 0));
         };
         /** Whatever the page's policy says of scripts. @param {string} script */
-        const load = (script) => Promise.all(tabs.map((tab) => tab.send('Runtime.evaluate', { expression: script })));
+        const load = (script) =>
+            Promise.all(tabs.map((tab) => tab.send('Runtime.evaluate', { expression: script })));
         return { tabs, inBoth, wipe, load, close: () => Promise.all(tabs.map((tab) => tab.close())) };
     }
 
@@ -173,7 +175,11 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
     it('navigator.locks, the polyfill: two tabs hold it, or one is robbed or never served', async (t) => {
         const { inBoth, load, close } = await openPair();
         await inBoth(() => {
-            Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true, writable: true });
+            Object.defineProperty(navigator, 'locks', {
+                value: undefined,
+                configurable: true,
+                writable: true,
+            });
             console.log = () => {};
         });
         await load(await bundled(IMPORTS['navigator.locks']));
@@ -181,11 +187,16 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
             const spans = await inBoth((patience_ms) => {
                 const { hold } = /** @type {any} */ (globalThis);
                 // Nobody steals, and yet it takes a lock for stolen; whatever else it rejects with is no finding.
-                const held = navigator.locks.request('k', () => hold(20)).catch((error) => {
-                    if (!/^Lock broken\b/.test(error?.message)) throw error;
-                    return null;
-                });
-                return Promise.race([held, new Promise((resolve) => setTimeout(() => resolve(null), patience_ms))]);
+                const held = navigator.locks
+                    .request('k', () => hold(20))
+                    .catch((error) => {
+                        if (!/^Lock broken\b/.test(error?.message)) throw error;
+                        return null;
+                    });
+                return Promise.race([
+                    held,
+                    new Promise((resolve) => setTimeout(() => resolve(null), patience_ms)),
+                ]);
             }, NOT_SERVED_MS);
             return spans.includes(null) || overlap(spans);
         });

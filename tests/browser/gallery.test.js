@@ -20,14 +20,20 @@ describeIn([ENGINES.chromium], "The gallery's page", (engine) => {
     before(async () => {
         tab = await demo.openTab('gallery.html');
         if (tab instanceof ChromiumTab) told = await tab.console();
-        await until(() => tab.evaluate(() => document.querySelector('#explore')?.matches(':enabled') ?? false), 'the button');
+        await until(
+            () => tab.evaluate(() => document.querySelector('#explore')?.matches(':enabled') ?? false),
+            'the button',
+        );
     });
 
     /** @param {string} selector */
     const text = (selector) => tab.evaluate((at) => document.querySelector(at)?.textContent ?? '', selector);
     /** @param {string} selector */
     const click = (selector) =>
-        tab.evaluate((at) => /** @type {HTMLElement | null} */ (document.querySelector(at))?.click(), selector);
+        tab.evaluate(
+            (at) => /** @type {HTMLElement | null} */ (document.querySelector(at))?.click(),
+            selector,
+        );
 
     /** @param {number} recipe @param {string} storage @returns {Promise<string>} the verdict */
     async function explore(recipe, storage) {

@@ -54,7 +54,10 @@ describe("Jepsen's counter rule", () => {
     });
     it('judges each read, not only the last', () => {
         const history = [attempt(5), acknowledge(5), ...read('a', 0), ...read('b', 5)];
-        assert.deepEqual(checkCounter(history).errors.map(({ id }) => id), ['a']);
+        assert.deepEqual(
+            checkCounter(history).errors.map(({ id }) => id),
+            ['a'],
+        );
         assert.throws(() => assertCounter(history), /1 of 2 reads are wrong: read a gave 0, not 5 to 5/);
     });
     it('refuses histories that cannot be', () => {

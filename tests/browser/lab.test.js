@@ -30,7 +30,10 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         tab.evaluate((at) => document.querySelector(at)?.matches(':enabled') ?? false, selector);
     /** @param {string} selector */
     const click = (selector) =>
-        tab.evaluate((at) => /** @type {HTMLElement | null} */ (document.querySelector(at))?.click(), selector);
+        tab.evaluate(
+            (at) => /** @type {HTMLElement | null} */ (document.querySelector(at))?.click(),
+            selector,
+        );
     /** @param {string} key */
     const press = (key) =>
         tab.evaluate((name) => {
@@ -75,7 +78,10 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
 
     it('proves transactions', async () => {
         await explore('transactional');
-        await until(async () => (await text('#lab-verdict')).startsWith('Proved: every schedule'), 'a verdict');
+        await until(
+            async () => (await text('#lab-verdict')).startsWith('Proved: every schedule'),
+            'a verdict',
+        );
     });
 
     it('shows how far it is, and can be cancelled', async () => {
@@ -91,7 +97,9 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         const rows = () => tab.evaluate(() => document.querySelectorAll('#matrix-body tr').length);
         await until(async () => (await rows()) >= 2, 'two rows', 240_000);
         await click('#matrix-cancel');
-        const cells = await tab.evaluate(() => document.querySelectorAll('#matrix-body tr:first-child td').length);
+        const cells = await tab.evaluate(
+            () => document.querySelectorAll('#matrix-body tr:first-child td').length,
+        );
         assert.equal(cells, 12);
     });
 

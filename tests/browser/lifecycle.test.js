@@ -16,7 +16,10 @@ const ROUND_TRIPS = 20;
 
 /** Nobody holds a Web Lock. @param {Tab} tab */
 const atRest = (tab) =>
-    until(() => tab.evaluate(async () => (await navigator.locks.query()).held?.length === 0), 'no lock is held');
+    until(
+        () => tab.evaluate(async () => (await navigator.locks.query()).held?.length === 0),
+        'no lock is held',
+    );
 
 /** Adds one whenever a page has been left for turn-back.html, and answers. In a page. */
 function answerTravellers() {
@@ -44,7 +47,8 @@ function travel(url, trips) {
         page.add('visits', 100);
         // Of a commit that was cut off, and whose row has another owner since, the next flush says so.
         await page.flush('visits').catch(() => page.flush('visits'));
-        while ((await navigator.locks.query()).held?.length) await new Promise((resolve) => setTimeout(resolve));
+        while ((await navigator.locks.query()).held?.length)
+            await new Promise((resolve) => setTimeout(resolve));
         location.assign(url);
     };
     addEventListener('pageshow', async ({ persisted }) => {
@@ -55,50 +59,64 @@ function travel(url, trips) {
     setTimeout(leave);
 }
 
-describeIn([ENGINES.firefox], 'Page lifecycle where a lock bars a page from the back/forward cache', (engine) => {
-    const browser = useBrowser(engine);
+describeIn(
+    [ENGINES.firefox],
+    'Page lifecycle where a lock bars a page from the back/forward cache',
+    (engine) => {
+        const browser = useBrowser(engine);
 
-    for (const late of [0, 10]) {
-        const and = late ? ', also of what is added as the page is left' : '';
-        it(`${ROUND_TRIPS} of ${ROUND_TRIPS} persisted while the counter is idle, and the first read is complete${and}`, async () => {
+        for (const late of [0, 10]) {
+            const and = late ? ', also of what is added as the page is left' : '';
+            it(`${ROUND_TRIPS} of ${ROUND_TRIPS} persisted while the counter is idle, and the first read is complete${and}`, async () => {
+                const namespace = browser.namespace();
+                const other = await browser.openIn({ namespace });
+                await other.evaluate(answerTravellers);
+                const traveller = await browser.openTab();
+                // Before the package's own listeners.
+                await traveller.evaluate(
+                    (n) =>
+                        addEventListener(
+                            'pagehide',
+                            () => void (/** @type {any} */ (globalThis).page.add('visits', n)),
+                        ),
+                    late,
+                );
+                await call(traveller, 'open', { namespace });
+                await traveller.evaluate(travel, `${browser.site.url}/turn-back.html`, ROUND_TRIPS);
+                const returns = () => other.evaluate(() => JSON.parse(localStorage.returns ?? '[]'));
+                await until(async () => (await returns()).length >= ROUND_TRIPS, 'all trips');
+                const trip = 101 + late;
+                assert.deepEqual(
+                    await returns(),
+                    Array.from({ length: ROUND_TRIPS }, (_, i) => [true, trip * (i + 1), trip * (i + 1)]),
+                );
+                await call(other, 'converged', 'visits', trip * ROUND_TRIPS);
+                await call(traveller, 'flush', 'visits').catch(() => call(traveller, 'flush', 'visits'));
+                assert.equal(await call(other, 'read', 'visits'), trip * ROUND_TRIPS);
+                await other.evaluate(() => localStorage.removeItem('returns'));
+                await closeAll([traveller, other]);
+            });
+        }
+
+        it('who rests and does not hear that its slot was adopted is fenced by its own commit', async () => {
             const namespace = browser.namespace();
-            const other = await browser.openIn({ namespace });
-            await other.evaluate(answerTravellers);
-            const traveller = await browser.openTab();
-            // Before the package's own listeners.
-            await traveller.evaluate((n) => addEventListener('pagehide', () => void /** @type {any} */ (globalThis).page.add('visits', n)), late);
-            await call(traveller, 'open', { namespace });
-            await traveller.evaluate(travel, `${browser.site.url}/turn-back.html`, ROUND_TRIPS);
-            const returns = () => other.evaluate(() => JSON.parse(localStorage.returns ?? '[]'));
-            await until(async () => (await returns()).length >= ROUND_TRIPS, 'all trips');
-            const trip = 101 + late;
-            assert.deepEqual(await returns(), Array.from({ length: ROUND_TRIPS }, (_, i) => [true, trip * (i + 1), trip * (i + 1)]));
-            await call(other, 'converged', 'visits', trip * ROUND_TRIPS);
-            await call(traveller, 'flush', 'visits').catch(() => call(traveller, 'flush', 'visits'));
-            assert.equal(await call(other, 'read', 'visits'), trip * ROUND_TRIPS);
-            await other.evaluate(() => localStorage.removeItem('returns'));
-            await closeAll([traveller, other]);
-        });
-    }
-
-    it('who rests and does not hear that its slot was adopted is fenced by its own commit', async () => {
-        const namespace = browser.namespace();
-        const tabs = [await browser.openTab(), await browser.openTab()];
-        for (const tab of tabs) {
-            await tab.evaluate(() => Reflect.deleteProperty(globalThis, 'BroadcastChannel'));
-            await call(tab, 'open', { namespace });
-        }
-        for (let round = 1; round <= 5; round++) {
+            const tabs = [await browser.openTab(), await browser.openTab()];
             for (const tab of tabs) {
-                await call(tab, 'add', 'deaf', round);
-                await call(tab, 'flush', 'deaf');
-                await atRest(tab);
+                await tab.evaluate(() => Reflect.deleteProperty(globalThis, 'BroadcastChannel'));
+                await call(tab, 'open', { namespace });
             }
-            for (const tab of tabs) assert.equal(await call(tab, 'read', 'deaf'), round * (round + 1));
-        }
-        await closeAll(tabs);
-    });
-});
+            for (let round = 1; round <= 5; round++) {
+                for (const tab of tabs) {
+                    await call(tab, 'add', 'deaf', round);
+                    await call(tab, 'flush', 'deaf');
+                    await atRest(tab);
+                }
+                for (const tab of tabs) assert.equal(await call(tab, 'read', 'deaf'), round * (round + 1));
+            }
+            await closeAll(tabs);
+        });
+    },
+);
 
 /** @param {Tab} tab */
 function chromium(tab) {

@@ -23,7 +23,9 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
                     get(target, key) {
                         if (key === 'Date') return { now: () => Date.now() + ahead };
                         const value = Reflect.get(target, key, target);
-                        return typeof value === 'function' && !('prototype' in value) ? value.bind(target) : value;
+                        return typeof value === 'function' && !('prototype' in value)
+                            ? value.bind(target)
+                            : value;
                     },
                 });
                 const page = /** @type {any} */ (globalThis);
@@ -55,12 +57,18 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
 
     it('a sequence gives no number twice, and rises in each tab, in blocks and gapless', async () => {
         const tabs = await openAll(browser.namespace());
-        for (const [options, count] of /** @type {const} */ ([[{ block: 7 }, 60], [{ gapless: true }, 25]])) {
+        for (const [options, count] of /** @type {const} */ ([
+            [{ block: 7 }, 60],
+            [{ gapless: true }, 25],
+        ])) {
             const got = await Promise.all(
                 tabs.map((tab) =>
                     tab.evaluate(
                         async (/** @type {any} */ how, /** @type {number} */ times) => {
-                            const sequence = /** @type {any} */ (globalThis).tab.sequence(JSON.stringify(how), how);
+                            const sequence = /** @type {any} */ (globalThis).tab.sequence(
+                                JSON.stringify(how),
+                                how,
+                            );
                             /** @type {number[]} */
                             const numbers = [];
                             for (let i = 0; i < times; i++) numbers.push(await sequence.next());
@@ -71,7 +79,11 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
                     ),
                 ),
             );
-            for (const numbers of got) assert.deepEqual(numbers, [...numbers].sort((a, b) => a - b));
+            for (const numbers of got)
+                assert.deepEqual(
+                    numbers,
+                    [...numbers].sort((a, b) => a - b),
+                );
             const all = new Set(got.flat());
             assert.equal(all.size, TABS * count);
             if ('gapless' in options) assert.equal(Math.max(...all), TABS * count);
@@ -90,7 +102,10 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
         if (engine === ENGINES.webkit) await first.close();
         else await first.kill();
         const rest = await Promise.all(others.map((tab) => take(tab, limit, 400)));
-        assert.equal(rest.reduce((sum, one) => sum + one, 0), 450);
+        assert.equal(
+            rest.reduce((sum, one) => sum + one, 0),
+            450,
+        );
         await closeAll(others);
     });
 
@@ -111,10 +126,14 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
             }, times);
         const before = await pass(first, 3);
         const tabs = [first, await openIn(namespace, year_ms), await openIn(namespace, -year_ms)];
-        const at = [...before, ...(await Promise.all(tabs.map((tab) => pass(tab, 4)))).flat()].sort((a, b) => a - b);
+        const at = [...before, ...(await Promise.all(tabs.map((tab) => pass(tab, 4)))).flat()].sort(
+            (a, b) => a - b,
+        );
         assert.equal(at.length, 15);
         // Pages agree on the time to a few milliseconds only.
-        at.slice(3).forEach((when, index) => assert.ok(when - Number(at[index]) > 290, `${when - Number(at[index])} ms`));
+        at.slice(3).forEach((when, index) =>
+            assert.ok(when - Number(at[index]) > 290, `${when - Number(at[index])} ms`),
+        );
         await closeAll(tabs);
     });
 });

@@ -87,7 +87,10 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engin
                             page.runs.push(call.id);
                             call.write('sums', async (/** @type {any} */ tx) => {
                                 tx.put('sums', 'sum', ((await tx.get('sums', 'sum')) ?? 0) + amount);
-                                tx.put('sums', 'calls', [...((await tx.get('sums', 'calls')) ?? []), call.id]);
+                                tx.put('sums', 'calls', [
+                                    ...((await tx.get('sums', 'calls')) ?? []),
+                                    call.id,
+                                ]);
                             });
                             resolve(undefined);
                             if (never && amount === 2) await new Promise(() => {});
@@ -98,7 +101,10 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engin
             }, hangs);
         /** @param {number} amount */
         const call = (amount) =>
-            caller.evaluate((asked) => /** @type {any} */ (globalThis).tab.leader('l').call({ amount: asked }), amount);
+            caller.evaluate(
+                (asked) => /** @type {any} */ (globalThis).tab.leader('l').call({ amount: asked }),
+                amount,
+            );
         await stand(first, true);
         const before = await call(1);
         await stand(second, false);
@@ -115,7 +121,9 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engin
             /** @type {any} */ (globalThis).tab
                 .lock('other')
                 .run((/** @type {any} */ held) =>
-                    held.commit('sums', (/** @type {any} */ tx) => Promise.all([tx.get('sums', 'sum'), tx.get('sums', 'calls')])),
+                    held.commit('sums', (/** @type {any} */ tx) =>
+                        Promise.all([tx.get('sums', 'sum'), tx.get('sums', 'calls')]),
+                    ),
                 ),
         );
         assert.equal(sum, 3);
@@ -163,7 +171,9 @@ describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
                     }),
             );
             const before_ms = Date.now();
-            await other.evaluate(() => /** @type {any} */ (globalThis).tab.lock('l').run(() => {}, { maxHold: 1_000 }));
+            await other.evaluate(() =>
+                /** @type {any} */ (globalThis).tab.lock('l').run(() => {}, { maxHold: 1_000 }),
+            );
             const in_ms = Date.now();
             await write(other, 'other');
             t.diagnostic(`let in after ${in_ms - before_ms} ms`);
@@ -195,8 +205,12 @@ describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
         });
     }
 
-    it(`${LEASES} holders are killed, and each time the next gets in, without Web Locks`, { timeout: 300_000 }, (t) => {
-        const namespace = browser.namespace();
-        return kill(LEASES, () => openInFront(browser, namespace, { withoutLocks: true }), t);
-    });
+    it(
+        `${LEASES} holders are killed, and each time the next gets in, without Web Locks`,
+        { timeout: 300_000 },
+        (t) => {
+            const namespace = browser.namespace();
+            return kill(LEASES, () => openInFront(browser, namespace, { withoutLocks: true }), t);
+        },
+    );
 });

@@ -29,13 +29,20 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
             const { locks } = /** @type {any} */ (globalThis);
             /** @type {number[]} */
             const granted = [];
-            await Promise.all([...'abcabc'].map((name, at) => locks.request(name, { mode: 'shared' }, () => granted.push(at))));
+            await Promise.all(
+                [...'abcabc'].map((name, at) =>
+                    locks.request(name, { mode: 'shared' }, () => granted.push(at)),
+                ),
+            );
             /** @type {number[]} */
             const nested = [];
             /** @type {Promise<unknown> | undefined} */
             let inner;
             await locks.request('a', async () => {
-                inner = Promise.all([locks.request('a', () => nested.push(1)), locks.request('d', () => nested.push(2))]);
+                inner = Promise.all([
+                    locks.request('a', () => nested.push(1)),
+                    locks.request('d', () => nested.push(2)),
+                ]);
             });
             await inner;
             return [granted, nested];
@@ -74,14 +81,23 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
             counts.push(await count());
             return counts;
         });
-        assert.deepEqual(seen.slice(0, 3), [[5, 'shared', 6], [1, 'exclusive', 5], [5, 'shared', 0]]);
-        assert.deepEqual(seen[3]?.filter((count) => typeof count === 'number'), [0, 0]);
+        assert.deepEqual(seen.slice(0, 3), [
+            [5, 'shared', 6],
+            [1, 'exclusive', 5],
+            [5, 'shared', 0],
+        ]);
+        assert.deepEqual(
+            seen[3]?.filter((count) => typeof count === 'number'),
+            [0, 0],
+        );
         await tab.close();
     });
 
     it('excludes over tabs, tells of both, steals, and is not upset by a name', async () => {
         const namespace = browser.namespace();
-        const [a, b] = /** @type {[Tab, Tab]} */ (await Promise.all([0, 1].map(() => openManager(namespace))));
+        const [a, b] = /** @type {[Tab, Tab]} */ (
+            await Promise.all([0, 1].map(() => openManager(namespace)))
+        );
         // What is not well-formed does not pass the drivers' protocols: the pages make it.
         await a.evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
@@ -94,13 +110,23 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
         const seen = await b.evaluate(async () => {
             const { locks } = /** @type {any} */ (globalThis);
             const name = '\uD800\0';
-            const unavailable = await locks.request(name, { ifAvailable: true }, (/** @type {any} */ lock) => lock);
+            const unavailable = await locks.request(
+                name,
+                { ifAvailable: true },
+                (/** @type {any} */ lock) => lock,
+            );
             const controller = new AbortController();
-            const waits = locks.request(name, { signal: controller.signal }, () => {}).catch((/** @type {any} */ error) => error);
+            const waits = locks
+                .request(name, { signal: controller.signal }, () => {})
+                .catch((/** @type {any} */ error) => error);
             const { held, pending } = await locks.query();
             controller.abort('enough');
             const aborted = await waits;
-            const stolen = await locks.request(name, { steal: true }, (/** @type {any} */ lock) => lock.name === name);
+            const stolen = await locks.request(
+                name,
+                { steal: true },
+                (/** @type {any} */ lock) => lock.name === name,
+            );
             return {
                 unavailable,
                 names: [held[0]?.name === name, pending[0]?.name === name],
@@ -110,7 +136,14 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
                 stolen,
             };
         });
-        assert.deepEqual(seen, { unavailable: null, names: [true, true], counts: [1, 1], clients: 2, aborted: 'enough', stolen: true });
+        assert.deepEqual(seen, {
+            unavailable: null,
+            names: [true, true],
+            counts: [1, 1],
+            clients: 2,
+            aborted: 'enough',
+            stolen: true,
+        });
         assert.equal(await a.evaluate(() => /** @type {any} */ (globalThis).robbed), 'AbortError');
         await closeAll([a, b]);
     });

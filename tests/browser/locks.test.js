@@ -57,7 +57,8 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             /** @type {Set<number>} */
             const tokens = new Set();
             for (let hundred = 0; hundred < 5; hundred++) {
-                for (const some of await Promise.all(tabs.map((tab) => count(tab, 100)))) some.forEach((token) => tokens.add(token));
+                for (const some of await Promise.all(tabs.map((tab) => count(tab, 100))))
+                    some.forEach((token) => tokens.add(token));
             }
             assert.equal(tokens.size, 2_000);
             assert.equal(await total(/** @type {Tab} */ (tabs[0])), 2_000);
@@ -90,11 +91,15 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         const namespace = browser.namespace();
         const [a, b, c] = await Promise.all([0, 1, 2].map(() => open(namespace)));
         await take(/** @type {Tab} */ (a), 'reader', { mode: 'shared' });
-        const writer = assert.rejects(take(/** @type {Tab} */ (b), 'writer', { timeout: 300 }), /TimeoutError/);
+        const writer = assert.rejects(
+            take(/** @type {Tab} */ (b), 'writer', { timeout: 300 }),
+            /TimeoutError/,
+        );
         const reader = /** @type {Tab} */ (c).evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
             // Behind the writer, which waits by then.
-            while ((await page.tab.lock('l').query()).length < 2) await new Promise((next) => setTimeout(next, 5));
+            while ((await page.tab.lock('l').query()).length < 2)
+                await new Promise((next) => setTimeout(next, 5));
             page.held.late = await page.tab.lock('l').acquire({ mode: 'shared' });
             return page.held.late.held;
         });
@@ -129,7 +134,9 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             const given = take(/** @type {Tab} */ (waiter), 'next');
             await whenQueued(/** @type {Tab} */ (holder), 2);
             assert.ok((await others('held waiting')) < 4);
-            await /** @type {Tab} */ (holder).evaluate(() => /** @type {any} */ (globalThis).held.it.release());
+            await /** @type {Tab} */ (holder).evaluate(() =>
+                /** @type {any} */ (globalThis).held.it.release(),
+            );
             await given;
             await closeAll(tabs);
         });
@@ -144,7 +151,8 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         assert.ok(Number(await take(thief, 'it', { steal: true })) > Number(token));
         const seen = await victim.evaluate(async () => {
             const { it: held } = /** @type {any} */ (globalThis).held;
-            if (!held.signal.aborted) await new Promise((told) => held.signal.addEventListener('abort', told));
+            if (!held.signal.aborted)
+                await new Promise((told) => held.signal.addEventListener('abort', told));
             return held.commit('counts', () => {}).catch((/** @type {any} */ error) => error.code);
         });
         assert.equal(seen, 'lock-lost');

@@ -41,7 +41,9 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
                 await tab.evaluate(async (name) => {
                     const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
                     const page = /** @type {any} */ (globalThis);
-                    page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', { concurrency: 2 });
+                    page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', {
+                        concurrency: 2,
+                    });
                     page.done = 0;
                     page.results = [];
                     page.whenDone = {};
@@ -79,7 +81,8 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
                     const page = /** @type {any} */ (globalThis);
                     page.doomed = await page.queue.enqueue('doomed', { kind: 'doomed' });
                 });
-                const isDoomed = (/** @type {Tab} */ tab) => tab.evaluate(() => Boolean(/** @type {any} */ (globalThis).doomed));
+                const isDoomed = (/** @type {Tab} */ tab) =>
+                    tab.evaluate(() => Boolean(/** @type {any} */ (globalThis).doomed));
                 let victim = -1;
                 while (victim < 0) victim = (await Promise.all(workers.map(isDoomed))).indexOf(true);
                 await workers.splice(victim, 1)[0]?.[end]();
@@ -95,12 +98,15 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
                 await asker.evaluate(
                     async (from, count, wait) => {
                         const page = /** @type {any} */ (globalThis);
-                        const asked = Array.from({ length: count }, (_, i) => page.queue.enqueue(from + i, { kind: 'job' }));
+                        const asked = Array.from({ length: count }, (_, i) =>
+                            page.queue.enqueue(from + i, { kind: 'job' }),
+                        );
                         for (const { result } of await Promise.all(asked)) {
                             page.results.push(result);
                             void result.then(() => page.whenDone[++page.done]?.());
                         }
-                        if (page.done < from + wait) await new Promise((resolve) => (page.whenDone[from + wait] = resolve));
+                        if (page.done < from + wait)
+                            await new Promise((resolve) => (page.whenDone[from + wait] = resolve));
                     },
                     death * share,
                     share,
@@ -114,10 +120,16 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
                 const page = /** @type {any} */ (globalThis);
                 const results = await Promise.all(page.results);
                 const effects = (await page.queue.jobs()).map((/** @type {any} */ { payload }) => payload);
-                return [results.filter((/** @type {number} */ workersLost) => workersLost > 0).length, effects];
+                return [
+                    results.filter((/** @type {number} */ workersLost) => workersLost > 0).length,
+                    effects,
+                ];
             });
             payloads.sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
-            assert.deepEqual(payloads, Array.from({ length: jobs }, (_, i) => i));
+            assert.deepEqual(
+                payloads,
+                Array.from({ length: jobs }, (_, i) => i),
+            );
             t.diagnostic(`${lost} jobs outlived a worker`);
             if (end === 'kill') assert.equal(await doom(), 1, 'a worker was killed at work');
         });
@@ -127,14 +139,27 @@ for (const { engine, jobs, deaths, end, turns } of PLANS) {
 describeIn(Object.values(ENGINES), 'A payload that this browser may not store', (engine) => {
     const browser = useBrowser(engine);
 
-    for (const kind of ['Blob', 'ImageBitmap', 'AudioData', 'Memory', 'Error of a cause', 'Error of errors']) {
+    for (const kind of [
+        'Blob',
+        'ImageBitmap',
+        'AudioData',
+        'Memory',
+        'Error of a cause',
+        'Error of errors',
+    ]) {
         it(`${kind}: stored, or refused alone`, async (t) => {
             const tab = await browser.openTab();
             const said = await tab.evaluate(
                 async (what, name) => {
                     const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
                     const queue = (await open({ namespace: name, build: 'single' })).queue('jobs');
-                    const samples = { f32: new Float32Array(1), numberOfFrames: 1, numberOfChannels: 1, sampleRate: 8_000, timestamp: 0 };
+                    const samples = {
+                        f32: new Float32Array(1),
+                        numberOfFrames: 1,
+                        numberOfChannels: 1,
+                        sampleRate: 8_000,
+                        timestamp: 0,
+                    };
                     const module = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
                     const one = {
                         Blob: () => new Blob(['?']),
@@ -145,13 +170,25 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
                         'Error of errors': () => new AggregateError([module], '?'),
                     }[what];
                     const payloads = [1, { value: await one?.() }, 3];
-                    const outcomes = await Promise.allSettled(payloads.map((payload) => queue.enqueue(payload)));
+                    const outcomes = await Promise.allSettled(
+                        payloads.map((payload) => queue.enqueue(payload)),
+                    );
                     /** @type {string[]} */
                     const seen = [];
                     await queue.enqueue('last');
-                    queue.handle(async (/** @type {any} */ { payload }) => void seen.push(payload?.value ? Object.prototype.toString.call(payload.value) : payload));
+                    queue.handle(
+                        async (/** @type {any} */ { payload }) =>
+                            void seen.push(
+                                payload?.value ? Object.prototype.toString.call(payload.value) : payload,
+                            ),
+                    );
                     await queue.onIdle();
-                    return { codes: outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : '')), seen: seen.map(String).sort() };
+                    return {
+                        codes: outcomes.map((outcome) =>
+                            outcome.status === 'rejected' ? outcome.reason.code : '',
+                        ),
+                        seen: seen.map(String).sort(),
+                    };
                 },
                 kind,
                 browser.namespace(),
@@ -160,7 +197,12 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
             t.diagnostic(code || 'stored');
             assert.deepEqual([first, third], ['', ''], 'nobody fails for its neighbour');
             assert.ok(['', 'not-cloneable'].includes(code), code);
-            assert.deepEqual(said.seen, ['1', '3', ...(code ? [] : [`[object ${kind.split(' ')[0]}]`]), 'last']);
+            assert.deepEqual(said.seen, [
+                '1',
+                '3',
+                ...(code ? [] : [`[object ${kind.split(' ')[0]}]`]),
+                'last',
+            ]);
             await tab.close();
         });
     }
@@ -184,9 +226,13 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Jobs in workers', (engine) => {
                     if (which === 'dedicated') {
                         new Worker(url, { type: 'module' });
                     } else {
-                        const registration = await navigator.serviceWorker.register(url, { type: 'module', scope: '/nowhere/' });
+                        const registration = await navigator.serviceWorker.register(url, {
+                            type: 'module',
+                            scope: '/nowhere/',
+                        });
                         const worker = registration.installing ?? registration.waiting ?? registration.active;
-                        while (worker?.state !== 'activated') await new Promise((turn) => setTimeout(turn, 5));
+                        while (worker?.state !== 'activated')
+                            await new Promise((turn) => setTimeout(turn, 5));
                         worker.postMessage('work');
                     }
                     return Promise.all(receipts.map(({ result }) => result));

@@ -66,12 +66,15 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         /** @param {Tab} tab @param {string[]} books @returns {Promise<number>} pages of them, as it shows */
         const downloaded = (tab, books) =>
             tab.evaluate((ids) => {
-                const all = ids.map((id) => document.querySelector(`.book[data-book="${id}"] [data-role="downloaded"]`));
+                const all = ids.map((id) =>
+                    document.querySelector(`.book[data-book="${id}"] [data-role="downloaded"]`),
+                );
                 return all.reduce((sum, data) => sum + Number(data?.getAttribute('value')), 0);
             }, books);
 
         /** @param {Tab} tab */
-        const state = (tab) => tab.evaluate(() => document.querySelector('#stream')?.getAttribute('data-state'));
+        const state = (tab) =>
+            tab.evaluate(() => document.querySelector('#stream')?.getAttribute('data-state'));
 
         /** @param {Tab} tab @param {string} book */
         const read = (tab, book) => click(tab, `.book[data-book="${book}"] button`);
@@ -85,7 +88,11 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         /** @param {string[]} books */
         async function arrived(books) {
             const pages = pagesOf(books);
-            await until(async () => (await downloaded(first(), books)) === pages.length, `${pages.length} pages`, ARRIVAL_ms);
+            await until(
+                async () => (await downloaded(first(), books)) === pages.length,
+                `${pages.length} pages`,
+                ARRIVAL_ms,
+            );
             return pages;
         }
 
@@ -105,11 +112,20 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             await Promise.all(tabs.map((tab) => click(tab, '#trigger')));
             const pages = await arrived(books);
             await assertStream();
-            assert.deepEqual(pages.filter((page) => demo.library.delivered(page) !== 1), []);
+            assert.deepEqual(
+                pages.filter((page) => demo.library.delivered(page) !== 1),
+                [],
+            );
             for (const tab of tabs) {
-                await until(async () => (await downloaded(tab, books)) === pages.length, 'the same in each tab');
+                await until(
+                    async () => (await downloaded(tab, books)) === pages.length,
+                    'the same in each tab',
+                );
                 await until(async () => (await state(tab)) === 'idle', 'an empty queue in each tab');
-                assert.notEqual(await tab.evaluate(() => document.querySelector('#page')?.getAttribute('data-state')), 'empty');
+                assert.notEqual(
+                    await tab.evaluate(() => document.querySelector('#page')?.getAttribute('data-state')),
+                    'empty',
+                );
             }
             assert.ok(demo.library.log.failed > 0);
             t.diagnostic(`${await text(first(), '#stream-status')} ${JSON.stringify(demo.library.log)}`);
@@ -126,7 +142,10 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 demo.library.set({ offline: false });
                 const pages = await arrived(['freeze']);
                 await assertStream();
-                assert.deepEqual(pages.filter((page) => demo.library.delivered(page) !== 1), []);
+                assert.deepEqual(
+                    pages.filter((page) => demo.library.delivered(page) !== 1),
+                    [],
+                );
             });
         }
 
@@ -136,7 +155,10 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 await click(first(), '#all');
                 await until(() => demo.library.log.delivered >= 4, 'the first pages');
                 await read(first(), 'crash');
-                await until(() => demo.library.delivered('crash/20') === 1, 'the last page of the book that is read');
+                await until(
+                    () => demo.library.delivered('crash/20') === 1,
+                    'the last page of the book that is read',
+                );
                 const others = demo.library.log.delivered - 20;
                 assert.ok(others < 40, `${others} pages of other books came first`);
                 await assertStream();
@@ -147,11 +169,15 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             it('without service workers the tabs download, and say why', async () => {
                 const tab = first();
                 assert.ok(tab instanceof ChromiumTab);
-                const source = "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })";
+                const source =
+                    "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })";
                 await tab.send('Page.addScriptToEvaluateOnNewDocument', { source });
                 await tab.navigate(`${demo.url}/reader/`);
                 await until(() => enabled(tab, '#trigger'), 'the reader');
-                await until(async () => /since no service worker can here/.test(await text(tab, '#stream-status')), 'its reason');
+                await until(
+                    async () => /since no service worker can here/.test(await text(tab, '#stream-status')),
+                    'its reason',
+                );
                 await read(tab, 'freeze');
                 await arrived(['freeze']);
                 tabs.shift();
@@ -163,7 +189,9 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         async function consumingTab() {
             if (consumer === 'worker') return tabs[0];
             for (const tab of tabs) {
-                const works = await tab.evaluate(() => document.querySelector('#running [data-here="true"]') !== null);
+                const works = await tab.evaluate(
+                    () => document.querySelector('#running [data-here="true"]') !== null,
+                );
                 if (works) return tab;
             }
         }
@@ -184,11 +212,18 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 }
                 const pages = await arrived(['quorum']);
                 await assertStream();
-                assert.deepEqual(pages.filter((page) => demo.library.delivered(page) === 0), []);
+                assert.deepEqual(
+                    pages.filter((page) => demo.library.delivered(page) === 0),
+                    [],
+                );
                 // What a killed consumer had received and not put into the cache yet, it takes with it.
                 assert.ok(demo.library.log.again <= 3 * WIDTH, `${demo.library.log.again} delivered again`);
                 t.diagnostic(JSON.stringify(demo.library.log));
-                await until(async () => (await numbersIn(first(), '#server-log'))['delivered'] === demo.library.log.delivered, 'the panel');
+                await until(
+                    async () =>
+                        (await numbersIn(first(), '#server-log'))['delivered'] === demo.library.log.delivered,
+                    'the panel',
+                );
                 await shoot(first(), `reader-${consumer}-light`);
                 await shoot(first(), `reader-${consumer}-dark`, { dark: true });
                 await shoot(first(), `reader-${consumer}-phone`, { width: 390, height: 844, mobile: true });

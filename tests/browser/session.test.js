@@ -24,7 +24,10 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
 
     /** @param {Tab} tab @param {number} count */
     const sees = (tab, count) =>
-        until(async () => (await text(tab, '#session-start')).startsWith(`Expire it in ${count} tab`), `${count} tabs`);
+        until(
+            async () => (await text(tab, '#session-start')).startsWith(`Expire it in ${count} tab`),
+            `${count} tabs`,
+        );
 
     /** Presses the button, and waits for what all tabs are told. @param {Tab} tab */
     async function expire(tab) {
@@ -36,8 +39,13 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
 
     it('is refreshed once for each expiry, and every request is answered', async () => {
         for (let expiry = 1; expiry <= 3; expiry++) {
-            const { expiries, refreshes, retries, revoked } = await expire(tabs[expiry % tabs.length] ?? first());
-            assert.deepEqual({ expiries, refreshes, retries, revoked }, { expiries: expiry, refreshes: expiry, retries: 0, revoked: 0 });
+            const { expiries, refreshes, retries, revoked } = await expire(
+                tabs[expiry % tabs.length] ?? first(),
+            );
+            assert.deepEqual(
+                { expiries, refreshes, retries, revoked },
+                { expiries: expiry, refreshes: expiry, retries: 0, revoked: 0 },
+            );
         }
         const asked = `${tabs.length * 20} requests from ${tabs.length} tabs`;
         for (const tab of tabs) {
@@ -54,7 +62,10 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
         tabs = others;
         for (const tab of tabs) await sees(tab, tabs.length);
         const { expiries, refreshes, retries, revoked } = await expire(first());
-        assert.deepEqual({ expiries, refreshes, retries, revoked }, { expiries: 4, refreshes: 4, retries: 0, revoked: 0 });
+        assert.deepEqual(
+            { expiries, refreshes, retries, revoked },
+            { expiries: 4, refreshes: 4, retries: 0, revoked: 0 },
+        );
     });
 
     it('is refreshed over and over where each request sees to itself', async (t) => {

@@ -76,7 +76,9 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
 
     /** @param {number} device */
     const openOn = async (device) => {
-        const tab = await /** @type {import('./harness/engines.js').Browser} */ (browsers[device]).openTab(`${site.url}/away.html`);
+        const tab = await /** @type {import('./harness/engines.js').Browser} */ (browsers[device]).openTab(
+            `${site.url}/away.html`,
+        );
         await tab.evaluate(async () => {
             const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
             const page = /** @type {any} */ (globalThis);
@@ -96,7 +98,10 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
         tab.evaluate(async (/** @type {string} */ address) => {
             const { counter } = /** @type {any} */ (globalThis);
             try {
-                const response = await fetch(address, { method: 'POST', body: JSON.stringify(await counter.state()) });
+                const response = await fetch(address, {
+                    method: 'POST',
+                    body: JSON.stringify(await counter.state()),
+                });
                 await counter.merge(await response.json());
                 return true;
             } catch (error) {
@@ -107,32 +112,36 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
     /** @param {Tab} tab @returns {Promise<number>} */
     const read = (tab) => tab.evaluate(() => /** @type {any} */ (globalThis).counter.read());
 
-    it('agrees when all have come through, whatever was cut off in between', { skip: missing ?? false }, async () => {
-        const below = seeded(SEED);
-        const tabs = [await openOn(0), await openOn(1), await openOn(1)];
-        const devices = [0, 1, 1];
-        let expected = 0;
-        let carried = 0;
-        let failed = 0;
-        for (let round = 0; round < ROUNDS; round++) {
-            const which = below(tabs.length);
-            const tab = /** @type {Tab} */ (tabs[which]);
-            const n = below(20) - 5;
-            await add(tab, n);
-            expected += n;
-            const device = String(below(2));
-            if (!cutOff.delete(device)) cutOff.add(device);
-            if (await carry(tab, Number(devices[which]))) carried++;
-            else failed++;
-            if (round === ROUNDS >> 1) {
-                await tabs[0]?.close();
-                tabs[0] = await openOn(0);
+    it(
+        'agrees when all have come through, whatever was cut off in between',
+        { skip: missing ?? false },
+        async () => {
+            const below = seeded(SEED);
+            const tabs = [await openOn(0), await openOn(1), await openOn(1)];
+            const devices = [0, 1, 1];
+            let expected = 0;
+            let carried = 0;
+            let failed = 0;
+            for (let round = 0; round < ROUNDS; round++) {
+                const which = below(tabs.length);
+                const tab = /** @type {Tab} */ (tabs[which]);
+                const n = below(20) - 5;
+                await add(tab, n);
+                expected += n;
+                const device = String(below(2));
+                if (!cutOff.delete(device)) cutOff.add(device);
+                if (await carry(tab, Number(devices[which]))) carried++;
+                else failed++;
+                if (round === ROUNDS >> 1) {
+                    await tabs[0]?.close();
+                    tabs[0] = await openOn(0);
+                }
             }
-        }
-        assert.ok(carried > 3 && failed > 3, `${carried} came through, ${failed} did not`);
-        cutOff.clear();
-        for (const device of [0, 1, 0]) assert.ok(await carry(/** @type {Tab} */ (tabs[device]), device));
-        for (const tab of tabs) assert.equal(await read(tab), expected);
-        assert.equal(Number(await database.query(TOTAL, { counter: 'likes' })), expected);
-    });
+            assert.ok(carried > 3 && failed > 3, `${carried} came through, ${failed} did not`);
+            cutOff.clear();
+            for (const device of [0, 1, 0]) assert.ok(await carry(/** @type {Tab} */ (tabs[device]), device));
+            for (const tab of tabs) assert.equal(await read(tab), expected);
+            assert.equal(Number(await database.query(TOTAL, { counter: 'likes' })), expected);
+        },
+    );
 });

@@ -31,7 +31,9 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             page.tell = (/** @type {string} */ order, /** @type {unknown[]} */ ...args) =>
                 new Promise((resolve, reject) => {
                     page.worker.onmessage = (/** @type {any} */ { data: { value, error } }) =>
-                        error ? reject(new Error(`${error.name} ${error.code}: ${error.message}`)) : resolve(value);
+                        error
+                            ? reject(new Error(`${error.name} ${error.code}: ${error.message}`))
+                            : resolve(value);
                     page.worker.onerror = (/** @type {any} */ { message }) => reject(new Error(message));
                     page.worker.postMessage({ order, args });
                 });
@@ -47,11 +49,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
      * @returns {Promise<any>}
      */
     const tell = (tab, order, ...args) =>
-        tab.evaluate(
-            (what, more) => /** @type {any} */ (globalThis).tell(what, ...more),
-            order,
-            args,
-        );
+        tab.evaluate((what, more) => /** @type {any} */ (globalThis).tell(what, ...more), order, args);
 
     /** @param {string} namespace */
     const openTwo = async (namespace) =>
@@ -61,7 +59,9 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         const namespace = browser.namespace();
         const tabs = await openTwo(namespace);
         const database = `numbers of ${namespace}`;
-        const tokens = (await Promise.all(tabs.map((tab) => tell(tab, 'countIn', 'l', 200, database)))).flat();
+        const tokens = (
+            await Promise.all(tabs.map((tab) => tell(tab, 'countIn', 'l', 200, database)))
+        ).flat();
         assert.equal(new Set(tokens).size, 400);
         await tell(tabs[0], 'countIn', 'l', 1, database);
         const total = await tabs[1].evaluate(
@@ -129,7 +129,10 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             const page = /** @type {any} */ (globalThis);
             page.both = [await page.tab.lock('l').acquire(), await page.shared.mutex('l').lockAsync()];
         });
-        assert.deepEqual(await tell(tab, 'lockInTime', 'l', { timeout: 50 }), ['TimeoutError', 'TimeoutError']);
+        assert.deepEqual(await tell(tab, 'lockInTime', 'l', { timeout: 50 }), [
+            'TimeoutError',
+            'TimeoutError',
+        ]);
         const left = await tab.evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
             page.both[0].release();
@@ -147,11 +150,16 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         await a.evaluate(() => {
             const page = /** @type {any} */ (globalThis);
             page.counter = page.shared.counter('n', { kind: 'unsynchronised' });
-            page.added = page.shared.hammer(page.counter, { threads: 2, adds: 50, lock: page.shared.tabLock('l') });
+            page.added = page.shared.hammer(page.counter, {
+                threads: 2,
+                adds: 50,
+                lock: page.shared.tabLock('l'),
+            });
         });
         const early = await a.evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
-            while ((await page.tab.lock('l').query()).length < 2) await new Promise((turn) => setTimeout(turn, 5));
+            while ((await page.tab.lock('l').query()).length < 2)
+                await new Promise((turn) => setTimeout(turn, 5));
             return page.counter.value;
         });
         assert.equal(early, 0);
@@ -166,16 +174,22 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
     });
 });
 
-describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks over tabs, from threads, without isolation', (engine) => {
-    const browser = useBrowser(engine, { isolated: false });
-    it('threads({ tab }) is a typed error', async () => {
-        const tab = await browser.openTab();
-        const code = await tab.evaluate(async (namespace) => {
-            const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
-            const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus-threads.js'));
-            return threads({ tab: await open({ namespace, build: 'single' }) }).catch((/** @type {any} */ error) => error.code);
-        }, browser.namespace());
-        assert.equal(code, 'unavailable');
-        await closeAll([tab]);
-    });
-});
+describeIn(
+    [ENGINES.chromium, ENGINES.firefox],
+    'Locks over tabs, from threads, without isolation',
+    (engine) => {
+        const browser = useBrowser(engine, { isolated: false });
+        it('threads({ tab }) is a typed error', async () => {
+            const tab = await browser.openTab();
+            const code = await tab.evaluate(async (namespace) => {
+                const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
+                const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus-threads.js'));
+                return threads({ tab: await open({ namespace, build: 'single' }) }).catch(
+                    (/** @type {any} */ error) => error.code,
+                );
+            }, browser.namespace());
+            assert.equal(code, 'unavailable');
+            await closeAll([tab]);
+        });
+    },
+);

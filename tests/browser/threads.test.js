@@ -46,7 +46,10 @@ describeIn(engines, 'Threads in an isolated page', (engine) => {
     it("a Worker attaches without Emscripten's runtime", async () => {
         assert.equal(await callThreads(tab, 'attachWorker'), 1);
         const loaded = importsOf('tabacus-worker.js');
-        assert.deepEqual(loaded.filter((file) => /^(threads|single)/.test(file)), []);
+        assert.deepEqual(
+            loaded.filter((file) => /^(threads|single)/.test(file)),
+            [],
+        );
     });
 });
 

@@ -18,7 +18,16 @@ const SOURCES = ['app.js', 'worker.js'];
  * What esbuild and Rollup leave behind: they keep `new URL('./x', import.meta.url)` as it is
  * written, and copy nothing.
  */
-const ASSETS = ['attach.wasm', 'catalogue.wasm', 'limits.wasm', 'locks.wasm', 'queue.wasm', 'single.wasm', 'threads.js', 'threads.wasm'];
+const ASSETS = [
+    'attach.wasm',
+    'catalogue.wasm',
+    'limits.wasm',
+    'locks.wasm',
+    'queue.wasm',
+    'single.wasm',
+    'threads.js',
+    'threads.wasm',
+];
 
 /** @param {string} script  the element that loads the page's script */
 const html = (script) => `<!doctype html>
@@ -139,8 +148,10 @@ async function none({ folder, root }) {
     await mkdir(out);
     for (const file of SOURCES) {
         const source = await readFile(join(folder, 'src', file), 'utf8');
-        const plain = source.replace(/'tabacus(\/\w+)?'/g, (_, path = '') =>
-            `'/node_modules/tabacus/${exports[`.${path}`].default.replace('./', '')}'`);
+        const plain = source.replace(
+            /'tabacus(\/\w+)?'/g,
+            (_, path = '') => `'/node_modules/tabacus/${exports[`.${path}`].default.replace('./', '')}'`,
+        );
         await writeFile(join(out, file), plain);
     }
     await writeFile(join(out, 'index.html'), html(MODULE));

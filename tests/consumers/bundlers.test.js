@@ -53,8 +53,7 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
             });
             after(() => server?.close());
 
-            const openTab = async () =>
-                /** @type {ChromiumTab} */ (await browser.openTab(`${server.url}/`));
+            const openTab = async () => /** @type {ChromiumTab} */ (await browser.openTab(`${server.url}/`));
 
             it('builds without a complaint', () => assert.deepEqual(built.complaints, []));
 

@@ -13,9 +13,7 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 
 /** What an npm script hands to its children would bend the npm that we start. */
-const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
-);
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
 
 /**
  * @typedef {object} Installed

@@ -69,7 +69,9 @@ describe('The installed package', () => {
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'catalogue', 'locks', 'limits', 'queue', 'attach'].map((name) => `dist/node/${name}.wasm`),
+            wasm: ['single', 'threads', 'catalogue', 'locks', 'limits', 'queue', 'attach'].map(
+                (name) => `dist/node/${name}.wasm`,
+            ),
         });
         assert.equal(stderr, '');
     });
@@ -97,7 +99,14 @@ describe('The installed package', () => {
             platform: 'browser',
             logLevel: 'silent',
         });
-        assert.equal(outputFiles.map(({ text }) => text).join('').replace(/\/\/.*/g, '').trim(), '');
+        assert.equal(
+            outputFiles
+                .map(({ text }) => text)
+                .join('')
+                .replace(/\/\/.*/g, '')
+                .trim(),
+            '',
+        );
     });
 
     for (const resolution of RESOLUTIONS) {

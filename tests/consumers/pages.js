@@ -14,7 +14,8 @@ import { attach } from 'tabacus/worker';
 `;
 
 /** @param {string} page */
-const examplesOf = (page) => [...page.matchAll(/^```js\n(.*?)^```$/gms)].flatMap(([, code = '']) => code.split(nextFile));
+const examplesOf = (page) =>
+    [...page.matchAll(/^```js\n(.*?)^```$/gms)].flatMap(([, code = '']) => code.split(nextFile));
 
 /**
  * Writes each example as a module of its own; what it takes for granted is in types/pages.d.ts.
@@ -25,7 +26,12 @@ const examplesOf = (page) => [...page.matchAll(/^```js\n(.*?)^```$/gms)].flatMap
  */
 export async function writeExamples(root, folder) {
     await mkdir(folder);
-    const pages = ['README.md', ...(await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)];
+    const pages = [
+        'README.md',
+        ...(await readdir(join(root, 'docs')))
+            .filter((name) => name.endsWith('.md'))
+            .map((name) => `docs/${name}`),
+    ];
     let count = 0;
     for (const page of pages) {
         for (const [at, code] of examplesOf(await readFile(join(root, page), 'utf8')).entries()) {

@@ -38,7 +38,11 @@ describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
             const wasm = files.filter(({ file }) => file.endsWith(`/${build}.wasm`));
             assert.equal(wasm.length, 1, 'it must have counted');
             const others = files.filter(({ file }) => /catalogue|locks|limits\.|queue/.test(file));
-            assert.deepEqual(others, [], 'the catalogue, the locks, the limits and the queues are for who asks for them');
+            assert.deepEqual(
+                others,
+                [],
+                'the catalogue, the locks, the limits and the queues are for who asks for them',
+            );
             const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
             const list = files.map((one) => `${one.file} ${one.bytes}`).join('\n');
             assert.ok(bytes <= CEILINGS_KB[build] * 1024, `${bytes} bytes:\n${list}`);

@@ -16,7 +16,10 @@ const dependency = (name) => join(repository, 'node_modules', name);
 function ofJest(json) {
     const tests = JSON.parse(json).testResults.flatMap((/** @type {any} */ file) => file.assertionResults);
     return Object.fromEntries(
-        tests.map((/** @type {any} */ { title, status, failureMessages }) => [title, { passed: status === 'passed', said: failureMessages.join('\n') }]),
+        tests.map((/** @type {any} */ { title, status, failureMessages }) => [
+            title,
+            { passed: status === 'passed', said: failureMessages.join('\n') },
+        ]),
     );
 }
 
@@ -27,21 +30,40 @@ function ofTap(tap) {
 }
 
 const RUNNERS = [
-    { name: 'node-test', args: ['--test', '--test-reporter=tap', 'runners/node-test/basket.test.js'], read: ofTap },
-    { name: 'vitest', args: [dependency('vitest/vitest.mjs'), 'run', '--reporter=json', '--dir=runners/vitest'], read: ofJest },
+    {
+        name: 'node-test',
+        args: ['--test', '--test-reporter=tap', 'runners/node-test/basket.test.js'],
+        read: ofTap,
+    },
+    {
+        name: 'vitest',
+        args: [dependency('vitest/vitest.mjs'), 'run', '--reporter=json', '--dir=runners/vitest'],
+        read: ofJest,
+    },
     {
         name: 'jest',
         args: [
             '--experimental-vm-modules',
             dependency('jest/bin/jest.js'),
-            ...['--json', '--transform={}', '--no-watchman', '--runInBand', '--cacheDirectory=cache', 'runners/jest'],
+            ...[
+                '--json',
+                '--transform={}',
+                '--no-watchman',
+                '--runInBand',
+                '--cacheDirectory=cache',
+                'runners/jest',
+            ],
         ],
         read: ofJest,
     },
 ];
 
 /** Of the runner that runs this test, nothing is for the others. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_TEST_CONTEXT|NODE_OPTIONS|FORCE_COLOR|npm_.*)$/.test(name)));
+const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+        ([name]) => !/^(NODE_TEST_CONTEXT|NODE_OPTIONS|FORCE_COLOR|npm_.*)$/.test(name),
+    ),
+);
 
 describe('A test of cross-tab code', () => {
     /** @type {import('./package.js').Installed} */
@@ -63,7 +85,11 @@ describe('A test of cross-tab code', () => {
             const { 'keyed: nothing is lost': right, 'locked: nothing is lost': broken } = results;
             assert.equal(right?.passed, true, right?.said);
             assert.equal(broken?.passed, false);
-            for (const line of [/tab 1 +is granted the lock basket/, /tab 2 +reads basket: nothing/, /something is lost/]) {
+            for (const line of [
+                /tab 1 +is granted the lock basket/,
+                /tab 2 +reads basket: nothing/,
+                /something is lost/,
+            ]) {
                 assert.match(broken?.said ?? '', line);
             }
         });

@@ -87,7 +87,8 @@ export function report({ name, asks, rounds, allowed, strangers, forbidden }) {
         ...allowed.map(({ outcome, times }) => `    allowed    ${count(times)}  ${outcome}`),
         ...strangers.map(({ outcome, times }) => `  ✗ NOT ALLOWED ${count(times).slice(3)}  ${outcome}`),
         ...forbidden.map(
-            ({ parts, seen }) => `  ${seen ? '✗' : ' '} forbidden  ${seen ? '        SEEN' : '  never seen'}  ${parts}`,
+            ({ parts, seen }) =>
+                `  ${seen ? '✗' : ' '} forbidden  ${seen ? '        SEEN' : '  never seen'}  ${parts}`,
         ),
     ].join('\n');
 }
@@ -98,11 +99,14 @@ export function markdown(all) {
         const seen = [...allowed, ...strangers]
             .filter(({ times }) => times > 0)
             .map(({ outcome, times }) => `\`${outcome.replaceAll('|', '/')}\` ${times}`);
-        const unseen = allowed.filter(({ times }) => times === 0).map(({ outcome }) => `\`${outcome.replaceAll('|', '/')}\``);
+        const unseen = allowed
+            .filter(({ times }) => times === 0)
+            .map(({ outcome }) => `\`${outcome.replaceAll('|', '/')}\``);
         const never = forbidden.map(({ parts }) => `\`${parts.replaceAll('|', '/')}\``);
         const cells = [seen, unseen, never].map((list) => list.join('<br>') || '–');
         return `| **${name}** (${rounds})<br>${asks} | ${cells.join(' | ')} |`;
     });
-    const head = '| program (rounds) | allowed and seen, how often | allowed, never seen | forbidden |\n|---|---|---|---|';
+    const head =
+        '| program (rounds) | allowed and seen, how often | allowed, never seen | forbidden |\n|---|---|---|---|';
     return [head, ...rows].join('\n');
 }

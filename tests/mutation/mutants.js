@@ -11,10 +11,16 @@ const PROTOCOL = 'wasm/src/protocol';
 /** A lock's or counter's header, tried by the tests of its kind. */
 const MUTEX = { file: `${SYNC}/mutex.hpp`, compiles: ['tests/native/sync/sync_mutex.cpp'] };
 /** @param {string} header */
-const counters = (header) => ({ file: `${SYNC}/${header}`, compiles: ['tests/native/sync/sync_counters.cpp'] });
+const counters = (header) => ({
+    file: `${SYNC}/${header}`,
+    compiles: ['tests/native/sync/sync_counters.cpp'],
+});
 
 /** What threads share besides, in rooms. @param {string} header @param {string} test */
-const room = (header, test) => ({ file: `${SYNC}/${header}`, compiles: [`tests/native/sync/sync_${test}.cpp`] });
+const room = (header, test) => ({
+    file: `${SYNC}/${header}`,
+    compiles: [`tests/native/sync/sync_${test}.cpp`],
+});
 
 /** @type {Mutant[]} */
 const ROOMS = [
@@ -219,7 +225,7 @@ const PROTOCOLS = [
         fault: 'a row that a crash took back is not brought forward from the mirror',
         find: 'if (mirrored) base = larger(base, mirrored->totals);',
         replace: '',
-        test: 'crash of the browser: a mirror newer than the database is the base of the slot\'s row',
+        test: "crash of the browser: a mirror newer than the database is the base of the slot's row",
     },
     {
         ...of('replica/replica_commit.cpp'),
@@ -428,7 +434,8 @@ const LIMITS = [
         name: 'shut-the-gate',
         fault: 'the gate stays shut behind who could not take the lock',
         find: 'auto gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
-        replace: 'std::unique_ptr<HeldLock> gate;\n    if (taken) gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
+        replace:
+            'std::unique_ptr<HeldLock> gate;\n    if (taken) gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
         test: 'lock: who cannot be given a token is told why, and keeps nobody from the lock',
     },
 ];
@@ -628,7 +635,6 @@ const EMULATOR = [
     },
 ];
 
-
 /** @type {Mutant[]} */
 const QUEUES = [
     {
@@ -756,7 +762,8 @@ const QUEUES = [
         name: 'doubt-no-more',
         fault: 'what a commit of unknown outcome has settled is forgotten when somebody else had a turn since',
         find: '    co_return co_await was_committed(claim, turn.id);',
-        replace: '    const bool committed = co_await was_committed(claim, turn.id);\n    if (!committed) expected_->doubts.clear();\n    co_return committed;',
+        replace:
+            '    const bool committed = co_await was_committed(claim, turn.id);\n    if (!committed) expected_->doubts.clear();\n    co_return committed;',
         test: 'queue: who loses its slot after a commit that nobody answered is told all the same',
     },
     {
@@ -801,4 +808,13 @@ const QUEUES = [
     },
 ];
 
-export const MUTANTS = [...SHARED_MEMORY, ...ROOMS, ...PROTOCOLS, ...CATALOGUE, ...LIMITS, ...LOCKS, ...EMULATOR, ...QUEUES];
+export const MUTANTS = [
+    ...SHARED_MEMORY,
+    ...ROOMS,
+    ...PROTOCOLS,
+    ...CATALOGUE,
+    ...LIMITS,
+    ...LOCKS,
+    ...EMULATOR,
+    ...QUEUES,
+];

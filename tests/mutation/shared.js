@@ -3,7 +3,13 @@
 /** @typedef {import('./emulator.js').Planted} Planted */
 
 /** @param {string} file @param {string} test @returns {(fault: string, find: string, replace: string) => Planted} */
-const of = (file, test) => (fault, find, replace) => ({ file: `js/threads/${file}.js`, test: `threads-${test}`, fault, find, replace });
+const of = (file, test) => (fault, find, replace) => ({
+    file: `js/threads/${file}.js`,
+    test: `threads-${test}`,
+    fault,
+    find,
+    replace,
+});
 
 const storage = of('storage/shared-storage', 'storage');
 const area = of('storage/storage-area', 'storage');
@@ -12,18 +18,46 @@ const locks = of('locks/shared-locks', 'locks');
 
 /** @type {Planted[]} */
 export const PLANTED = [
-    area('what was read is never read again', 'if (version === this.#seen) return;', 'if (this.#seen >= 0) return;'),
+    area(
+        'what was read is never read again',
+        'if (version === this.#seen) return;',
+        'if (this.#seen >= 0) return;',
+    ),
     area('a full storage is silent', "throw new QuotaExceededError('the storage is full');", 'return;'),
     area('a writer hears itself', '!== self) changes.push', '!== -1) changes.push'),
-    storage('who has missed changes is not told', 'changes ?? [{ key: null, oldValue: null, newValue: null }]', 'changes ?? []'),
+    storage(
+        'who has missed changes is not told',
+        'changes ?? [{ key: null, oldValue: null, newValue: null }]',
+        'changes ?? []',
+    ),
     mirror('what localStorage held is not read', 'this.#pullAll();\n        this.#heard', 'this.#heard'),
     mirror('what did not fit is forgotten', 'this.#owed.add(key);', 'void key;'),
-    mirror('who falls behind writes what its threads have not changed', 'if (value === (this.#common.get(key) ?? null)) continue;', ''),
-    mirror('what a thread has written meanwhile is left behind', 'if (!full && this.#local.getItem(key) !== value) this.#write(key, value);', ''),
+    mirror(
+        'who falls behind writes what its threads have not changed',
+        'if (value === (this.#common.get(key) ?? null)) continue;',
+        '',
+    ),
+    mirror(
+        'what a thread has written meanwhile is left behind',
+        'if (!full && this.#local.getItem(key) !== value) this.#write(key, value);',
+        '',
+    ),
     area('a writer hears itself, of many writes', 'if (this.heard === before) this.heard = this.news;', ''),
-    locks('an abort after close() releases whatever is there', 'if (request.block === 0) return;\n        this.#drop', 'this.#drop'),
+    locks(
+        'an abort after close() releases whatever is there',
+        'if (request.block === 0) return;\n        this.#drop',
+        'this.#drop',
+    ),
     storage('what the page sets is written later', 'area.written = () => core.mirror?.push();', ''),
-    locks('an abort does not leave the queue', 'this.#drop(request);\n        this.#forget(request, () => request.reject(request', 'this.#forget(request, () => request.reject(request'),
+    locks(
+        'an abort does not leave the queue',
+        'this.#drop(request);\n        this.#forget(request, () => request.reject(request',
+        'this.#forget(request, () => request.reject(request',
+    ),
     locks('a robbed holder is not told', 'if (request.block !== 0) this.#tellStolen(request);', ''),
-    locks('the promise is settled before the release', 'const stolen = this.#drop(request) === lockStates.stolen;', 'const stolen = this.#state(request.block) === lockStates.stolen;\n        if (!stolen) request.resolve(waiting);\n        await task();\n        this.#drop(request);'),
+    locks(
+        'the promise is settled before the release',
+        'const stolen = this.#drop(request) === lockStates.stolen;',
+        'const stolen = this.#state(request.block) === lockStates.stolen;\n        if (!stolen) request.resolve(waiting);\n        await task();\n        this.#drop(request);',
+    ),
 ];

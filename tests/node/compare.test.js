@@ -49,7 +49,9 @@ test('the share lost is of what was acknowledged, and never negative', () => {
 test('a row sums its tabs, each over its own time', () => {
     const tabs = [work({ took_ms: 500 }), work({ add_ms: [3, 5], stuck: true, failed: 2 })];
     const sight = { seen_ms: [4, 2], missed: 1 };
-    const row = summarise(measured({ tabs, sight, end: { value: 150, values: [150, 149], converged: false } }));
+    const row = summarise(
+        measured({ tabs, sight, end: { value: 150, values: [150, 149], converged: false } }),
+    );
     assert.deepEqual(row, {
         strategy: 'naive',
         declared: 'concurrent updates',
@@ -88,7 +90,9 @@ test('the table has a line for each strategy, its columns aligned', () => {
     const tabs = [work({ stuck: true, failed: 1200 })];
     const rows = [
         summarise(measured({ sight: { seen_ms: [], missed: 3 } })),
-        summarise(measured({ strategy: 'replicated', tabs, end: { value: 103, values: [103], converged: false } })),
+        summarise(
+            measured({ strategy: 'replicated', tabs, end: { value: 103, values: [103], converged: false } }),
+        ),
     ];
     assert.deepEqual(cells(rows[1] ?? assert.fail()).slice(-2), [
         'no',

@@ -12,8 +12,11 @@ import { LockOrigin } from './fake-locks.js';
 async function tabs(count) {
     const origin = new FakeOrigin();
     const locks = new LockOrigin();
-    const window = (/** @type {number} */ at) => origin.window({ navigator: { locks: locks.manager(`${at}`) } });
-    const all = await Promise.all(Array.from({ length: count }, (_, at) => open({ build: 'single', window: window(at) })));
+    const window = (/** @type {number} */ at) =>
+        origin.window({ navigator: { locks: locks.manager(`${at}`) } });
+    const all = await Promise.all(
+        Array.from({ length: count }, (_, at) => open({ build: 'single', window: window(at) })),
+    );
     return { tabs: all, close: () => Promise.all(all.map((tab) => tab.close())) };
 }
 
@@ -43,7 +46,10 @@ describe('browser-tabs-lock', () => {
     });
 
     it('is not acquired in another tab until the first is closed', async () => {
-        const { tabs: [a, b], close } = await tabs(2);
+        const {
+            tabs: [a, b],
+            close,
+        } = await tabs(2);
         assert.equal(await new SuperTokensLock(undefined, { tab: a }).acquireLock('key'), true);
         const other = new SuperTokensLock(undefined, { tab: b });
         assert.equal(await other.acquireLock('key', 50), false);
@@ -53,7 +59,10 @@ describe('browser-tabs-lock', () => {
     });
 
     it('is not acquired twice in one tab, by one object or by two', async () => {
-        const { tabs: [tab], close } = await tabs(1);
+        const {
+            tabs: [tab],
+            close,
+        } = await tabs(1);
         const [one, two] = [new SuperTokensLock(undefined, { tab }), new SuperTokensLock(undefined, { tab })];
         assert.equal(await one.acquireLock('key'), true);
         assert.equal(await one.acquireLock('key', 50), false);
@@ -67,7 +76,10 @@ describe('browser-tabs-lock', () => {
     });
 
     it('takes its methods off the object, any key and any timeout', async () => {
-        const { tabs: [tab], close } = await tabs(1);
+        const {
+            tabs: [tab],
+            close,
+        } = await tabs(1);
         const { acquireLock, releaseLock } = new SuperTokensLock(undefined, { tab });
         for (const key of ['', 'a\0b', '\uD800', 'k'.repeat(2000)]) {
             assert.equal(await acquireLock(key, Infinity), true);
@@ -87,12 +99,16 @@ describe('leader election', () => {
     /** @param {number} count each in a tab of its own @param {number} [each] electors of one tab */
     async function electors(count, each = 1) {
         const { tabs: all, close } = await tabs(count);
-        const elector = (/** @type {typeof all[number]} */ tab) => createLeaderElection({ name: 'channel' }, { tab });
+        const elector = (/** @type {typeof all[number]} */ tab) =>
+            createLeaderElection({ name: 'channel' }, { tab });
         return { all: all.flatMap((tab) => Array.from({ length: each }, () => elector(tab))), close };
     }
 
     it('a single elector is elected', async () => {
-        const { all: [elector], close } = await electors(1);
+        const {
+            all: [elector],
+            close,
+        } = await electors(1);
         assert.equal(await elector?.applyOnce(), true);
         assert.equal(elector?.isLeader, true);
         assert.equal(await elector.applyOnce(), true);
@@ -100,11 +116,16 @@ describe('leader election', () => {
         await close();
     });
 
-    for (const [count, each] of /** @type {[number, number][]} */ ([[2, 1], [1, 2], [10, 2]])) {
+    for (const [count, each] of /** @type {[number, number][]} */ ([
+        [2, 1],
+        [1, 2],
+        [10, 2],
+    ])) {
         it(`of ${count * each} electors in ${count} tabs one is elected`, async () => {
             const { all, close } = await electors(count, each);
             const answers = await Promise.all(all.map((elector) => elector.applyOnce()));
-            while (!all.some(({ isLeader }) => isLeader)) await Promise.all(all.map((elector) => elector.applyOnce()));
+            while (!all.some(({ isLeader }) => isLeader))
+                await Promise.all(all.map((elector) => elector.applyOnce()));
             await wait(50);
             assert.equal(all.filter(({ isLeader }) => isLeader).length, 1);
             assert.ok(answers.filter(Boolean).length <= 1);
@@ -114,16 +135,24 @@ describe('leader election', () => {
     }
 
     it('a channel has one elector, as there', async () => {
-        const { tabs: [tab], close } = await tabs(1);
+        const {
+            tabs: [tab],
+            close,
+        } = await tabs(1);
         const channel = { name: 'channel' };
         createLeaderElection(channel, { tab });
-        assert.throws(() => createLeaderElection(channel, { tab }), { message: 'BroadcastChannel already has a leader-elector' });
+        assert.throws(() => createLeaderElection(channel, { tab }), {
+            message: 'BroadcastChannel already has a leader-elector',
+        });
         await close();
     });
 
     it('who dies is followed, and never leads again', async () => {
         const { all, close } = await electors(2);
-        const [one, other] = /** @type {[ReturnType<typeof createLeaderElection>, ReturnType<typeof createLeaderElection>]} */ (all);
+        const [one, other] =
+            /** @type {[ReturnType<typeof createLeaderElection>, ReturnType<typeof createLeaderElection>]} */ (
+                all
+            );
         await one.awaitLeadership();
         let resolved = false;
         void other.awaitLeadership().then(() => (resolved = true));
@@ -139,7 +168,10 @@ describe('leader election', () => {
     });
 
     it('who stands and applies at once leads once, and both resolve', async () => {
-        const { all: [elector, next], close } = await electors(2);
+        const {
+            all: [elector, next],
+            close,
+        } = await electors(2);
         const standing = elector?.awaitLeadership();
         await elector?.applyOnce();
         await standing;
@@ -152,9 +184,15 @@ describe('leader election', () => {
     });
 
     it('dies when its channel is closed, of whatever class that is', async () => {
-        const { tabs: [a, b], close } = await tabs(2);
+        const {
+            tabs: [a, b],
+            close,
+        } = await tabs(2);
         const closed = { name: 'channel', close: async (/** @type {number} */ how) => how };
-        const [one, other] = [createLeaderElection(closed, { tab: a }), createLeaderElection(new BroadcastChannel('channel'), { tab: b })];
+        const [one, other] = [
+            createLeaderElection(closed, { tab: a }),
+            createLeaderElection(new BroadcastChannel('channel'), { tab: b }),
+        ];
         assert.deepEqual([one.broadcastChannel, one.token === other.token], [closed, false]);
         await one.awaitLeadership();
         const follows = other.awaitLeadership();
@@ -168,8 +206,14 @@ describe('leader election', () => {
     });
 
     it('when the leader’s tab is gone the next is elected', async () => {
-        const { tabs: [a, b], close } = await tabs(2);
-        const [one, other] = [createLeaderElection({ name: 'channel' }, { tab: a }), createLeaderElection({ name: 'channel' }, { tab: b })];
+        const {
+            tabs: [a, b],
+            close,
+        } = await tabs(2);
+        const [one, other] = [
+            createLeaderElection({ name: 'channel' }, { tab: a }),
+            createLeaderElection({ name: 'channel' }, { tab: b }),
+        ];
         await one.awaitLeadership();
         const follows = other.awaitLeadership();
         await a?.close();

@@ -67,7 +67,16 @@ describe('a database that is opened', () => {
             const before = heard.length;
             cold.thaw();
             await opening;
-            assert.deepEqual(heard, ['begin', 'upgrade', 'step 0', 'step 1', 'step 2', 'step 3', 'step 4', 'open']);
+            assert.deepEqual(heard, [
+                'begin',
+                'upgrade',
+                'step 0',
+                'step 1',
+                'step 2',
+                'step 3',
+                'step 4',
+                'open',
+            ]);
             assert.ok(before < heard.length);
             origin.close();
         });
@@ -81,7 +90,10 @@ describe('a database that is opened', () => {
         const opening = upgraded(tab.window, (what) => heard.push(`${what} ${tab.cached}`));
         assert.equal(await tab.bfcache(), true);
         await origin.settled();
-        assert.deepEqual(heard.filter((what) => what.endsWith('true')), []);
+        assert.deepEqual(
+            heard.filter((what) => what.endsWith('true')),
+            [],
+        );
         tab.thaw();
         await opening;
         assert.equal(heard.at(-1), 'open false');
@@ -95,16 +107,29 @@ describe('a database that is opened', () => {
         const errors = [];
         window.onerror = (/** @type {string} */ message) => (errors.push(message), true);
         const failing = window.indexedDB.open('d', 1);
-        failing.onupgradeneeded = () => { throw new Error('in the upgrade'); };
+        failing.onupgradeneeded = () => {
+            throw new Error('in the upgrade');
+        };
         await new Promise((resolve) => (failing.onerror = resolve));
         const db = await upgraded(window, () => {});
         const transaction = db.transaction('s', 'readwrite');
-        transaction.objectStore('s').put('new', 0).onsuccess = () => { throw new Error('in a request'); };
+        transaction.objectStore('s').put('new', 0).onsuccess = () => {
+            throw new Error('in a request');
+        };
         await new Promise((resolve) => (transaction.onabort = resolve));
         const again = window.indexedDB.open('d', 1);
-        await new Promise((resolve) => (again.onsuccess = () => { resolve(undefined); throw new Error('in success'); }));
+        await new Promise(
+            (resolve) =>
+                (again.onsuccess = () => {
+                    resolve(undefined);
+                    throw new Error('in success');
+                }),
+        );
         await origin.settled();
-        assert.deepEqual(errors, ['in the upgrade', 'in a request', 'in success'].map((text) => `Uncaught Error: ${text}`));
+        assert.deepEqual(
+            errors,
+            ['in the upgrade', 'in a request', 'in success'].map((text) => `Uncaught Error: ${text}`),
+        );
         assert.equal(transaction.error.name, 'AbortError');
         origin.close();
     });
@@ -130,7 +155,12 @@ describe('a database that is opened', () => {
                 if (busy) setImmediate(turn);
             };
             turn();
-            const report = await explore(scenario, { seeds: 100, tabs: 3, faults: ['bfcache'], faultBudget: 3 });
+            const report = await explore(scenario, {
+                seeds: 100,
+                tabs: 3,
+                faults: ['bfcache'],
+                faultBudget: 3,
+            });
             assert.equal(report.verdict, 'unbroken within the bound', report.trace);
             hashes.add(report.hash);
             busy = false;
@@ -142,11 +172,21 @@ describe('a database that is opened', () => {
 
 describe('the peer', () => {
     it('is fake-indexeddb, of a version that fits', async () => {
-        for (const none of [{}, 5, null, 'x']) await assert.rejects(createOrigin({ fakeIndexedDB: /** @type {any} */ (none) }), isCode('invalid-argument'));
+        for (const none of [{}, 5, null, 'x'])
+            await assert.rejects(
+                createOrigin({ fakeIndexedDB: /** @type {any} */ (none) }),
+                isCode('invalid-argument'),
+            );
         const without = { ...fakeIndexedDB, forceCloseDatabase: undefined };
-        await assert.rejects(createOrigin({ fakeIndexedDB: without }), (/** @type {any} */ error) => error.code === 'unavailable' && /6\.2\.6/.test(error.message));
+        await assert.rejects(
+            createOrigin({ fakeIndexedDB: without }),
+            (/** @type {any} */ error) => error.code === 'unavailable' && /6\.2\.6/.test(error.message),
+        );
         class IDBTransaction {}
-        await assert.rejects(explore(() => {}, { fakeIndexedDB: { ...fakeIndexedDB, IDBTransaction } }), isCode('unavailable'));
+        await assert.rejects(
+            explore(() => {}, { fakeIndexedDB: { ...fakeIndexedDB, IDBTransaction } }),
+            isCode('unavailable'),
+        );
         const origin = await createOrigin({ fakeIndexedDB });
         assert.equal(typeof origin.openTab().window.indexedDB, 'object');
         origin.close();

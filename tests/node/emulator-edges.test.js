@@ -4,9 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createOrigin, explore, replay } from 'tabacus/emulator';
 
-const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
-const isCode = (/** @type {string} */ code, /** @type {string} */ argument = '') => (/** @type {any} */ error) =>
-    error.code === code && (argument === '' || error.argument === argument);
+const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) =>
+    error instanceof DOMException && error.name === name;
+const isCode =
+    (/** @type {string} */ code, /** @type {string} */ argument = '') =>
+    (/** @type {any} */ error) =>
+        error.code === code && (argument === '' || error.argument === argument);
 /** @type {(call: () => unknown, argument?: string) => void} */
 const refuses = (call, argument) => assert.throws(call, isCode('invalid-argument', argument));
 
@@ -20,7 +23,16 @@ describe('what is closed', () => {
             await origin.settled();
             await tab[end]();
             localStorage.setItem('k', 'w');
-            assert.deepEqual([localStorage.getItem('k'), localStorage.length, localStorage.key(0), Object.keys(localStorage), localStorage.k], [null, 0, null, [], undefined]);
+            assert.deepEqual(
+                [
+                    localStorage.getItem('k'),
+                    localStorage.length,
+                    localStorage.key(0),
+                    Object.keys(localStorage),
+                    localStorage.k,
+                ],
+                [null, 0, null, [], undefined],
+            );
             assert.equal(origin.openTab({ opener: tab }).window.localStorage.getItem('k'), 'v');
             origin.close();
         }
@@ -38,7 +50,8 @@ describe('what is closed', () => {
         assert.deepEqual(tab.frames, []);
         worker.terminate();
         await tab.close();
-        for (const closed of [tab, frame, inner, worker]) await assert.rejects(closed.run('1'), isCode('closed'));
+        for (const closed of [tab, frame, inner, worker])
+            await assert.rejects(closed.run('1'), isCode('closed'));
         assert.throws(() => tab.openFrame(), isCode('closed'));
         assert.throws(() => tab.openWorker(), isCode('closed'));
         origin.close();
@@ -57,7 +70,10 @@ describe('what is closed', () => {
         assert.equal(window.localStorage.getItem('k'), null);
         assert.ok(window.Date.now() > 0);
         new window.BroadcastChannel('n').postMessage(1);
-        await assert.rejects(window.navigator.locks.request('l', () => {}), isDom('InvalidStateError'));
+        await assert.rejects(
+            window.navigator.locks.request('l', () => {}),
+            isDom('InvalidStateError'),
+        );
         assert.throws(() => origin.openTab(), isCode('closed'));
     });
 });
@@ -77,26 +93,52 @@ describe('arguments are refused at once, by name', () => {
         }
         refuses(() => tab.openFrame(wrong), 'options.colour');
         refuses(() => tab.openFrame({ parent: other.openTab().openFrame() }), 'parent');
-        for (const bytes of [-1, 1.5, NaN, /** @type {any} */ ('5')]) refuses(() => origin.setQuota(bytes), 'bytes');
-        for (const now of [NaN, /** @type {any} */ ('5'), new Date(NaN)]) refuses(() => origin.setClock(now), 'now');
-        for (const record of [undefined, 5, null, {}, { key: 'k', store: 's' }, { key: 'k', database: 'd' }]) refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
+        for (const bytes of [-1, 1.5, NaN, /** @type {any} */ ('5')])
+            refuses(() => origin.setQuota(bytes), 'bytes');
+        for (const now of [NaN, /** @type {any} */ ('5'), new Date(NaN)])
+            refuses(() => origin.setClock(now), 'now');
+        for (const record of [undefined, 5, null, {}, { key: 'k', store: 's' }, { key: 'k', database: 'd' }])
+            refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
         refuses(() => origin.corrupt(/** @type {any} */ ({ key: 'k', colour: 'red' })), 'record.colour');
-        for (const record of [{ key: Symbol('k') }, { key: 'k', value: {} }, { key: 1, database: 7, store: 7 }, { key: NaN, database: 'd', store: 's' }, { key: {}, database: 'd', store: 's' }]) {
+        for (const record of [
+            { key: Symbol('k') },
+            { key: 'k', value: {} },
+            { key: 1, database: 7, store: 7 },
+            { key: NaN, database: 'd', store: 's' },
+            { key: {}, database: 'd', store: 's' },
+        ]) {
             refuses(() => origin.corrupt(/** @type {any} */ (record)), 'record');
         }
-        for (const stranger of [7, 'x', null, other.openTab()]) refuses(() => origin.closeConnections(/** @type {any} */ (stranger)), 'tab');
-        for (const [argument, options] of Object.entries({ url: { url: null }, quirks: { quirks: null } })) await assert.rejects(createOrigin(/** @type {any} */ (options)), isCode('invalid-argument', argument));
-        for (const url of ['data:text/html,x', 'about:blank', 'file:///x']) await assert.rejects(createOrigin({ url }), isCode('invalid-argument', 'url'));
+        for (const stranger of [7, 'x', null, other.openTab()])
+            refuses(() => origin.closeConnections(/** @type {any} */ (stranger)), 'tab');
+        for (const [argument, options] of Object.entries({ url: { url: null }, quirks: { quirks: null } }))
+            await assert.rejects(
+                createOrigin(/** @type {any} */ (options)),
+                isCode('invalid-argument', argument),
+            );
+        for (const url of ['data:text/html,x', 'about:blank', 'file:///x'])
+            await assert.rejects(createOrigin({ url }), isCode('invalid-argument', 'url'));
         for (const one of [origin, other]) one.close();
     });
 
     it('of explore and replay; a signal that was aborted ends it before it begins', async () => {
         const reason = new Error('enough');
         let began = 0;
-        await assert.rejects(explore(() => ++began, { seeds: 0, signal: AbortSignal.abort(reason) }), reason);
+        await assert.rejects(
+            explore(() => ++began, { seeds: 0, signal: AbortSignal.abort(reason) }),
+            reason,
+        );
         assert.equal(began, 0);
-        for (const faultBudget of [NaN, 'x']) await assert.rejects(explore(() => {}, /** @type {any} */ ({ faultBudget })), isCode('invalid-argument', 'faultBudget'));
-        for (const found of [undefined, {}, { seed: 1, schedule: 'x' }]) await assert.rejects(replay(() => {}, /** @type {any} */ (found)), isCode('invalid-argument', 'found'));
+        for (const faultBudget of [NaN, 'x'])
+            await assert.rejects(
+                explore(() => {}, /** @type {any} */ ({ faultBudget })),
+                isCode('invalid-argument', 'faultBudget'),
+            );
+        for (const found of [undefined, {}, { seed: 1, schedule: 'x' }])
+            await assert.rejects(
+                replay(() => {}, /** @type {any} */ (found)),
+                isCode('invalid-argument', 'found'),
+            );
     });
 });
 
@@ -121,7 +163,9 @@ describe('the wall clock', () => {
         const { window } = origin.openTab();
         const signal = window.AbortSignal.timeout(3_600_000);
         assert.ok(signal instanceof window.AbortSignal && signal instanceof AbortSignal && !signal.aborted);
-        const never = window.navigator.locks.request('l', () => window.navigator.locks.request('l', { signal }, () => {}));
+        const never = window.navigator.locks.request('l', () =>
+            window.navigator.locks.request('l', { signal }, () => {}),
+        );
         await assert.rejects(never, isDom('TimeoutError'));
         assert.equal(window.performance.now(), 3_600_000);
         for (const ms of [-1, NaN, Infinity]) assert.throws(() => window.AbortSignal.timeout(ms), TypeError);
@@ -138,25 +182,35 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
         const heard = [];
         window.onmessage = (/** @type {any} */ event) => heard.push(event);
         assert.throws(() => window.postMessage(), TypeError);
-        for (const wrong of ['nowhere', '', 'http://[']) assert.throws(() => window.postMessage(0, wrong), isDom('SyntaxError'));
+        for (const wrong of ['nowhere', '', 'http://['])
+            assert.throws(() => window.postMessage(0, wrong), isDom('SyntaxError'));
         assert.throws(() => window.postMessage(0, { targetOrigin: 'nowhere' }), isDom('SyntaxError'));
         assert.throws(() => window.postMessage(0, '*', 5), TypeError);
-        for (const foreign of ['https://elsewhere.test', { targetOrigin: 'http://example.test' }]) window.postMessage('foreign', foreign);
-        for (const mine of ['*', '/', 'https://example.test/path', {}, undefined, null]) window.postMessage('mine', mine);
+        for (const foreign of ['https://elsewhere.test', { targetOrigin: 'http://example.test' }])
+            window.postMessage('foreign', foreign);
+        for (const mine of ['*', '/', 'https://example.test/path', {}, undefined, null])
+            window.postMessage('mine', mine);
         const [{ port1, port2 }, bytes] = [new window.MessageChannel(), new ArrayBuffer(3)];
         window.postMessage({ port2, bytes }, { targetOrigin: '*', transfer: [port2, bytes] });
         assert.equal(bytes.byteLength, 0);
         await origin.settled();
         assert.deepEqual(heard.map(({ data }) => data).slice(0, 6), Array(6).fill('mine'));
         const { data, ports } = heard[6];
-        assert.deepEqual([heard.length, data.bytes.byteLength, ports.length, ports[0] === data.port2], [7, 3, 1, true]);
+        assert.deepEqual(
+            [heard.length, data.bytes.byteLength, ports.length, ports[0] === data.port2],
+            [7, 3, 1, true],
+        );
         port1.close();
         origin.close();
     });
 
     it('of workers, both ways: a sequence or options', async () => {
         const origin = await createOrigin();
-        const worker = origin.openTab().openWorker('onmessage = ({ data, ports }) => postMessage([data.byteLength, ports.length], [data])');
+        const worker = origin
+            .openTab()
+            .openWorker(
+                'onmessage = ({ data, ports }) => postMessage([data.byteLength, ports.length], [data])',
+            );
         /** @type {any[]} */
         const heard = [];
         worker.onmessage = (/** @type {any} */ { data }) => heard.push(data);
@@ -164,7 +218,16 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
         worker.postMessage(bytes[0], [bytes[0]]);
         worker.postMessage(bytes[1], { transfer: [bytes[1]] });
         await origin.settled();
-        assert.deepEqual([heard, bytes.map(({ byteLength }) => byteLength)], [[[1, 0], [2, 0]], [0, 0]]);
+        assert.deepEqual(
+            [heard, bytes.map(({ byteLength }) => byteLength)],
+            [
+                [
+                    [1, 0],
+                    [2, 0],
+                ],
+                [0, 0],
+            ],
+        );
         assert.throws(() => /** @type {any} */ (worker).postMessage(), TypeError);
         assert.throws(() => worker.postMessage(0, [new ArrayBuffer(1), 5]), TypeError);
         origin.close();
@@ -174,12 +237,25 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
 describe('global objects', () => {
     it('insecure ones have no locks, no randomUUID() and no subtle (Secure Contexts §3.1)', async () => {
         const insecure = ['http://example.test/', 'http://127.0.0.1.example/', 'http://notlocalhost/'];
-        const secure = ['https://example.test/', 'http://localhost:8080/', 'http://127.9.8.7/', 'http://[::1]/', 'http://a.localhost/'];
+        const secure = [
+            'https://example.test/',
+            'http://localhost:8080/',
+            'http://127.9.8.7/',
+            'http://[::1]/',
+            'http://a.localhost/',
+        ];
         for (const url of [...insecure, ...secure]) {
             const origin = await createOrigin({ url });
             const tab = origin.openTab();
             for (const scope of [tab.window, tab.openWorker().scope]) {
-                const has = ['locks' in scope.navigator, 'Lock' in scope, 'LockManager' in scope, 'randomUUID' in scope.crypto, 'subtle' in scope.crypto, scope.isSecureContext];
+                const has = [
+                    'locks' in scope.navigator,
+                    'Lock' in scope,
+                    'LockManager' in scope,
+                    'randomUUID' in scope.crypto,
+                    'subtle' in scope.crypto,
+                    scope.isSecureContext,
+                ];
                 assert.deepEqual(has, Array(6).fill(secure.includes(url)), url);
             }
             origin.close();
@@ -189,7 +265,15 @@ describe('global objects', () => {
     it('read-only attributes stay', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
-        for (const name of ['localStorage', 'sessionStorage', 'navigator', 'document', 'location', 'indexedDB', 'crypto']) {
+        for (const name of [
+            'localStorage',
+            'sessionStorage',
+            'navigator',
+            'document',
+            'location',
+            'indexedDB',
+            'crypto',
+        ]) {
             await tab.run(`${name} = null`);
             assert.ok(tab.window[name], name);
             assert.equal(Reflect.set(tab.window, name, null), false);
@@ -203,8 +287,12 @@ describe('global objects', () => {
         const { window } = origin.openTab();
         window.sessionStorage.setItem('k', 'v');
         const opened = window.open('b', 'it');
-        assert.deepEqual([opened.location.href, opened.opener === window, opened.name, opened.sessionStorage.k], ['https://example.test/a/b', true, 'it', 'v']);
-        for (const features of ['noopener', 'popup, noreferrer=yes']) assert.equal(window.open('', '_blank', features), null);
+        assert.deepEqual(
+            [opened.location.href, opened.opener === window, opened.name, opened.sessionStorage.k],
+            ['https://example.test/a/b', true, 'it', 'v'],
+        );
+        for (const features of ['noopener', 'popup, noreferrer=yes'])
+            assert.equal(window.open('', '_blank', features), null);
         assert.ok(window.open('', '', 'noopener=0'));
         const alone = origin.tabs[2]?.window;
         assert.deepEqual([alone.opener, alone.sessionStorage.length], [null, 0]);
@@ -218,7 +306,11 @@ describe('global objects', () => {
         const tab = origin.openTab();
         for (const { window } of [tab, { window: tab.openWorker().scope }]) {
             for (const name of ['BroadcastChannel', 'Lock', 'MessagePort', 'Worker']) {
-                assert.deepEqual([Object.hasOwn(window, name), Object.keys(window).includes(name)], [true, false], name);
+                assert.deepEqual(
+                    [Object.hasOwn(window, name), Object.keys(window).includes(name)],
+                    [true, false],
+                    name,
+                );
                 assert.equal(typeof window[name], 'function');
                 delete window[name];
                 assert.equal(name in window, false, name);
@@ -234,7 +326,8 @@ describe('global objects', () => {
         const tab = origin.openTab();
         const described = (/** @type {object} */ global, /** @type {string[]} */ names) =>
             names.map((name) => {
-                const { value, writable, enumerable, configurable } = Object.getOwnPropertyDescriptor(global, name) ?? {};
+                const { value, writable, enumerable, configurable } =
+                    Object.getOwnPropertyDescriptor(global, name) ?? {};
                 return [typeof value, writable, enumerable, configurable];
             });
         const names = ['Lock', 'LockManager', 'Event', 'EventTarget', 'DOMException'];
@@ -251,15 +344,34 @@ describe('global objects', () => {
         const { window } = tab;
         const { window: other } = tab.openFrame();
         for (const name of ['Storage', 'StorageEvent', 'LockManager', 'MessageEvent']) {
-            assert.deepEqual([window[name] === other[name], window[name].prototype.constructor === window[name]], [false, true]);
+            assert.deepEqual(
+                [window[name] === other[name], window[name].prototype.constructor === window[name]],
+                [false, true],
+            );
             assert.throws(() => window[name]('x'), TypeError);
         }
         const event = new other.StorageEvent('x', { key: 'k' });
-        assert.deepEqual([event instanceof other.StorageEvent, event instanceof window.StorageEvent], [true, false]);
-        assert.equal(Object.getOwnPropertyDescriptor(window.StorageEvent.prototype, 'key')?.get?.call(event), 'k');
-        assert.equal(await window.LockManager.prototype.request.call(other.navigator.locks, 'n', () => 'granted'), 'granted');
+        assert.deepEqual(
+            [event instanceof other.StorageEvent, event instanceof window.StorageEvent],
+            [true, false],
+        );
+        assert.equal(
+            Object.getOwnPropertyDescriptor(window.StorageEvent.prototype, 'key')?.get?.call(event),
+            'k',
+        );
+        assert.equal(
+            await window.LockManager.prototype.request.call(other.navigator.locks, 'n', () => 'granted'),
+            'granted',
+        );
         const Mine = /** @type {any} */ (class extends window.StorageEvent {});
-        assert.deepEqual([new Mine('x', { key: 'm' }).key, new Mine('x') instanceof window.StorageEvent, Object.getPrototypeOf(window.StorageEvent)], ['m', true, window.Event]);
+        assert.deepEqual(
+            [
+                new Mine('x', { key: 'm' }).key,
+                new Mine('x') instanceof window.StorageEvent,
+                Object.getPrototypeOf(window.StorageEvent),
+            ],
+            ['m', true, window.Event],
+        );
         origin.close();
     });
 
@@ -268,16 +380,37 @@ describe('global objects', () => {
         const tab = origin.openTab();
         const { window } = tab;
         const { scope } = tab.openWorker(undefined, { name: 'w' });
-        const lengths = { Window: 0, Storage: 0, Lock: 0, LockManager: 0, StorageEvent: 1, BroadcastChannel: 1, QuotaExceededError: 0 };
-        for (const [name, length] of Object.entries(lengths)) assert.deepEqual([window[name].name, window[name].length], [name, length]);
-        for (const name of ['Window', 'Storage', 'Lock', 'LockManager']) assert.throws(() => new window[name](), TypeError);
+        const lengths = {
+            Window: 0,
+            Storage: 0,
+            Lock: 0,
+            LockManager: 0,
+            StorageEvent: 1,
+            BroadcastChannel: 1,
+            QuotaExceededError: 0,
+        };
+        for (const [name, length] of Object.entries(lengths))
+            assert.deepEqual([window[name].name, window[name].length], [name, length]);
+        for (const name of ['Window', 'Storage', 'Lock', 'LockManager'])
+            assert.throws(() => new window[name](), TypeError);
         assert.ok(window instanceof window.Window && String(window) === '[object Window]');
-        assert.ok(scope instanceof scope.DedicatedWorkerGlobalScope && scope instanceof scope.WorkerGlobalScope);
+        assert.ok(
+            scope instanceof scope.DedicatedWorkerGlobalScope && scope instanceof scope.WorkerGlobalScope,
+        );
         assert.throws(() => new scope.DedicatedWorkerGlobalScope(), TypeError);
-        assert.deepEqual([String(scope), scope.name, scope.location.href, String(scope.location)], ['[object DedicatedWorkerGlobalScope]', 'w', 'https://example.test/', 'https://example.test/']);
-        assert.deepEqual(['Window', 'window', 'document', 'localStorage'].filter((name) => name in scope), []);
+        assert.deepEqual(
+            [String(scope), scope.name, scope.location.href, String(scope.location)],
+            ['[object DedicatedWorkerGlobalScope]', 'w', 'https://example.test/', 'https://example.test/'],
+        );
+        assert.deepEqual(
+            ['Window', 'window', 'document', 'localStorage'].filter((name) => name in scope),
+            [],
+        );
         let calls = 0;
-        Object.defineProperty(window.Storage.prototype, 'counted', { get: () => ++calls, configurable: true });
+        Object.defineProperty(window.Storage.prototype, 'counted', {
+            get: () => ++calls,
+            configurable: true,
+        });
         assert.deepEqual([window.localStorage.counted, calls], [1, 1]);
         origin.close();
     });
@@ -287,21 +420,34 @@ describe('Web IDL', () => {
     it('what interfaces inherit, attributes are called, and refuse', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
-        const { BroadcastChannel, MessagePort, StorageEvent, Worker, QuotaExceededError, localStorage } = window;
-        assert.deepEqual([Object.getPrototypeOf(BroadcastChannel) === EventTarget, Object.getPrototypeOf(BroadcastChannel.prototype) === EventTarget.prototype], [true, true]);
+        const { BroadcastChannel, MessagePort, StorageEvent, Worker, QuotaExceededError, localStorage } =
+            window;
+        assert.deepEqual(
+            [
+                Object.getPrototypeOf(BroadcastChannel) === EventTarget,
+                Object.getPrototypeOf(BroadcastChannel.prototype) === EventTarget.prototype,
+            ],
+            [true, true],
+        );
         assert.throws(() => BroadcastChannel.prototype.onmessage, TypeError);
         assert.throws(() => (BroadcastChannel.prototype.onmessage = () => {}), TypeError);
         for (const { prototype } of [MessagePort, Worker]) {
             assert.throws(() => prototype.onmessage, TypeError);
             assert.equal(prototype.postMessage.length, 1);
         }
-        const { get, set } = /** @type {any} */ (Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage'));
+        const { get, set } = /** @type {any} */ (
+            Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage')
+        );
         assert.deepEqual([get.name, set.name], ['get onmessage', 'set onmessage']);
         assert.equal(Object.getOwnPropertyDescriptor(StorageEvent.prototype, 'key')?.get?.name, 'get key');
         const error = new QuotaExceededError('full', { quota: 5, requested: 7 });
         assert.deepEqual([error.quota, error.requested, error.code, Object.keys(error)], [5, 7, 22, []]);
-        for (const options of [{ quota: -1 }, { requested: -1 }, { quota: 7, requested: 5 }]) assert.throws(() => new QuotaExceededError('', options), RangeError);
-        assert.throws(() => Object.defineProperty(localStorage, 'k', { value: 'v', configurable: false }), TypeError);
+        for (const options of [{ quota: -1 }, { requested: -1 }, { quota: 7, requested: 5 }])
+            assert.throws(() => new QuotaExceededError('', options), RangeError);
+        assert.throws(
+            () => Object.defineProperty(localStorage, 'k', { value: 'v', configurable: false }),
+            TypeError,
+        );
         assert.equal(localStorage.getItem('k'), null);
         origin.close();
     });
@@ -333,7 +479,10 @@ describe('events', () => {
         const event = new window.StorageEvent('x');
         event.initStorageEvent(told('type'), true, false, told('key'), told('old'), told('new'), told('url'));
         assert.deepEqual(order, ['type', 'key', 'old', 'new', 'url']);
-        assert.deepEqual([event.key, event.oldValue, event.newValue, event.url, event.bubbles], ['key', 'old', 'new', 'url', true]);
+        assert.deepEqual(
+            [event.key, event.oldValue, event.newValue, event.url, event.bubbles],
+            ['key', 'old', 'new', 'url', true],
+        );
         const target = new EventTarget();
         const during = new window.StorageEvent('y', { key: 'k' });
         target.addEventListener('y', () => during.initStorageEvent('z'));
@@ -347,7 +496,8 @@ describe('events', () => {
         const tab = origin.openTab();
         /** @type {string[]} */
         const order = [];
-        for (const type of ['unload', 'visibilitychange', 'pagehide', 'beforeunload']) tab.window.addEventListener(type, () => order.push(type));
+        for (const type of ['unload', 'visibilitychange', 'pagehide', 'beforeunload'])
+            tab.window.addEventListener(type, () => order.push(type));
         await tab.close();
         assert.deepEqual(order, ['beforeunload', 'pagehide', 'visibilitychange', 'unload']);
         origin.close();

@@ -8,14 +8,18 @@ import { explore, replay } from 'tabacus/emulator';
 
 /** A Web Lock around localStorage, as every tutorial writes it. @type {Scenario} */
 const locked = async ({ window: { navigator, localStorage } }) => {
-    await navigator.locks.request('n', () => localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)));
+    await navigator.locks.request('n', () =>
+        localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)),
+    );
 };
 
 /** @param {number} wanted */
-const counts = (wanted) => (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => {
-    const n = Number(origin.openTab().window.localStorage.getItem('n'));
-    return n === wanted || `${wanted - n} of ${wanted} updates are lost`;
-};
+const counts =
+    (wanted) =>
+    (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => {
+        const n = Number(origin.openTab().window.localStorage.getItem('n'));
+        return n === wanted || `${wanted - n} of ${wanted} updates are lost`;
+    };
 
 describe('explore', () => {
     it('finds the lost update of a lock around cached storage; the found run is short, and repeats', async () => {
@@ -24,7 +28,11 @@ describe('explore', () => {
         assert.equal(report.verdict, 'broken');
         assert.equal(report.complaint, '1 of 2 updates are lost');
         const schedule = report.schedule ?? [];
-        assert.equal(schedule.filter((index) => index > 0).length, 1, 'one departure from the calm order is enough');
+        assert.equal(
+            schedule.filter((index) => index > 0).length,
+            1,
+            'one departure from the calm order is enough',
+        );
         assert.match(report.trace ?? '', /tab 1 +writes n = 1[^]*tab 2 +reads n: nothing/);
         assert.match(report.svg ?? '', /^<svg [^]*tab 2[^]*<\/svg>/);
         const again = await replay(locked, { seed: Number(report.seed), schedule }, options);
@@ -36,7 +44,10 @@ describe('explore', () => {
         const [first, second] = [await explore(locked, options), await explore(locked, options)];
         assert.deepEqual([first.verdict, first.seeds], ['unbroken within the bound', 1000]);
         assert.deepEqual(second, first);
-        const [some, others] = [await explore(locked, { ...options, seeds: [1, 2, 3] }), await explore(locked, { ...options, seeds: [4, 5, 6] })];
+        const [some, others] = [
+            await explore(locked, { ...options, seeds: [1, 2, 3] }),
+            await explore(locked, { ...options, seeds: [4, 5, 6] }),
+        ];
         assert.notEqual(others.hash, some.hash);
     });
 
@@ -50,7 +61,10 @@ describe('explore', () => {
 
     it('check-then-act over messages and timers: an error in a tab is a complaint', async () => {
         const report = await explore(async ({ window }) => {
-            window.localStorage.setItem('leader', window.localStorage.getItem('leader') ?? window.crypto.randomUUID());
+            window.localStorage.setItem(
+                'leader',
+                window.localStorage.getItem('leader') ?? window.crypto.randomUUID(),
+            );
             const mine = window.localStorage.getItem('leader');
             await new Promise((resolve) => window.setTimeout(resolve, 50));
             if (window.localStorage.getItem('leader') !== mine) throw new Error('two leaders');
@@ -60,20 +74,34 @@ describe('explore', () => {
 
     it('what a listener or a timer throws is a complaint; a window that handles it hears an error event', async () => {
         /** @type {(handles: boolean) => Scenario} */
-        const throwing = (handles) => async ({ window }) => {
-            if (handles) window.addEventListener('error', (/** @type {any} */ event) => event.preventDefault());
-            const heard = new Promise((resolve) => window.addEventListener('storage', () => {
-                resolve(undefined);
-                throw new RangeError('of a listener');
-            }));
-            await Promise.race([heard, new Promise((resolve) => window.setTimeout(resolve, 10))]);
-            window.localStorage.setItem('k', window.crypto.randomUUID());
-        };
-        assert.equal((await explore(throwing(false), { seeds: 20 })).complaint, 'uncaught: RangeError: of a listener');
+        const throwing =
+            (handles) =>
+            async ({ window }) => {
+                if (handles)
+                    window.addEventListener('error', (/** @type {any} */ event) => event.preventDefault());
+                const heard = new Promise((resolve) =>
+                    window.addEventListener('storage', () => {
+                        resolve(undefined);
+                        throw new RangeError('of a listener');
+                    }),
+                );
+                await Promise.race([heard, new Promise((resolve) => window.setTimeout(resolve, 10))]);
+                window.localStorage.setItem('k', window.crypto.randomUUID());
+            };
+        assert.equal(
+            (await explore(throwing(false), { seeds: 20 })).complaint,
+            'uncaught: RangeError: of a listener',
+        );
         assert.equal((await explore(throwing(true), { seeds: 20 })).verdict, 'unbroken within the bound');
         const wordless = Object.create(null);
-        assert.equal((await explore(({ window }) => window.reportError(wordless), { seeds: 1 })).complaint, 'uncaught: [object Object]');
-        assert.equal((await explore(() => Promise.reject(wordless), { seeds: 1 })).complaint, 'tab 1: [object Object]');
+        assert.equal(
+            (await explore(({ window }) => window.reportError(wordless), { seeds: 1 })).complaint,
+            'uncaught: [object Object]',
+        );
+        assert.equal(
+            (await explore(() => Promise.reject(wordless), { seeds: 1 })).complaint,
+            'tab 1: [object Object]',
+        );
     });
 
     it('faults happen, each; the report tells how often', async () => {
@@ -88,7 +116,10 @@ describe('explore', () => {
                     if (/** @type {DOMException} */ (error).name !== 'QuotaExceededError') throw error;
                 }
                 channel.postMessage(at);
-                await window.navigator.locks.request('l', () => new Promise((resolve) => window.setTimeout(resolve, 5)));
+                await window.navigator.locks.request(
+                    'l',
+                    () => new Promise((resolve) => window.setTimeout(resolve, 5)),
+                );
             }
         };
         const report = await explore(scenario, { faults: all, faultBudget: 3, seeds: 300 });
@@ -100,7 +131,11 @@ describe('explore', () => {
         /** @type {Scenario} */
         const transfer = async ({ window: { navigator, localStorage, setTimeout } }) => {
             await navigator.locks.request('accounts', async () => {
-                assert.equal(Number(localStorage.getItem('a')) + Number(localStorage.getItem('b')), 0, 'money is lost');
+                assert.equal(
+                    Number(localStorage.getItem('a')) + Number(localStorage.getItem('b')),
+                    0,
+                    'money is lost',
+                );
                 localStorage.setItem('a', String(Number(localStorage.getItem('a')) - 1));
                 await new Promise((resolve) => setTimeout(resolve, 1));
                 localStorage.setItem('b', String(Number(localStorage.getItem('b')) + 1));
@@ -115,10 +150,17 @@ describe('explore', () => {
 
     it('an invariant that waits for ever, or throws an empty text, is broken; one that waits for the host or for time is not', async (t) => {
         const options = { seeds: 2 };
-        assert.equal((await explore(() => {}, { ...options, invariant: () => { throw ''; } })).verdict, 'broken'); // eslint-disable-line no-throw-literal
+        const invariant = () => {
+            throw ''; // eslint-disable-line no-throw-literal
+        };
+        assert.equal((await explore(() => {}, { ...options, invariant })).verdict, 'broken');
         /** @type {((context: import('tabacus/emulator').InvariantContext) => unknown)[]} */
-        const patient = [() => new Promise((resolve) => setImmediate(() => setImmediate(resolve))), ({ origin }) => new Promise((resolve) => origin.openTab().window.setTimeout(resolve, 1e6))];
-        for (const invariant of patient) assert.equal((await explore(() => {}, { ...options, invariant })).complaint, '');
+        const patient = [
+            () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
+            ({ origin }) => new Promise((resolve) => origin.openTab().window.setTimeout(resolve, 1e6)),
+        ];
+        for (const invariant of patient)
+            assert.equal((await explore(() => {}, { ...options, invariant })).complaint, '');
         t.mock.timers.enable({ apis: ['setTimeout'] });
         const tick = () => {
             t.mock.timers.tick(1000);
@@ -127,9 +169,14 @@ describe('explore', () => {
         let ticking = setImmediate(tick);
         const report = await explore(() => {}, { ...options, invariant: () => new Promise(() => {}) });
         assert.deepEqual([report.complaint, report.seed], ['the invariant waits for ever', 1]);
-        const stuck = await explore(({ window }) => void window.navigator.locks.request('l', () => new Promise(() => {})), {
-            ...options, invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => origin.openTab().window.navigator.locks.request('l', () => {}),
-        });
+        const stuck = await explore(
+            ({ window }) => void window.navigator.locks.request('l', () => new Promise(() => {})),
+            {
+                ...options,
+                invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) =>
+                    origin.openTab().window.navigator.locks.request('l', () => {}),
+            },
+        );
         assert.equal(stuck.complaint, 'the invariant waits for ever');
         clearImmediate(ticking);
     });
@@ -140,37 +187,63 @@ describe('explore', () => {
         const aborted = (made) => {
             const controller = new AbortController();
             const [scenario, options] = made(() => controller.abort(reason));
-            return assert.rejects(explore(scenario, { seeds: 50, ...options, signal: controller.signal }), reason);
+            return assert.rejects(
+                explore(scenario, { seeds: 50, ...options, signal: controller.signal }),
+                reason,
+            );
         };
         await aborted((abort) => [() => {}, { invariant: () => (abort(), new Promise(() => {})) }]);
         let runs = 0;
-        await aborted((abort) => [({ window }) => new Promise(() => window.setInterval(() => ++runs === 50 && abort(), 1)), {}]);
+        await aborted((abort) => [
+            ({ window }) => new Promise(() => window.setInterval(() => ++runs === 50 && abort(), 1)),
+            {},
+        ]);
         assert.ok(runs < 100);
         let complaints = 0;
-        await aborted((abort) => [locked, { invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => {
-            const lost = origin.openTab().window.localStorage.getItem('n') !== '2';
-            if (lost && ++complaints === 2) abort();
-            return !lost;
-        } }]);
+        await aborted((abort) => [
+            locked,
+            {
+                invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => {
+                    const lost = origin.openTab().window.localStorage.getItem('n') !== '2';
+                    if (lost && ++complaints === 2) abort();
+                    return !lost;
+                },
+            },
+        ]);
         assert.equal(complaints, 2);
     });
 
     it('a replay tells its faults', async () => {
         /** @type {Scenario} */
-        const scenario = async ({ window }) => { for (let at = 0; at < 3; ++at) await new Promise((resolve) => window.setTimeout(resolve, 1)); };
-        const options = { faults: /** @type {const} */ (['kill']), invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { tabs }) => tabs.every(({ closed }) => !closed) };
+        const scenario = async ({ window }) => {
+            for (let at = 0; at < 3; ++at) await new Promise((resolve) => window.setTimeout(resolve, 1));
+        };
+        const options = {
+            faults: /** @type {const} */ (['kill']),
+            invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { tabs }) =>
+                tabs.every(({ closed }) => !closed),
+        };
         const report = await explore(scenario, options);
-        assert.deepEqual([report.verdict, (await replay(scenario, report, options)).faults], ['broken', { kill: 1 }]);
+        assert.deepEqual(
+            [report.verdict, (await replay(scenario, report, options)).faults],
+            ['broken', { kill: 1 }],
+        );
     });
 
     it('a trace has one line for each event, whatever keys that are read, messages and complaints say; of what is long, the beginning', async () => {
         /** @type {(text: string) => Scenario} */
-        const reads = (text) => async ({ window }) => {
-            window.localStorage.getItem(`k${text}`);
-            new window.BroadcastChannel('n').postMessage(`m${text}`);
-        };
+        const reads =
+            (text) =>
+            async ({ window }) => {
+                window.localStorage.getItem(`k${text}`);
+                new window.BroadcastChannel('n').postMessage(`m${text}`);
+            };
         const lines = async (/** @type {string} */ text) => {
-            const { trace = '' } = await explore(reads(text), { seeds: 1, tabs: 1, invariant: () => `it${text}` });
+            const { trace = '' } = await explore(reads(text), {
+                seeds: 1,
+                tabs: 1,
+                invariant: () => `it${text}`,
+            });
             return trace.split('\n').map((line) => line.length);
         };
         const plain = await lines('x');
@@ -180,10 +253,22 @@ describe('explore', () => {
     });
 
     it('a script as a scenario; what is no scenario is refused', async () => {
-        const report = await explore('navigator.locks.request("l", () => localStorage.setItem("k", 1))', { seeds: 5, tabs: 3 });
+        const report = await explore('navigator.locks.request("l", () => localStorage.setItem("k", 1))', {
+            seeds: 5,
+            tabs: 3,
+        });
         assert.equal(report.seeds, 5);
-        for (const [argument, options] of Object.entries({ seeds: { seeds: -1 }, tabs: { tabs: 0 }, faults: { faults: ['flood'] }, invariant: { invariant: 1 } })) {
-            await assert.rejects(explore(locked, /** @type {any} */ (options)), (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument);
+        for (const [argument, options] of Object.entries({
+            seeds: { seeds: -1 },
+            tabs: { tabs: 0 },
+            faults: { faults: ['flood'] },
+            invariant: { invariant: 1 },
+        })) {
+            await assert.rejects(
+                explore(locked, /** @type {any} */ (options)),
+                (/** @type {any} */ error) =>
+                    error.code === 'invalid-argument' && error.argument === argument,
+            );
         }
         await assert.rejects(explore(/** @type {any} */ (5)), { code: 'invalid-argument' });
         await assert.rejects(explore(locked, { signal: AbortSignal.abort(new Error('enough')) }), /enough/);

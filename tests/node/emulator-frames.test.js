@@ -15,7 +15,10 @@ async function said(script, options) {
     const uncaught = [];
     origin.uncaught = (error) => uncaught.push(error);
     const value = tab.run(`new Promise((resolve) => { ${script} })`);
-    const result = await Promise.race([value, new Promise((resolve) => setTimeout(resolve, patienceMs, 'nothing was said'))]);
+    const result = await Promise.race([
+        value,
+        new Promise((resolve) => setTimeout(resolve, patienceMs, 'nothing was said')),
+    ]);
     await origin.settled();
     origin.close();
     return { result, uncaught };
@@ -61,11 +64,32 @@ describe('frames (HTML §4.8.5)', () => {
             return result;
         };
         const own = 'https://example.test';
-        const open = [false, own, 'from the frame', own, false, 'fine', 'fine', 'fine', 'fine', 'fine', 'NotSupportedError', `mine ${own}`, 'storage'];
+        const open = [
+            false,
+            own,
+            'from the frame',
+            own,
+            false,
+            'fine',
+            'fine',
+            'fine',
+            'fine',
+            'fine',
+            'NotSupportedError',
+            `mine ${own}`,
+            'storage',
+        ];
         assert.deepEqual(await names(''), open);
         assert.deepEqual(await names('frame.sandbox = "allow-scripts ALLOW-same-origin";'), open);
         const refused = Array.from({ length: 6 }, () => 'SecurityError');
-        assert.deepEqual(await names('frame.sandbox = "allow-scripts";'), [true, 'null', 'null', true, ...refused, 'mine null']);
+        assert.deepEqual(await names('frame.sandbox = "allow-scripts";'), [
+            true,
+            'null',
+            'null',
+            true,
+            ...refused,
+            'mine null',
+        ]);
         assert.equal(await names('frame.sandbox = "allow-same-origin";'), 'silent');
     });
 
@@ -88,7 +112,10 @@ describe('frames (HTML §4.8.5)', () => {
                 });`,
                 { ...(seed && { seed }) },
             );
-            assert.deepEqual([result, uncaught], [['src,blob:,1,true,true', 'srcdoc,about:,0,true,true'], []]);
+            assert.deepEqual(
+                [result, uncaught],
+                [['src,blob:,1,true,true', 'srcdoc,about:,0,true,true'], []],
+            );
         }
     });
 
@@ -149,8 +176,24 @@ describe('handlers of a page', () => {
                 setTimeout(() => resolve([...told, window.event, onstorage]));
             });
             frame.contentWindow.localStorage.k = 'v';`);
-        assert.deepEqual(result, [true, undefined, true, undefined, true, 'k', true, 'inner', 'storage', null, undefined, null]);
-        assert.deepEqual(uncaught.map((error) => /** @type {Error} */ (error).name), ['SyntaxError']);
+        assert.deepEqual(result, [
+            true,
+            undefined,
+            true,
+            undefined,
+            true,
+            'k',
+            true,
+            'inner',
+            'storage',
+            null,
+            undefined,
+            null,
+        ]);
+        assert.deepEqual(
+            uncaught.map((error) => /** @type {Error} */ (error).name),
+            ['SyntaxError'],
+        );
     });
 
     it('elements and texts: what testharness.js says its results with (DOM §4)', async () => {
@@ -171,7 +214,32 @@ describe('handlers of a page', () => {
             log.textContent = '';
             told.push(span.isConnected, span.parentNode, log.firstChild);
             resolve(told);`);
-        assert.deepEqual([result, uncaught], [['ab', 2, 'a', 0, true, 'pass: Running', 1, true, 1, null, 1, null, 'SyntaxError', 'SyntaxError', 'SyntaxError', false, null, null], []]);
+        assert.deepEqual(
+            [result, uncaught],
+            [
+                [
+                    'ab',
+                    2,
+                    'a',
+                    0,
+                    true,
+                    'pass: Running',
+                    1,
+                    true,
+                    1,
+                    null,
+                    1,
+                    null,
+                    'SyntaxError',
+                    'SyntaxError',
+                    'SyntaxError',
+                    false,
+                    null,
+                    null,
+                ],
+                [],
+            ],
+        );
     });
 
     it('of srcdoc, with the attributes of its body', async () => {
@@ -195,7 +263,15 @@ describe('handlers of a page', () => {
             for (const name of ['storageevent', 'Event', 'HTMLEvents', 'CustomEvent', 'MessageEvent']) told.push(document.createEvent(name).constructor.name);
             for (const name of ['LockEvent', 'constructor']) { try { document.createEvent(name); } catch ({ name }) { told.push(name); } }
             resolve(told);`);
-        const names = ['StorageEvent', 'Event', 'Event', 'CustomEvent', 'MessageEvent', 'NotSupportedError', 'NotSupportedError'];
+        const names = [
+            'StorageEvent',
+            'Event',
+            'Event',
+            'CustomEvent',
+            'MessageEvent',
+            'NotSupportedError',
+            'NotSupportedError',
+        ];
         assert.deepEqual(result, [true, '', 'k', true, ...names]);
     });
 });
@@ -214,7 +290,10 @@ describe('workers (HTML §10.2)', () => {
                 }`,
                 { seed },
             );
-            assert.deepEqual(result, Array.from({ length: 3 }, () => 'first,w,undefined,undefined,'));
+            assert.deepEqual(
+                result,
+                Array.from({ length: 3 }, () => 'first,w,undefined,undefined,'),
+            );
         }
     });
 
@@ -226,7 +305,10 @@ describe('workers (HTML §10.2)', () => {
             worker.postMessage('one');
             worker.postMessage('two');
             new Worker('nowhere.js').onerror = (event) => { told.push(event.type); setTimeout(resolve, 9, told); };`);
-        assert.deepEqual([...result].sort(), [true, 'Uncaught Error: one', null, true, 'Uncaught Error: two', null, 'error'].sort());
+        assert.deepEqual(
+            [...result].sort(),
+            [true, 'Uncaught Error: one', null, true, 'Uncaught Error: two', null, 'error'].sort(),
+        );
         assert.deepEqual(uncaught.map(String), ['Error: two']);
     });
 
@@ -287,7 +369,21 @@ describe('windows', () => {
             first.name = 5;
             told.push(open('', '5') === first, open('', 'one') === first, open('about:blank') !== first);
             resolve(told);`);
-        assert.deepEqual(result, [true, 'a', 'about:blank', true, 'one', true, true, true, null, true, true, false, true]);
+        assert.deepEqual(result, [
+            true,
+            'a',
+            'about:blank',
+            true,
+            'one',
+            true,
+            true,
+            true,
+            null,
+            true,
+            true,
+            false,
+            true,
+        ]);
     });
 
     it('onerror has five arguments, and true handles; microtasks and reportError() report (§8.1.4.3, §8.1.8.1)', async () => {
@@ -300,7 +396,10 @@ describe('windows', () => {
             channels[0].onmessage = () => { throw new Error('c'); };
             setTimeout(() => channels[1].postMessage(0), 1);
             setTimeout(() => { reportError(new Error('d')); resolve(told); }, 2);`);
-        assert.deepEqual(result, ['a', 'b', 'c', 'd'].map((name) => `5,Uncaught Error: ${name},${name}`));
+        assert.deepEqual(
+            result,
+            ['a', 'b', 'c', 'd'].map((name) => `5,Uncaught Error: ${name},${name}`),
+        );
         assert.deepEqual(uncaught.map(String), ['Error: d']);
     });
 
@@ -321,7 +420,10 @@ describe('windows', () => {
                 setTimeout(resolve, 1, told);`,
                 { seed },
             );
-            assert.deepEqual([result, uncaught], [['DataCloneError', 'DataCloneError', 're early', true, true, 're late', true, true], []]);
+            assert.deepEqual(
+                [result, uncaught],
+                [['DataCloneError', 'DataCloneError', 're early', true, true, 're late', true, true], []],
+            );
         }
     });
 
@@ -358,7 +460,10 @@ describe('windows', () => {
             postMessage(after.port2, '*', [after.port2]);
             for (const { port1 } of [here, away]) { try { postMessage(0, '*', [port1]); } catch ({ name }) { told.push(name); } }
             setTimeout(resolve, 9, told);`);
-        assert.deepEqual([result, uncaught], [['DataCloneError', 'DataCloneError', 'first', 'here true', 'early', 'away', 'away'], []]);
+        assert.deepEqual(
+            [result, uncaught],
+            [['DataCloneError', 'DataCloneError', 'first', 'here true', 'early', 'away', 'away'], []],
+        );
     });
 
     it('what cannot be told in words is reported all the same, and the tab goes on', async () => {
@@ -370,7 +475,18 @@ describe('windows', () => {
             onerror = (message) => { told.push(message); return true; };
             wrong.forEach((error, at) => setTimeout(() => { throw error; }, at));
             setTimeout(resolve, 9, told);`);
-        assert.deepEqual([result, uncaught], [['Uncaught Symbol(s)', 'Uncaught [object Object]', 'Uncaught [object Object]', 'Uncaught an exception'], []]);
+        assert.deepEqual(
+            [result, uncaught],
+            [
+                [
+                    'Uncaught Symbol(s)',
+                    'Uncaught [object Object]',
+                    'Uncaught [object Object]',
+                    'Uncaught an exception',
+                ],
+                [],
+            ],
+        );
     });
 
     it('an error while an error is handled is nobody’s to handle', async () => {
@@ -388,7 +504,9 @@ describe('windows', () => {
         /** @type {unknown[]} */
         const told = [];
         window.onbeforeunload = () => 'stay';
-        window.addEventListener('beforeunload', (/** @type {any} */ event) => told.push(event instanceof window.BeforeUnloadEvent, event.returnValue, event.defaultPrevented));
+        window.addEventListener('beforeunload', (/** @type {any} */ event) =>
+            told.push(event instanceof window.BeforeUnloadEvent, event.returnValue, event.defaultPrevented),
+        );
         assert.throws(() => new window.BeforeUnloadEvent(), TypeError);
         await tab.close();
         assert.deepEqual(told, [true, 'stay', true]);
@@ -399,8 +517,18 @@ describe('windows', () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const event = new window.MessageEvent('x', { source: window, data: 1, origin: '\uD800' });
-        assert.deepEqual([event.source === window, event.data, event.origin, event.lastEventId, Object.isFrozen(event.ports)], [true, 1, '\uFFFD', '', true]);
-        for (const wrong of [{ source: {} }, { ports: null }, { ports: [{}] }]) assert.throws(() => new window.MessageEvent('x', wrong), TypeError);
+        assert.deepEqual(
+            [
+                event.source === window,
+                event.data,
+                event.origin,
+                event.lastEventId,
+                Object.isFrozen(event.ports),
+            ],
+            [true, 1, '\uFFFD', '', true],
+        );
+        for (const wrong of [{ source: {} }, { ports: null }, { ports: [{}] }])
+            assert.throws(() => new window.MessageEvent('x', wrong), TypeError);
         event.initMessageEvent('y', true, false, 2);
         assert.deepEqual([event.type, event.bubbles, event.data, event.source], ['y', true, 2, null]);
         /** @type {string[]} */
@@ -413,7 +541,14 @@ describe('windows', () => {
     it('operations have names and lengths, and refuse at once; what cannot be cloned is a DataCloneError', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
-        for (const [name, length] of Object.entries({ setTimeout: 1, clearTimeout: 0, queueMicrotask: 1, postMessage: 1, reportError: 1, structuredClone: 1 })) {
+        for (const [name, length] of Object.entries({
+            setTimeout: 1,
+            clearTimeout: 0,
+            queueMicrotask: 1,
+            postMessage: 1,
+            reportError: 1,
+            structuredClone: 1,
+        })) {
             assert.deepEqual([window[name].name, window[name].length], [name, length]);
             if (length > 0) assert.throws(() => window[name](), TypeError);
         }
@@ -423,20 +558,46 @@ describe('windows', () => {
         /** @type {any} */
         const loop = { list: [] };
         loop.list.push(loop);
-        for (const what of [window, window.document, window.document.body, window.localStorage, port1, channel, window.navigator, new Event('x'), () => {}]) {
-            for (const within of [what, { what }, [[what]], new Map([[what, 1]]), new Set([what]), { ...loop, what }]) {
+        for (const what of [
+            window,
+            window.document,
+            window.document.body,
+            window.localStorage,
+            port1,
+            channel,
+            window.navigator,
+            new Event('x'),
+            () => {},
+        ]) {
+            for (const within of [
+                what,
+                { what },
+                [[what]],
+                new Map([[what, 1]]),
+                new Set([what]),
+                { ...loop, what },
+            ]) {
                 assert.throws(() => window.postMessage(within, '*'), { name: 'DataCloneError' });
                 assert.throws(() => channel.postMessage(within), { name: 'DataCloneError' });
-                assert.throws(() => window.structuredClone({ within, port2 }, { transfer: [port2] }), { name: 'DataCloneError' });
+                assert.throws(() => window.structuredClone({ within, port2 }, { transfer: [port2] }), {
+                    name: 'DataCloneError',
+                });
             }
         }
-        for (const what of [window, channel, {}]) assert.throws(() => window.postMessage(0, '*', [what]), { name: 'DataCloneError' });
+        for (const what of [window, channel, {}])
+            assert.throws(() => window.postMessage(0, '*', [what]), { name: 'DataCloneError' });
         const copy = window.structuredClone(loop);
         assert.equal(copy.list[0], copy);
         assert.equal(window.structuredClone(Object.assign(new Error('e'), { window })).message, 'e');
-        assert.ok(window.structuredClone({ port2 }, { transfer: [port2] }).port2 instanceof window.MessagePort);
-        assert.throws(() => window.crypto.getRandomValues(new Float32Array(1)), { name: 'TypeMismatchError' });
-        assert.throws(() => window.crypto.getRandomValues(new Uint8Array(65_537)), { name: 'QuotaExceededError' });
+        assert.ok(
+            window.structuredClone({ port2 }, { transfer: [port2] }).port2 instanceof window.MessagePort,
+        );
+        assert.throws(() => window.crypto.getRandomValues(new Float32Array(1)), {
+            name: 'TypeMismatchError',
+        });
+        assert.throws(() => window.crypto.getRandomValues(new Uint8Array(65_537)), {
+            name: 'QuotaExceededError',
+        });
         assert.ok('locks' in window.Navigator.prototype && !Object.hasOwn(window.navigator, 'locks'));
         assert.throws(() => window.Navigator.prototype.locks, TypeError);
         origin.close();

@@ -9,7 +9,8 @@ import { gallery } from './gallery.js';
 const page = readFileSync(new URL('../../docs/gallery.md', import.meta.url), 'utf8');
 
 /** As the page says: a cell of its table. @param {import('tabacus/emulator').ExploreReport} report */
-const cell = ({ verdict, seed, seeds }) => (verdict === 'broken' ? `seed ${seed}` : `nothing in ${seeds} seeds`);
+const cell = ({ verdict, seed, seeds }) =>
+    verdict === 'broken' ? `seed ${seed}` : `nothing in ${seeds} seeds`;
 
 describe('the gallery', { timeout: 120_000 }, async () => {
     for (const entry of await gallery()) {
@@ -18,11 +19,27 @@ describe('the gallery', { timeout: 120_000 }, async () => {
             for (const storage of /** @type {const} */ (['cached', 'interleaved'])) {
                 const options = { seeds: 40, ...entry.options, storage };
                 const report = await explore(entry.scenario, options);
-                assert.equal(report.verdict === 'broken' ? 'broken' : 'unbroken', entry.verdicts[storage], report.complaint);
-                assert.ok(row?.includes(cell(report)), `${storage}: ${cell(report)} is not what the page says: ${row}`);
+                assert.equal(
+                    report.verdict === 'broken' ? 'broken' : 'unbroken',
+                    entry.verdicts[storage],
+                    report.complaint,
+                );
+                assert.ok(
+                    row?.includes(cell(report)),
+                    `${storage}: ${cell(report)} is not what the page says: ${row}`,
+                );
                 if (report.verdict !== 'broken') continue;
-                assert.ok([entry.claim, entry.orElse ?? entry.claim].some((words) => report.complaint.endsWith(words)), report.complaint);
-                const again = await replay(entry.scenario, { seed: Number(report.seed), schedule: report.schedule ?? [] }, options);
+                assert.ok(
+                    [entry.claim, entry.orElse ?? entry.claim].some((words) =>
+                        report.complaint.endsWith(words),
+                    ),
+                    report.complaint,
+                );
+                const again = await replay(
+                    entry.scenario,
+                    { seed: Number(report.seed), schedule: report.schedule ?? [] },
+                    options,
+                );
                 assert.equal(again.complaint, report.complaint);
             }
         });

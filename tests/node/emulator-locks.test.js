@@ -6,7 +6,10 @@ import { createOrigin } from 'tabacus/emulator';
 import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
 
 const setups = {
-    'two tabs': (/** @type {import('tabacus/emulator').Origin} */ origin) => [origin.openTab().window, origin.openTab().window],
+    'two tabs': (/** @type {import('tabacus/emulator').Origin} */ origin) => [
+        origin.openTab().window,
+        origin.openTab().window,
+    ],
     'a tab and its frame': (/** @type {import('tabacus/emulator').Origin} */ origin) => {
         const tab = origin.openTab();
         return [tab.window, tab.openFrame().window];
@@ -24,7 +27,13 @@ for (const [name, open] of Object.entries(setups)) {
             const [mine, theirs] = open(origin);
             const { Lock, LockManager } = mine;
             // The suite's locks are mine, or for instanceof only seen as such.
-            return { locks: mine.navigator.locks, others: theirs.navigator.locks, Lock, LockManager, end: () => origin.close() };
+            return {
+                locks: mine.navigator.locks,
+                others: theirs.navigator.locks,
+                Lock,
+                LockManager,
+                end: () => origin.close(),
+            };
         });
     }
 }
@@ -48,10 +57,22 @@ describe('navigator.locks', () => {
         const watcher = origin.openTab();
         /** @type {(() => { locks: any, end: () => void })[]} */
         const kinds = [
-            () => { const tab = origin.openTab(); return { locks: tab.window.navigator.locks, end: () => tab.kill() }; },
-            () => { const tab = origin.openTab(); return { locks: tab.window.navigator.locks, end: () => void tab.close() }; },
-            () => { const frame = watcher.openFrame(); return { locks: frame.window.navigator.locks, end: () => watcher.closeFrame(frame) }; },
-            () => { const worker = watcher.openWorker(); return { locks: worker.scope.navigator.locks, end: () => worker.terminate() }; },
+            () => {
+                const tab = origin.openTab();
+                return { locks: tab.window.navigator.locks, end: () => tab.kill() };
+            },
+            () => {
+                const tab = origin.openTab();
+                return { locks: tab.window.navigator.locks, end: () => void tab.close() };
+            },
+            () => {
+                const frame = watcher.openFrame();
+                return { locks: frame.window.navigator.locks, end: () => watcher.closeFrame(frame) };
+            },
+            () => {
+                const worker = watcher.openWorker();
+                return { locks: worker.scope.navigator.locks, end: () => worker.terminate() };
+            },
         ];
         for (const make of kinds) {
             const [holder, waiter] = [make(), make()];
@@ -75,7 +96,10 @@ describe('navigator.locks', () => {
         const frame = tab.openFrame();
         const { locks } = frame.window.navigator;
         tab.closeFrame(frame);
-        await rejectsDom(locks.request('n', () => assert.fail()), 'InvalidStateError');
+        await rejectsDom(
+            locks.request('n', () => assert.fail()),
+            'InvalidStateError',
+        );
         await rejectsDom(locks.query(), 'InvalidStateError');
         origin.close();
     });
@@ -85,11 +109,14 @@ describe('navigator.locks', () => {
             const origin = await createOrigin();
             const [a, b] = [origin.openTab(), origin.openTab()].map((tab) => tab.window.navigator.locks);
             const end = deferred();
-            const robbed = rejectsDom(a.request('l', () => end.promise), 'AbortError');
+            const robbed = rejectsDom(
+                a.request('l', () => end.promise),
+                'AbortError',
+            );
             const thief = deferred();
             const stolen = b.request('l', { steal: true }, () => thief.promise);
             await robbed;
-            (/** @type {any} */ (end))[late](new Error('late'));
+            /** @type {any} */ (end)[late](new Error('late'));
             await origin.settled();
             assert.equal((await a.query()).held.length, 1, 'the thief still holds it');
             thief.resolve('done');
@@ -138,7 +165,10 @@ describe('navigator.locks', () => {
             const end = deferred();
             void locks.request('l', { mode: 'shared' }, () => end.promise);
             const controller = new AbortController();
-            const writer = rejectsDom(locks.request('l', { signal: controller.signal }, () => assert.fail()), 'AbortError');
+            const writer = rejectsDom(
+                locks.request('l', { signal: controller.signal }, () => assert.fail()),
+                'AbortError',
+            );
             let read = false;
             void locks.request('l', { mode: 'shared' }, () => (read = true));
             await origin.settled();

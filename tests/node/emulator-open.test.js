@@ -50,9 +50,13 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
             });
             return missing;
         };
-        for (const strategy of ['transactional', 'optimistic']) assert.equal(await lost(strategy, 3), 0, strategy);
+        for (const strategy of ['transactional', 'optimistic'])
+            assert.equal(await lost(strategy, 3), 0, strategy);
         const naive = [await lost('naive', 1), await lost('naive', 2), await lost('naive', 3)];
-        assert.ok(naive.some((missing) => missing > 0), `${naive}`);
+        assert.ok(
+            naive.some((missing) => missing > 0),
+            `${naive}`,
+        );
     });
 
     it('a lock: who asked first comes first, over tabs', async () => {
@@ -104,7 +108,10 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
                     }),
                 ),
             );
-            assert.deepEqual(tokens, [...tokens].sort((a, b) => Number(a - b)));
+            assert.deepEqual(
+                tokens,
+                [...tokens].sort((a, b) => Number(a - b)),
+            );
             assert.equal(new Set(tokens).size, 3);
             await ours[0]?.lock('dead').acquire();
             origin.tabs[0]?.kill();
@@ -115,7 +122,8 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         inThreeTabs(9, async (_, ours) => {
             let runs = 0;
             // A tab whose module is loaded last may ask when the flight is over.
-            const refresh = (/** @type {any} */ tab) => tab.once('refresh', async () => ++runs, { ttl: 60_000 });
+            const refresh = (/** @type {any} */ tab) =>
+                tab.once('refresh', async () => ++runs, { ttl: 60_000 });
             const results = await Promise.all(ours.map(refresh));
             assert.deepEqual(results, [1, 1, 1]);
         }));

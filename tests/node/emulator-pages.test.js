@@ -7,17 +7,28 @@ import { runInNewContext } from 'node:vm';
 import { createOrigin } from 'tabacus/emulator';
 
 /** @param {string} what */
-const thrower = (what) => function () {
-    throw new Error(`the page's ${what}`);
-};
+const thrower = (what) =>
+    function () {
+        throw new Error(`the page's ${what}`);
+    };
 
 describe('names that a page takes for itself', () => {
-    for (const script of ['var Lock = null', 'function Lock(name) { throw new Error(name) }', 'class Lock {}', 'window.Lock = undefined', 'delete window.Lock']) {
+    for (const script of [
+        'var Lock = null',
+        'function Lock(name) { throw new Error(name) }',
+        'class Lock {}',
+        'window.Lock = undefined',
+        'delete window.Lock',
+    ]) {
         it(`a lock is granted under \`${script}\`, and let go`, async () => {
             const origin = await createOrigin();
             const [a, b] = [origin.openTab(), origin.openTab()];
             await a.run(script);
-            const told = a.window.navigator.locks.request('n', (/** @type {any} */ lock) => [`${lock}`, lock.name, lock.mode]);
+            const told = a.window.navigator.locks.request('n', (/** @type {any} */ lock) => [
+                `${lock}`,
+                lock.name,
+                lock.mode,
+            ]);
             assert.deepEqual(await told, ['[object Lock]', 'n', 'exclusive']);
             assert.equal(await b.window.navigator.locks.request('n', () => 'granted'), 'granted');
             origin.close();
@@ -32,12 +43,23 @@ describe('names that a page takes for itself', () => {
         /** @type {unknown[]} */
         const uncaught = [];
         origin.uncaught = (error) => uncaught.push(String(error));
-        for (const name of ['BeforeUnloadEvent', 'ErrorEvent', 'LockManager', 'MessageEvent', 'PageTransitionEvent', 'Storage', 'StorageEvent', 'dispatchEvent']) window[name] = thrower(name);
+        for (const name of [
+            'BeforeUnloadEvent',
+            'ErrorEvent',
+            'LockManager',
+            'MessageEvent',
+            'PageTransitionEvent',
+            'Storage',
+            'StorageEvent',
+            'dispatchEvent',
+        ])
+            window[name] = thrower(name);
         Object.defineProperty(window, 'localStorage', { value: { of: 'a mock' } });
         Object.defineProperty(window, 'document', { value: null });
         /** @type {any[]} */
         const heard = [];
-        for (const type of ['beforeunload', 'error', 'message', 'pagehide', 'storage']) window.addEventListener(type, (/** @type {any} */ event) => heard.push(event));
+        for (const type of ['beforeunload', 'error', 'message', 'pagehide', 'storage'])
+            window.addEventListener(type, (/** @type {any} */ event) => heard.push(event));
         new window.BroadcastChannel('c').onmessage = (/** @type {any} */ event) => heard.push(event);
         other.window.localStorage.setItem('k', 'v');
         new other.window.BroadcastChannel('c').postMessage(1);
@@ -47,7 +69,14 @@ describe('names that a page takes for itself', () => {
         tab.hide();
         await tab.close();
         const types = heard.map((event) => `${event}`.slice(8, -1)).sort();
-        assert.deepEqual(types, ['BeforeUnloadEvent', 'ErrorEvent', 'MessageEvent', 'MessageEvent', 'PageTransitionEvent', 'StorageEvent']);
+        assert.deepEqual(types, [
+            'BeforeUnloadEvent',
+            'ErrorEvent',
+            'MessageEvent',
+            'MessageEvent',
+            'PageTransitionEvent',
+            'StorageEvent',
+        ]);
         const { storageArea } = heard.find((event) => event instanceof StorageEvent);
         assert.equal(storageArea, localStorage);
         assert.deepEqual(uncaught, ["Error: the page's timer"]);
@@ -91,7 +120,8 @@ describe('what is closed is let go', () => {
                 const tab = origin.openTab();
                 const frame = tab.openFrame();
                 const worker = tab.openWorker('onmessage = () => {}');
-                for (const { window, scope } of /** @type {any[]} */ ([tab, frame, worker])) refs.push(new WeakRef(window ?? scope));
+                for (const { window, scope } of /** @type {any[]} */ ([tab, frame, worker]))
+                    refs.push(new WeakRef(window ?? scope));
                 tab.window.localStorage.setItem(`${at}`, 'v');
                 frame.window.setTimeout(() => {}, 10);
                 void tab.window.navigator.locks.request('n', () => {}).catch(() => {});
@@ -139,7 +169,10 @@ describe('what is closed is let go', () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab.openFrame();
-        assert.equal(window.setTimeout(() => {}), 1);
+        assert.equal(
+            window.setTimeout(() => {}),
+            1,
+        );
         tab.closeFrame(/** @type {any} */ (tab.frames[0]));
         assert.deepEqual([window.setTimeout(() => {}), window.setInterval('0')], [0, 0]);
         origin.close();

@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
 
-const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
+const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) =>
+    error instanceof DOMException && error.name === name;
 
 for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
     describe(`${area}, one document`, () => {
@@ -32,7 +33,10 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
         it('§12.2.1 getItem: null for what is not there, "" for what is empty', () => {
             storage.setItem('name', 'user1');
             storage.setItem('empty', '');
-            assert.deepEqual([storage.getItem('name'), storage.getItem('empty'), storage.getItem('no')], ['user1', '', null]);
+            assert.deepEqual(
+                [storage.getItem('name'), storage.getItem('empty'), storage.getItem('no')],
+                ['user1', '', null],
+            );
             assert.deepEqual([storage.name, storage.empty, storage.no], ['user1', '', undefined]);
         });
 
@@ -44,28 +48,60 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
                 assert.equal(storage.length, 0);
             }
             const symbol = Symbol('no string');
-            for (const call of [() => storage.setItem('k', symbol), () => storage.setItem(symbol, 'v'), () => storage.getItem(symbol), () => (storage.k = symbol)]) {
+            for (const call of [
+                () => storage.setItem('k', symbol),
+                () => storage.setItem(symbol, 'v'),
+                () => storage.getItem(symbol),
+                () => (storage.k = symbol),
+            ]) {
                 assert.throws(call, TypeError);
             }
-            assert.throws(() => storage.setItem('k', { toString: () => { throw new RangeError('mine'); } }), RangeError);
+            assert.throws(
+                () =>
+                    storage.setItem('k', {
+                        toString: () => {
+                            throw new RangeError('mine');
+                        },
+                    }),
+                RangeError,
+            );
             assert.equal(storage.length, 0);
         });
 
         it('Web IDL §3.7.7: arguments are counted first, converted from left to right', () => {
-            const why = (/** @type {string} */ name, /** @type {string} */ counts) =>
-                ({ name: 'TypeError', message: `Failed to execute '${name}' on 'Storage': ${counts} present.` });
+            const why = (/** @type {string} */ name, /** @type {string} */ counts) => ({
+                name: 'TypeError',
+                message: `Failed to execute '${name}' on 'Storage': ${counts} present.`,
+            });
             assert.throws(() => storage.setItem('only'), why('setItem', '2 arguments required, but only 1'));
-            for (const name of ['getItem', 'removeItem', 'key']) assert.throws(() => storage[name](), why(name, '1 argument required, but only 0'));
+            for (const name of ['getItem', 'removeItem', 'key'])
+                assert.throws(() => storage[name](), why(name, '1 argument required, but only 0'));
             /** @type {string[]} */
             const order = [];
             const told = (/** @type {string} */ text) => ({ toString: () => (order.push(text), text) });
             storage.setItem(told('key'), told('value'));
             assert.deepEqual(order, ['key', 'value']);
-            assert.deepEqual([window.Storage.prototype.setItem.length, window.Storage.prototype.key.length], [2, 1]);
+            assert.deepEqual(
+                [window.Storage.prototype.setItem.length, window.Storage.prototype.key.length],
+                [2, 1],
+            );
         });
 
         it('UTF-16 with lone surrogates, U+0000 and units beyond the basic plane are kept', () => {
-            for (const text of ['\uD800', '\uDC00', '\uDC00\uD800', '\0', 'a\0b', '😀', '\uFFFF', '\uFFFE', 'é', '漢', '\uD83D x \uDE00', 'x'.repeat(2000)]) {
+            for (const text of [
+                '\uD800',
+                '\uDC00',
+                '\uDC00\uD800',
+                '\0',
+                'a\0b',
+                '😀',
+                '\uFFFF',
+                '\uFFFE',
+                'é',
+                '漢',
+                '\uD83D x \uDE00',
+                'x'.repeat(2000),
+            ]) {
                 storage.setItem(text, text);
                 assert.equal(storage.getItem(text), text);
                 assert.ok(Object.keys(storage).includes(text));
@@ -80,12 +116,18 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.deepEqual([...names].sort(), ['a', 'age', 'b', 'name']);
             storage.setItem('a', 'other');
             storage.b = 'other';
-            assert.deepEqual(Array.from({ length: 4 }, (_, at) => storage.key(at)), names);
+            assert.deepEqual(
+                Array.from({ length: 4 }, (_, at) => storage.key(at)),
+                names,
+            );
             storage.setItem('c', '');
             assert.deepEqual([storage.length, Object.keys(storage).includes('c')], [5, true]);
             storage.removeItem('c');
             assert.deepEqual([storage.key(-1), storage.key(4), storage.key(2 ** 32)], [null, null, names[0]]);
-            assert.deepEqual([storage.key('1'), storage.key(NaN), storage.key(1.9)], [names[1], names[0], names[1]]);
+            assert.deepEqual(
+                [storage.key('1'), storage.key(NaN), storage.key(1.9)],
+                [names[1], names[0], names[1]],
+            );
             assert.throws(() => storage.key(Symbol('1')), TypeError);
             assert.throws(() => storage.key(1n), TypeError);
             assert.deepEqual(Object.keys(storage), names);
@@ -124,10 +166,21 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
 
         it('`in`, hasOwnProperty and propertyIsEnumerable', () => {
             storage.setItem('there', '');
-            assert.deepEqual(['there' in storage, 'not' in storage, 'getItem' in storage], [true, false, true]);
-            assert.ok(Object.hasOwn(storage, 'there') && Object.prototype.propertyIsEnumerable.call(storage, 'there'));
+            assert.deepEqual(
+                ['there' in storage, 'not' in storage, 'getItem' in storage],
+                [true, false, true],
+            );
+            assert.ok(
+                Object.hasOwn(storage, 'there') &&
+                    Object.prototype.propertyIsEnumerable.call(storage, 'there'),
+            );
             assert.ok(!Object.hasOwn(storage, 'not') && !Object.hasOwn(storage, 'length'));
-            assert.deepEqual(Object.getOwnPropertyDescriptor(storage, 'there'), { value: '', writable: true, enumerable: true, configurable: true });
+            assert.deepEqual(Object.getOwnPropertyDescriptor(storage, 'there'), {
+                value: '',
+                writable: true,
+                enumerable: true,
+                configurable: true,
+            });
         });
 
         it('delete removes the item, and is true for what is not there', () => {
@@ -142,7 +195,12 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(storage.getItem('k'), 'v');
             assert.throws(() => Object.defineProperty(storage, 'k', { get: () => 'v' }), TypeError);
             assert.ok(Reflect.defineProperty(storage, 'n', { value: 5, enumerable: false }));
-            assert.deepEqual(Object.getOwnPropertyDescriptor(storage, 'n'), { value: '5', writable: true, enumerable: true, configurable: true });
+            assert.deepEqual(Object.getOwnPropertyDescriptor(storage, 'n'), {
+                value: '5',
+                writable: true,
+                enumerable: true,
+                configurable: true,
+            });
         });
 
         it('§3.9.5: it is always extensible', () => {
@@ -176,7 +234,10 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
         it('an object that inherits from it is ordinary', () => {
             const child = Object.create(storage);
             child.foo = 'own';
-            assert.deepEqual([storage.getItem('foo'), child.foo, Object.hasOwn(child, 'foo')], [null, 'own', true]);
+            assert.deepEqual(
+                [storage.getItem('foo'), child.foo, Object.hasOwn(child, 'foo')],
+                [null, 'own', true],
+            );
             assert.throws(() => child.getItem('foo'), TypeError);
         });
 
@@ -202,12 +263,20 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
         it('a full storage: QuotaExceededError, and the old value is kept', () => {
             storage.setItem('k', 'old');
             const big = 'x'.repeat(5000);
-            for (const write of [() => storage.setItem('k', big), () => (storage.k = big), () => storage.setItem(big, ''), () => Object.defineProperty(storage, 'k', { value: big })]) {
+            for (const write of [
+                () => storage.setItem('k', big),
+                () => (storage.k = big),
+                () => storage.setItem(big, ''),
+                () => Object.defineProperty(storage, 'k', { value: big }),
+            ]) {
                 assert.throws(write, isDom('QuotaExceededError'));
             }
             assert.deepEqual([storage.getItem('k'), storage.length], ['old', 1]);
             storage.setItem('k', 'x'.repeat(4999));
-            assert.throws(() => storage.setItem('l', 'y'), (/** @type {any} */ error) => error.code === 22);
+            assert.throws(
+                () => storage.setItem('l', 'y'),
+                (/** @type {any} */ error) => error.code === 22,
+            );
             storage.setItem('k', 'y'.repeat(4999));
             storage.removeItem('k');
             storage.setItem('l', 'fits');
@@ -216,7 +285,10 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
         it('clear() empties it, many items', () => {
             for (let at = 0; at < 200; ++at) storage.setItem(`key ${at}`, `${at}`);
             assert.equal(storage.length, 200);
-            assert.deepEqual(Array.from({ length: 200 }, (_, at) => storage.getItem(`key ${at}`)), Array.from({ length: 200 }, (_, at) => `${at}`));
+            assert.deepEqual(
+                Array.from({ length: 200 }, (_, at) => storage.getItem(`key ${at}`)),
+                Array.from({ length: 200 }, (_, at) => `${at}`),
+            );
             storage.clear();
             assert.deepEqual([storage.length, storage.key(0), Object.keys(storage)], [0, null, []]);
         });
@@ -227,7 +299,11 @@ describe('storage events', () => {
     for (const model of /** @type {const} */ (['cached', 'interleaved', 'mutexed'])) {
         it(`§12.2.1 ${model}: in every other document, never in the writer's, in the order of the writes`, async () => {
             const origin = await createOrigin({ url: 'https://example.test/', storage: model });
-            const [writer, ...others] = [origin.openTab({ url: 'writer' }), origin.openTab(), origin.openTab()];
+            const [writer, ...others] = [
+                origin.openTab({ url: 'writer' }),
+                origin.openTab(),
+                origin.openTab(),
+            ];
             const frame = writer?.openFrame();
             /** @type {any[][]} */
             const heard = [];
@@ -253,7 +329,13 @@ describe('storage events', () => {
             localStorage.clear();
             assert.deepEqual(heard.flat(), [], 'never within the writer’s turn');
             await origin.settled();
-            const expected = [['k', null, '1'], ['k', '1', '2'], ['k', '2', null], ['\uD800', null, ''], [null, null, null]];
+            const expected = [
+                ['k', null, '1'],
+                ['k', '1', '2'],
+                ['k', '2', null],
+                ['\uD800', null, ''],
+                [null, null, null],
+            ];
             assert.deepEqual(heard, [[], expected, expected, expected]);
             origin.close();
         });
@@ -266,11 +348,15 @@ describe('storage events', () => {
         tab.window.sessionStorage.setItem('k', '1');
         await origin.settled();
         const [opened, stranger] = [origin.openTab({ opener: tab }), origin.openTab()];
-        assert.deepEqual([frame, opened, stranger].map(({ window }) => window.sessionStorage.getItem('k')), ['1', '1', null]);
+        assert.deepEqual(
+            [frame, opened, stranger].map(({ window }) => window.sessionStorage.getItem('k')),
+            ['1', '1', null],
+        );
         /** @type {string[]} */
         const heard = [];
         for (const [name, { window }] of Object.entries({ tab, frame, opened, stranger })) {
-            window.onstorage = (/** @type {any} */ event) => heard.push(`${name} ${event.key} ${event.storageArea === window.sessionStorage}`);
+            window.onstorage = (/** @type {any} */ event) =>
+                heard.push(`${name} ${event.key} ${event.storageArea === window.sessionStorage}`);
         }
         tab.window.sessionStorage.setItem('k', '2');
         await origin.settled();
@@ -283,15 +369,41 @@ describe('storage events', () => {
         const origin = await createOrigin();
         const { StorageEvent, localStorage } = origin.openTab().window;
         const plain = new StorageEvent('storage');
-        assert.deepEqual([plain.key, plain.oldValue, plain.newValue, plain.url, plain.storageArea, plain.bubbles], [null, null, null, '', null, false]);
-        const full = new StorageEvent('t', { bubbles: true, key: 1, oldValue: undefined, newValue: 'n', url: 'u', storageArea: localStorage });
-        assert.deepEqual([full.type, full.bubbles, full.key, full.oldValue, full.newValue, full.url], ['t', true, '1', null, 'n', 'u']);
+        assert.deepEqual(
+            [plain.key, plain.oldValue, plain.newValue, plain.url, plain.storageArea, plain.bubbles],
+            [null, null, null, '', null, false],
+        );
+        const full = new StorageEvent('t', {
+            bubbles: true,
+            key: 1,
+            oldValue: undefined,
+            newValue: 'n',
+            url: 'u',
+            storageArea: localStorage,
+        });
+        assert.deepEqual(
+            [full.type, full.bubbles, full.key, full.oldValue, full.newValue, full.url],
+            ['t', true, '1', null, 'n', 'u'],
+        );
         assert.equal(full.storageArea, localStorage);
         assert.throws(() => new StorageEvent(), TypeError);
         assert.throws(() => new StorageEvent('t', { storageArea: {} }), TypeError);
-        assert.throws(() => { full.key = 'other'; }, TypeError);
+        assert.throws(() => {
+            full.key = 'other';
+        }, TypeError);
         plain.initStorageEvent('type', true, true, 'key', 'old', 'new', 'url', localStorage);
-        assert.deepEqual([plain.type, plain.bubbles, plain.cancelable, plain.key, plain.oldValue, plain.newValue, plain.url], ['type', true, true, 'key', 'old', 'new', 'url']);
+        assert.deepEqual(
+            [
+                plain.type,
+                plain.bubbles,
+                plain.cancelable,
+                plain.key,
+                plain.oldValue,
+                plain.newValue,
+                plain.url,
+            ],
+            ['type', true, true, 'key', 'old', 'new', 'url'],
+        );
         assert.ok(plain instanceof Event);
         origin.close();
     });
@@ -303,10 +415,31 @@ describe('storage events', () => {
         const order = [];
         const init = new Proxy({}, { get: (_, key) => void order.push(String(key)) });
         new StorageEvent({ toString: () => (order.push('type'), 't') }, init);
-        assert.deepEqual(order, ['type', 'bubbles', 'cancelable', 'composed', 'key', 'newValue', 'oldValue', 'storageArea', 'url']);
-        const event = new StorageEvent('t', Object.assign(() => {}, { key: 'k', composed: 1, isTrusted: true }));
+        assert.deepEqual(order, [
+            'type',
+            'bubbles',
+            'cancelable',
+            'composed',
+            'key',
+            'newValue',
+            'oldValue',
+            'storageArea',
+            'url',
+        ]);
+        const event = new StorageEvent(
+            't',
+            Object.assign(() => {}, { key: 'k', composed: 1, isTrusted: true }),
+        );
         assert.deepEqual([event.key, event.composed, event.isTrusted], ['k', true, false]);
-        assert.deepEqual(Object.getOwnPropertyNames(StorageEvent.prototype).sort(), ['constructor', 'initStorageEvent', 'key', 'newValue', 'oldValue', 'storageArea', 'url']);
+        assert.deepEqual(Object.getOwnPropertyNames(StorageEvent.prototype).sort(), [
+            'constructor',
+            'initStorageEvent',
+            'key',
+            'newValue',
+            'oldValue',
+            'storageArea',
+            'url',
+        ]);
         origin.close();
     });
 
@@ -316,7 +449,8 @@ describe('storage events', () => {
         const { prototype } = window.StorageEvent;
         let looked = 0;
         const type = { toString: () => `${++looked}` };
-        for (const wrong of [{}, prototype, new window.Event('x')]) assert.throws(() => prototype.initStorageEvent.call(wrong, type), TypeError);
+        for (const wrong of [{}, prototype, new window.Event('x')])
+            assert.throws(() => prototype.initStorageEvent.call(wrong, type), TypeError);
         assert.equal(looked, 0);
         const event = new window.StorageEvent('x');
         event.initStorageEvent('y', false, true, 'k');
@@ -351,7 +485,10 @@ describe('who sees what when', () => {
         const [a, b] = [origin.openTab(), origin.openTab()];
         const near = [a.openFrame(), origin.openTab({ opener: a })];
         a.window.localStorage.setItem('k', 'v');
-        assert.deepEqual([a, ...near, b].map(({ window }) => window.localStorage.getItem('k')), ['v', 'v', 'v', null]);
+        assert.deepEqual(
+            [a, ...near, b].map(({ window }) => window.localStorage.getItem('k')),
+            ['v', 'v', 'v', null],
+        );
         await origin.settled();
         assert.equal(b.window.localStorage.getItem('k'), 'v');
         origin.close();
@@ -375,7 +512,9 @@ describe('who sees what when', () => {
             await Promise.all(
                 tabs.map(async ({ window: { navigator, localStorage } }) => {
                     for (let at = 0; at < 5; ++at) {
-                        await navigator.locks.request('count', () => localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)));
+                        await navigator.locks.request('count', () =>
+                            localStorage.setItem('n', String(Number(localStorage.getItem('n')) + 1)),
+                        );
                     }
                 }),
             );
@@ -388,8 +527,14 @@ describe('who sees what when', () => {
         const seeds = Array.from({ length: 20 }, (_, seed) => seed);
         const cached = await Promise.all(seeds.map((seed) => lost('cached', seed)));
         const shared = await Promise.all(seeds.map((seed) => lost('interleaved', seed)));
-        assert.ok(cached.some((missing) => missing > 0), `${cached}`);
-        assert.deepEqual(shared, seeds.map(() => 0));
+        assert.ok(
+            cached.some((missing) => missing > 0),
+            `${cached}`,
+        );
+        assert.deepEqual(
+            shared,
+            seeds.map(() => 0),
+        );
     });
 
     it('data that is cleared or corrupted while writes are on their way: all tabs agree in the end', async () => {
@@ -401,7 +546,10 @@ describe('who sees what when', () => {
             origin[act]('k');
             await origin.settled();
             const { localStorage } = origin.openTab().window;
-            assert.deepEqual([a.localStorage.getItem('k'), b.localStorage.getItem('k')], [localStorage.getItem('k'), localStorage.getItem('k')]);
+            assert.deepEqual(
+                [a.localStorage.getItem('k'), b.localStorage.getItem('k')],
+                [localStorage.getItem('k'), localStorage.getItem('k')],
+            );
             assert.equal(['1', '2'].includes(localStorage.getItem('k')), false);
             origin.close();
         }

@@ -4,22 +4,30 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
 
-const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
+const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) =>
+    error instanceof DOMException && error.name === name;
 
 describe('BroadcastChannel (HTML §9.5)', () => {
     it('messages reach every other object of the name, in order, cloned; never the sender', async () => {
         const origin = await createOrigin({ url: 'https://example.test/' });
         const [a, b] = [origin.openTab(), origin.openTab()];
         const worker = a.openWorker();
-        const hearers = [a.window, a.window, b.window, worker.scope, a.openFrame().window].map((scope) => new scope.BroadcastChannel('news'));
+        const hearers = [a.window, a.window, b.window, worker.scope, a.openFrame().window].map(
+            (scope) => new scope.BroadcastChannel('news'),
+        );
         const stranger = new b.window.BroadcastChannel('other');
         stranger.onmessage = () => assert.fail('another name');
         /** @type {any[][]} */
         const heard = hearers.map(() => []);
-        hearers.forEach((channel, at) => channel.addEventListener('message', (/** @type {any} */ event) => {
-            assert.deepEqual([event.origin, event.target, event.ports.length], ['https://example.test', channel, 0]);
-            heard[at]?.push(event.data);
-        }));
+        hearers.forEach((channel, at) =>
+            channel.addEventListener('message', (/** @type {any} */ event) => {
+                assert.deepEqual(
+                    [event.origin, event.target, event.ports.length],
+                    ['https://example.test', channel, 0],
+                );
+                heard[at]?.push(event.data);
+            }),
+        );
         const message = { at: new Date(1), map: new Map([[1, 2]]), text: '\uD800' };
         hearers[0].postMessage(message);
         message.text = 'changed after it was posted';
@@ -27,7 +35,8 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         assert.deepEqual(heard.flat(), []);
         await origin.settled();
         assert.deepEqual(heard[0], []);
-        for (const one of heard.slice(1)) assert.deepEqual(one, [{ at: new Date(1), map: new Map([[1, 2]]), text: '\uD800' }, 2]);
+        for (const one of heard.slice(1))
+            assert.deepEqual(one, [{ at: new Date(1), map: new Map([[1, 2]]), text: '\uD800' }, 2]);
         assert.notEqual(heard[1]?.[0], heard[2]?.[0]);
         origin.close();
     });
@@ -49,12 +58,16 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         const { window } = origin.openTab();
         const { QuotaExceededError, MessageChannel } = window;
         const aborted = new DOMException('m', 'AbortError');
-        const message = () => ({ aborted, in: [new Map([[1, new QuotaExceededError('full', { quota: 5, requested: 7 })]]), aborted] });
+        const message = () => ({
+            aborted,
+            in: [new Map([[1, new QuotaExceededError('full', { quota: 5, requested: 7 })]]), aborted],
+        });
         /** @type {any[]} */
         const heard = [];
         const hear = (/** @type {any} */ { data }) => heard.push(data);
         const { port1, port2 } = new MessageChannel();
-        for (const hearer of [new (origin.openTab().window.BroadcastChannel)('n'), window, port2]) hearer.onmessage = hear;
+        for (const hearer of [new (origin.openTab().window.BroadcastChannel)('n'), window, port2])
+            hearer.onmessage = hear;
         new window.BroadcastChannel('n').postMessage(message());
         window.postMessage(message());
         const { port1: port } = new MessageChannel();
@@ -62,12 +75,18 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         await origin.settled();
         heard.push(window.structuredClone(message()));
         assert.equal(heard.length, 4);
-        for (const { aborted: one, in: [map, same] } of heard) {
+        for (const {
+            aborted: one,
+            in: [map, same],
+        } of heard) {
             assert.ok(isDom('AbortError')(one) && one !== aborted && one.message === 'm');
             assert.equal(same, one);
             const full = map.get(1);
             assert.ok(full instanceof QuotaExceededError);
-            assert.deepEqual([full.name, full.message, full.quota, full.requested], ['QuotaExceededError', 'full', 5, 7]);
+            assert.deepEqual(
+                [full.name, full.message, full.quota, full.requested],
+                ['QuotaExceededError', 'full', 5, 7],
+            );
         }
         assert.equal(window.structuredClone(aborted).name, 'AbortError');
         origin.close();
@@ -79,11 +98,17 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         const [first, second, third] = ['n', 'n', 'n'].map((name) => new BroadcastChannel(name));
         /** @type {string[]} */
         const order = [];
-        for (const [name, channel] of Object.entries({ first, second, third })) channel.onmessage = (/** @type {any} */ event) => order.push(`${name} ${event.data}`);
+        for (const [name, channel] of Object.entries({ first, second, third }))
+            channel.onmessage = (/** @type {any} */ event) => order.push(`${name} ${event.data}`);
         first.postMessage('from first');
         third.postMessage('from third');
         await origin.settled();
-        assert.deepEqual(order, ['second from first', 'third from first', 'first from third', 'second from third']);
+        assert.deepEqual(order, [
+            'second from first',
+            'third from first',
+            'first from third',
+            'second from third',
+        ]);
         origin.close();
     });
 
@@ -110,7 +135,10 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         const { BroadcastChannel } = origin.openTab().window;
         assert.throws(() => new BroadcastChannel(), TypeError);
         assert.throws(() => BroadcastChannel('n'), TypeError);
-        assert.deepEqual([null, undefined, 1].map((name) => new BroadcastChannel(name).name), ['null', 'undefined', '1']);
+        assert.deepEqual(
+            [null, undefined, 1].map((name) => new BroadcastChannel(name).name),
+            ['null', 'undefined', '1'],
+        );
         const channel = new BroadcastChannel('n');
         assert.throws(() => channel.postMessage(), TypeError);
         assert.throws(() => channel.postMessage(Symbol('s')), isDom('DataCloneError'));
@@ -158,7 +186,10 @@ describe('the clock', () => {
         window.setTimeout(() => order.push('a'), 10);
         window.setTimeout(() => order.push('a too'), 10);
         window.clearTimeout(window.setTimeout(() => assert.fail('cleared'), 5));
-        const every = window.setInterval(() => order.push(window.performance.now()) === 7 && window.clearInterval(every), 30);
+        const every = window.setInterval(
+            () => order.push(window.performance.now()) === 7 && window.clearInterval(every),
+            30,
+        );
         await done;
         assert.deepEqual(order, ['a', 'a too', ['b', 1, 2], 30, 60, 90, 120]);
         assert.equal(window.Date.now() - begin, 7_200_000);
@@ -172,11 +203,13 @@ describe('the clock', () => {
     it('nested timers are clamped to 4 ms, hidden ones to a minute; a program that waits in a loop gets on', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
-        const nested = () => new Promise((resolve) => {
-            let deep = 0;
-            const next = () => (++deep === 10 ? resolve(window.performance.now()) : window.setTimeout(next, 0));
-            next();
-        });
+        const nested = () =>
+            new Promise((resolve) => {
+                let deep = 0;
+                const next = () =>
+                    ++deep === 10 ? resolve(window.performance.now()) : window.setTimeout(next, 0);
+                next();
+            });
         assert.equal(await nested(), 16);
         const tab = origin.openTab();
         tab.throttle();
@@ -192,7 +225,8 @@ describe('the clock', () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
-        const at = (/** @type {number} */ ms) => new Promise((resolve) => window.setTimeout(() => resolve(window.performance.now()), ms));
+        const at = (/** @type {number} */ ms) =>
+            new Promise((resolve) => window.setTimeout(() => resolve(window.performance.now()), ms));
         const [early, cleared] = [at(100), window.setTimeout(() => assert.fail('cleared'), 50)];
         tab.throttle();
         window.clearTimeout(cleared);
@@ -222,13 +256,20 @@ describe('the clock', () => {
         const draw = async (/** @type {number} */ seed) => {
             const origin = await createOrigin({ seed });
             const { window } = origin.openTab();
-            const drawn = [window.Math.random(), window.crypto.randomUUID(), ...window.crypto.getRandomValues(new Uint8Array(4))];
+            const drawn = [
+                window.Math.random(),
+                window.crypto.randomUUID(),
+                ...window.crypto.getRandomValues(new Uint8Array(4)),
+            ];
             origin.close();
             return drawn;
         };
         assert.deepEqual(await draw(1), await draw(1));
         assert.notDeepEqual(await draw(1), await draw(2));
-        assert.match(String((await draw(5))[1]), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        assert.match(
+            String((await draw(5))[1]),
+            /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+        );
     });
 });
 
@@ -236,19 +277,35 @@ describe('tab.run', () => {
     it('scripts and functions find the tab’s own globals, and not the host’s', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
-        assert.equal(await a.run('var shared = 5; function twice(n) { return 2 * n }\nlocalStorage.setItem("k", shared); shared'), 5);
+        assert.equal(
+            await a.run(
+                'var shared = 5; function twice(n) { return 2 * n }\nlocalStorage.setItem("k", shared); shared',
+            ),
+            5,
+        );
         assert.equal(await a.run('twice(shared)'), 10);
         assert.equal(a.window.shared, 5);
-        assert.equal(await b.run('typeof shared + typeof process + typeof require'), 'undefinedundefinedundefined');
+        assert.equal(
+            await b.run('typeof shared + typeof process + typeof require'),
+            'undefinedundefinedundefined',
+        );
         assert.equal(await a.run(() => localStorage.getItem('k')), '5');
         assert.equal(await a.run((/** @type {string} */ key) => window.localStorage.getItem(key), 'k'), '5');
         const own = 'k';
         assert.equal(await a.run((/** @type {any} */ { localStorage }) => localStorage.getItem(own)), '5');
-        assert.equal(await a.run(async function () { await navigator.locks.request('l', () => {}); return self === window; }), true);
+        assert.equal(
+            await a.run(async function () {
+                await navigator.locks.request('l', () => {});
+                return self === window;
+            }),
+            true,
+        );
         assert.ok((await a.run('[]')) instanceof Array);
         await assert.rejects(a.run('nonsense('), SyntaxError);
         await assert.rejects(a.run('throw new TypeError("t")'), TypeError);
-        const { answer, default: it } = await a.run('const n = 42;\nexport { n as answer };\nexport default localStorage.length;');
+        const { answer, default: it } = await a.run(
+            'const n = 42;\nexport { n as answer };\nexport default localStorage.length;',
+        );
         assert.deepEqual([answer, it], [42, 1]);
         assert.equal(/** @type {any} */ (globalThis).shared, undefined);
         origin.close();
@@ -263,7 +320,10 @@ describe('tab.run', () => {
             basket = 2; // eslint-disable-line no-undef
         });
         assert.equal(await b.run('typeof cart + typeof at + typeof basket'), 'undefinedundefinedundefined');
-        assert.deepEqual(['cart', 'at', 'basket'].filter((name) => name in globalThis), []);
+        assert.deepEqual(
+            ['cart', 'at', 'basket'].filter((name) => name in globalThis),
+            [],
+        );
         assert.deepEqual([...a.window.cart, a.window.basket], ['pen', 2]);
         await assert.rejects(async () => a.run('neverAssigned'), ReferenceError);
         const { greet, default: n } = await a.run("var r=t=>'hi '+t,n=1;export{n as default,r as greet};");
@@ -280,8 +340,14 @@ describe('lifecycle', () => {
         const { window } = tab;
         /** @type {string[]} */
         const order = [];
-        for (const type of ['visibilitychange', 'freeze', 'resume']) window.document.addEventListener(type, () => order.push(`${type} ${window.document.visibilityState}`));
-        for (const type of ['pagehide', 'pageshow']) window.addEventListener(type, (/** @type {any} */ event) => order.push(`${type} ${event.persisted}`));
+        for (const type of ['visibilitychange', 'freeze', 'resume'])
+            window.document.addEventListener(type, () =>
+                order.push(`${type} ${window.document.visibilityState}`),
+            );
+        for (const type of ['pagehide', 'pageshow'])
+            window.addEventListener(type, (/** @type {any} */ event) =>
+                order.push(`${type} ${event.persisted}`),
+            );
         tab.hide();
         tab.freeze();
         tab.thaw();
@@ -290,9 +356,16 @@ describe('lifecycle', () => {
         tab.thaw();
         await tab.close();
         assert.deepEqual(order, [
-            'visibilitychange hidden', 'freeze hidden', 'resume hidden', 'visibilitychange visible',
-            'pagehide true', 'visibilitychange hidden', 'visibilitychange visible', 'pageshow true',
-            'pagehide false', 'visibilitychange hidden',
+            'visibilitychange hidden',
+            'freeze hidden',
+            'resume hidden',
+            'visibilitychange visible',
+            'pagehide true',
+            'visibilitychange hidden',
+            'visibilitychange visible',
+            'pageshow true',
+            'pagehide false',
+            'visibilitychange hidden',
         ]);
         assert.equal(window.closed, true);
         origin.close();
@@ -306,7 +379,10 @@ describe('lifecycle', () => {
         /** @type {string[]} */
         const order = [];
         const noting = (/** @type {string} */ who) => (/** @type {any} */ event) => {
-            assert.deepEqual([event.target === document, event.currentTarget === (who === 'document' ? document : window)], [true, true]);
+            assert.deepEqual(
+                [event.target === document, event.currentTarget === (who === 'document' ? document : window)],
+                [true, true],
+            );
             order.push(`${who} ${event.type} ${event.eventPhase}`);
         };
         for (const type of ['visibilitychange', 'freeze', 'resume']) {
@@ -320,17 +396,35 @@ describe('lifecycle', () => {
         tab.thaw();
         tab.show();
         assert.deepEqual(order, [
-            'capturing visibilitychange 1', 'once', 'document visibilitychange 2', 'bubbling visibilitychange 3',
-            'capturing freeze 1', 'once', 'document freeze 2', 'capturing resume 1', 'once', 'document resume 2',
-            'capturing visibilitychange 1', 'document visibilitychange 2', 'bubbling visibilitychange 3',
+            'capturing visibilitychange 1',
+            'once',
+            'document visibilitychange 2',
+            'bubbling visibilitychange 3',
+            'capturing freeze 1',
+            'once',
+            'document freeze 2',
+            'capturing resume 1',
+            'once',
+            'document resume 2',
+            'capturing visibilitychange 1',
+            'document visibilitychange 2',
+            'bubbling visibilitychange 3',
         ]);
         order.length = 0;
         document.addEventListener('visibilitychange', (/** @type {any} */ event) => event.stopPropagation());
         document.dispatchEvent(new window.Event('visibilitychange', { bubbles: true }));
-        window.addEventListener('visibilitychange', (/** @type {any} */ event) => event.stopImmediatePropagation(), true);
+        window.addEventListener(
+            'visibilitychange',
+            (/** @type {any} */ event) => event.stopImmediatePropagation(),
+            true,
+        );
         window.addEventListener('visibilitychange', () => assert.fail('it was stopped'), true);
         document.dispatchEvent(new window.Event('visibilitychange', { bubbles: true }));
-        assert.deepEqual(order, ['capturing visibilitychange 1', 'document visibilitychange 2', 'capturing visibilitychange 1']);
+        assert.deepEqual(order, [
+            'capturing visibilitychange 1',
+            'document visibilitychange 2',
+            'capturing visibilitychange 1',
+        ]);
         origin.close();
     });
 
@@ -338,12 +432,19 @@ describe('lifecycle', () => {
         for (const letsGo of [true, false]) {
             const origin = await createOrigin();
             const tab = origin.openTab();
-            await tab.run((/** @type {any} */ window) => new Promise((held) => {
-                void window.navigator.locks.request('l', () => new Promise((resolve) => {
-                    held(undefined);
-                    if (letsGo) window.addEventListener('pagehide', resolve);
-                }));
-            }));
+            await tab.run(
+                (/** @type {any} */ window) =>
+                    new Promise((held) => {
+                        void window.navigator.locks.request(
+                            'l',
+                            () =>
+                                new Promise((resolve) => {
+                                    held(undefined);
+                                    if (letsGo) window.addEventListener('pagehide', resolve);
+                                }),
+                        );
+                    }),
+            );
             assert.equal(await tab.bfcache(), letsGo);
             assert.equal(tab.closed, !letsGo);
             origin.close();
@@ -383,10 +484,11 @@ describe('lifecycle', () => {
 });
 
 /** @param {any} request @returns {Promise<any>} */
-const settled = (request) => new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-});
+const settled = (request) =>
+    new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
 
 /** @param {any} window @returns {Promise<any>} */
 function opened(window) {
@@ -439,7 +541,11 @@ describe('createOrigin', () => {
             quirks: { quirks: ['unheard of'] },
             'options.colour': { colour: 'red' },
         })) {
-            await assert.rejects(createOrigin(/** @type {any} */ (options)), (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument);
+            await assert.rejects(
+                createOrigin(/** @type {any} */ (options)),
+                (/** @type {any} */ error) =>
+                    error.code === 'invalid-argument' && error.argument === argument,
+            );
         }
     });
 
@@ -448,8 +554,11 @@ describe('createOrigin', () => {
             const origin = await createOrigin({ seed });
             const tabs = [origin.openTab(), origin.openTab(), origin.openTab()];
             for (const { window } of tabs) {
-                new window.BroadcastChannel('n').onmessage = () => window.localStorage.setItem('k', String(window.Math.random()));
-                void window.navigator.locks.request('l', () => new window.BroadcastChannel('n').postMessage(1));
+                new window.BroadcastChannel('n').onmessage = () =>
+                    window.localStorage.setItem('k', String(window.Math.random()));
+                void window.navigator.locks.request('l', () =>
+                    new window.BroadcastChannel('n').postMessage(1),
+                );
             }
             await origin.settled();
             const { hash } = origin;

@@ -46,7 +46,9 @@ export class LockOrigin {
                 rob: () => reject(new DOMException('stolen', 'AbortError')),
             };
             if (ifAvailable && !this.#grantable(request)) {
-                void Promise.resolve().then(() => callback(null)).then(resolve, reject);
+                void Promise.resolve()
+                    .then(() => callback(null))
+                    .then(resolve, reject);
                 return;
             }
             signal?.addEventListener('abort', () => {
@@ -77,7 +79,9 @@ export class LockOrigin {
      * @param {string} mode
      */
     #free(name, mode) {
-        return !this.held.some((other) => other.name === name && (mode === 'exclusive' || other.mode === 'exclusive'));
+        return !this.held.some(
+            (other) => other.name === name && (mode === 'exclusive' || other.mode === 'exclusive'),
+        );
     }
 
     /** @param {string} name */

@@ -119,7 +119,9 @@ class FakeStorage {
         if (oldValue === newValue) return;
         for (const tab of this.#origin.tabs) {
             if (tab === this.#tab) continue;
-            setImmediate(() => tab.dispatchEvent(Object.assign(new Event('storage'), { key, oldValue, newValue })));
+            setImmediate(() =>
+                tab.dispatchEvent(Object.assign(new Event('storage'), { key, oldValue, newValue })),
+            );
         }
     }
 }
@@ -201,7 +203,8 @@ export class FakeOrigin {
         for (const transaction of this.transactions) {
             if (transaction._state !== 'finished') transaction._abort('AbortError');
         }
-        for (const connection of this.connections.splice(0)) forceCloseDatabase(/** @type {any} */ (connection));
+        for (const connection of this.connections.splice(0))
+            forceCloseDatabase(/** @type {any} */ (connection));
     }
 
     /**

@@ -51,13 +51,15 @@ function judgeOf(origin) {
 async function enter(tab, origin) {
     const { holders } = judgeOf(origin);
     holders.add(tab);
-    if ([...holders].filter((one) => !one.closed).length > 1) throw new Error('two tabs are in the critical section');
+    if ([...holders].filter((one) => !one.closed).length > 1)
+        throw new Error('two tabs are in the critical section');
     await new Promise((resolve) => tab.window.setTimeout(resolve, 1));
     holders.delete(tab);
 }
 
 /** @param {Tab} tab as a browser without Web Locks */
-const withoutLocks = (tab) => Object.defineProperty(tab.window.navigator, 'locks', { value: undefined, configurable: true });
+const withoutLocks = (tab) =>
+    Object.defineProperty(tab.window.navigator, 'locks', { value: undefined, configurable: true });
 
 /** @param {Tab} tab @param {string} script */
 const load = (tab, script) => tab.run(script);
@@ -97,20 +99,26 @@ export const galleryOf = (scripts) => [
     ...[true, false].map((native) => ({
         name: `broadcast-channel 7.4.0, leader election ${native ? 'with' : 'without'} Web Locks`,
         claim: 'two tabs lead',
-        scenario: /** @type {Scenario} */ (async (tab, { origin }) => {
-            if (!native) withoutLocks(tab);
-            await load(tab, scripts.get('broadcast-channel') ?? '');
-            const { BroadcastChannel, createLeaderElection } = tab.window.Bundle;
-            const elector = createLeaderElection(new BroadcastChannel('c'));
-            const leads = elector.awaitLeadership().then(() => {
-                const { holders } = judgeOf(origin);
-                holders.add(tab);
-                if (holders.size > 1) throw new Error('two tabs lead');
-            });
-            await Promise.race([leads, new Promise((resolve) => tab.window.setTimeout(resolve, 10_000))]);
-        }),
+        scenario: /** @type {Scenario} */ (
+            async (tab, { origin }) => {
+                if (!native) withoutLocks(tab);
+                await load(tab, scripts.get('broadcast-channel') ?? '');
+                const { BroadcastChannel, createLeaderElection } = tab.window.Bundle;
+                const elector = createLeaderElection(new BroadcastChannel('c'));
+                const leads = elector.awaitLeadership().then(() => {
+                    const { holders } = judgeOf(origin);
+                    holders.add(tab);
+                    if (holders.size > 1) throw new Error('two tabs lead');
+                });
+                await Promise.race([leads, new Promise((resolve) => tab.window.setTimeout(resolve, 10_000))]);
+            }
+        ),
         options: { seeds: 15 },
-        verdicts: /** @type {Entry['verdicts']} */ (native ? { cached: 'unbroken', interleaved: 'unbroken' } : { cached: 'broken', interleaved: 'broken' }),
+        verdicts: /** @type {Entry['verdicts']} */ (
+            native
+                ? { cached: 'unbroken', interleaved: 'unbroken' }
+                : { cached: 'broken', interleaved: 'broken' }
+        ),
     })),
 ];
 
@@ -122,6 +130,10 @@ export const IMPORTS = {
 };
 
 export async function gallery() {
-    const scripts = await Promise.all(Object.entries(IMPORTS).map(async ([name, contents]) => /** @type {const} */ ([name, await bundled(contents)])));
+    const scripts = await Promise.all(
+        Object.entries(IMPORTS).map(
+            async ([name, contents]) => /** @type {const} */ ([name, await bundled(contents)]),
+        ),
+    );
     return galleryOf(new Map(scripts));
 }

@@ -26,7 +26,12 @@ const command = (...args) => spawnSync(process.execPath, [program, ...args], { e
 
 test('the same seeds make the same runs as natively', async () => {
     for (const [strategy, hash] of SAME_EVERYWHERE) {
-        const request = { strategy: /** @type {any} */ (strategy), tabs: 3, faults: [...faults], faultBudget: 2 };
+        const request = {
+            strategy: /** @type {any} */ (strategy),
+            tabs: 3,
+            faults: [...faults],
+            faultBudget: 2,
+        };
         assert.equal(await fingerprint(request, 200), hash, strategy);
     }
 });
@@ -73,7 +78,8 @@ test('what cannot be explored is refused, by name', async () => {
         ['request.tab', { strategy: 'naive', tab: 2 }],
     ];
     for (const [argument, request] of bad) {
-        const refused = (/** @type {any} */ error) => error instanceof TabacusError && error.argument === argument;
+        const refused = (/** @type {any} */ error) =>
+            error instanceof TabacusError && error.argument === argument;
         await assert.rejects(explore(request), refused, argument);
     }
     await assert.rejects(replay('tabacus-1-AAAA'), { code: 'invalid-argument' });
@@ -107,16 +113,39 @@ test('the command line proves, breaks, replays and draws', () => {
     try {
         const proved = command('explore', 'transactional', '--tabs', '2', '--adds', '1');
         assert.equal(proved.status, 0, proved.stderr);
-        assert.match(proved.stdout, /^proved: every schedule \(\d+ schedules, [\d,]+ steps; transactional, cached, tabs: 2, adds: 1, no faults\)/);
+        assert.match(
+            proved.stdout,
+            /^proved: every schedule \(\d+ schedules, [\d,]+ steps; transactional, cached, tabs: 2, adds: 1, no faults\)/,
+        );
         const drawn = join(folder, 'run.svg');
         const broken = command('explore', 'naive', '--model', 'cached', '--faults', 'kill', '--svg', drawn);
         assert.equal(broken.status, 1, broken.stderr);
         const [, seed = ''] = /^broken (tabacus-1-\S+): an update is lost/.exec(broken.stdout) ?? [];
         assert.match(readFileSync(drawn, 'utf8'), /^<svg /);
         assert.equal(command('explore', '--seed', seed).stdout, broken.stdout);
-        const beside = command('explore', 'naive', '--model', 'cached', '--faults', 'kill', '--tabs', '2', '--seed', seed);
+        const beside = command(
+            'explore',
+            'naive',
+            '--model',
+            'cached',
+            '--faults',
+            'kill',
+            '--tabs',
+            '2',
+            '--seed',
+            seed,
+        );
         assert.equal(beside.stdout, broken.stdout);
-        const both = command('explore', 'transactional', '--adds', '1', '--faults', 'none', '--faults', 'kill, freeze');
+        const both = command(
+            'explore',
+            'transactional',
+            '--adds',
+            '1',
+            '--faults',
+            'none',
+            '--faults',
+            'kill, freeze',
+        );
         assert.match(both.stdout, /at most 1 of kill, freeze\)/);
         const other = command('explore', 'naive', '--tabs', '3', '--seed', seed);
         assert.deepEqual([other.status, other.stdout], [2, '']);
@@ -128,7 +157,8 @@ test('the command line proves, breaks, replays and draws', () => {
 
 test('the command line: what is said beside a seed must be of its run, and none of a search', () => {
     const [, seed = ''] = /^broken (tabacus-1-\S+):/.exec(command('explore', 'naive').stdout) ?? [];
-    const [, faulty = ''] = /^broken (tabacus-1-\S+):/.exec(command('explore', 'locked', '--faults', 'kill').stdout) ?? [];
+    const [, faulty = ''] =
+        /^broken (tabacus-1-\S+):/.exec(command('explore', 'locked', '--faults', 'kill').stdout) ?? [];
     for (const [args, complaint] of /** @type {const} */ ([
         [[seed, '--faults', 'kill, freeze'], "the seed's run has faults: none, not freeze, kill"],
         [[faulty, '--faults', 'none'], "the seed's run has faults: kill, not none"],
@@ -149,9 +179,13 @@ test('the command line says of what holds in the matrix how far', async () => {
     const [line] = /** @type {string[]} */ (await once(createInterface(writer.stdout), 'line'));
     writer.stdout.destroy();
     await once(writer, 'close');
-    const exhausted = /every schedule with at most \d switch(es)?(, or at most \d switches between tabs alone)?/.source;
+    const exhausted =
+        /every schedule with at most \d switch(es)?(, or at most \d switches between tabs alone)?/.source;
     const bound = `${exhausted}; 100 seeded schedules`;
-    assert.match(line ?? '', new RegExp(`^replicated +mutexed +none +holds \\(2 × 3: ${bound} \\| 3 × 2: ${bound}\\)$`));
+    assert.match(
+        line ?? '',
+        new RegExp(`^replicated +mutexed +none +holds \\(2 × 3: ${bound} \\| 3 × 2: ${bound}\\)$`),
+    );
 });
 
 test('what the command line does not know ends with exit code 2', () => {

@@ -14,7 +14,10 @@ async function tabs(count) {
     const locks = new LockOrigin();
     const opened = await Promise.all(
         Array.from({ length: count }, (_, at) =>
-            open({ build: 'single', window: origin.window({ navigator: { locks: locks.manager(`client ${at}`) } }) }),
+            open({
+                build: 'single',
+                window: origin.window({ navigator: { locks: locks.manager(`client ${at}`) } }),
+            }),
         ),
     );
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
@@ -22,10 +25,12 @@ async function tabs(count) {
 }
 
 /** @param {string} code */
-const failsWith = (code) => (/** @type {unknown} */ error) => error instanceof TabacusError && error.code === code;
+const failsWith = (code) => (/** @type {unknown} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 /** @param {string} name of a DOMException */
-const throwsDom = (name) => (/** @type {unknown} */ error) => error instanceof DOMException && error.name === name;
+const throwsDom = (name) => (/** @type {unknown} */ error) =>
+    error instanceof DOMException && error.name === name;
 
 /**
  * Leads with a handler until the tab is closed.
@@ -41,7 +46,10 @@ function lead(tab, handler) {
 /** @param {Tab} tab what the handlers wrote */
 const sums = (tab) =>
     tab.lock('sums').run((held) =>
-        held.commit('sums', async (tx) => ({ sum: (await tx.get('sums', 'sum')) ?? 0, by: (await tx.get('sums', 'by')) ?? [] })),
+        held.commit('sums', async (tx) => ({
+            sum: (await tx.get('sums', 'sum')) ?? 0,
+            by: (await tx.get('sums', 'by')) ?? [],
+        })),
     );
 
 /** @param {any} call @param {number} amount */
@@ -52,7 +60,10 @@ const add = (call, amount) =>
     });
 
 test('a call is answered by the leader, whichever tab that is, in the order of the calls', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     const early = b.leader('l').call('early'); // before there is a leader
     /** @type {unknown[]} */
     const seen = [];
@@ -66,21 +77,36 @@ test('a call is answered by the leader, whichever tab that is, in the order of t
     const answer = await early;
     assert.equal(answer.request, 'early');
     const calls = [1, 2, 3, 4].map((n) => b.leader('l').call(n));
-    assert.deepEqual(await Promise.all(calls), [1, 2, 3, 4].map((request) => ({ request, term: answer.term })));
+    assert.deepEqual(
+        await Promise.all(calls),
+        [1, 2, 3, 4].map((request) => ({ request, term: answer.term })),
+    );
     assert.deepEqual(seen, ['early', 1, 2, 3, 4]);
     assert.equal(b.leader('l'), b.leader('l'), 'whose calls wait for one another');
     assert.equal((await a.leader('l').call('own')).request, 'own');
     assert.equal((await c.leader('l').call(undefined)).request, undefined);
-    await assert.rejects(c.leader('l').call('bad'), (error) => error instanceof RangeError && error.message === 'refused');
+    await assert.rejects(
+        c.leader('l').call('bad'),
+        (error) => error instanceof RangeError && error.message === 'refused',
+    );
     await assert.rejects(c.leader('l').call('uncloneable'), Error);
-    await assert.rejects(c.leader('l').call(() => {}), failsWith('invalid-argument'));
-    await assert.rejects(c.leader('l').call(1, /** @type {any} */ ({ timout: 1 })), failsWith('invalid-argument'));
+    await assert.rejects(
+        c.leader('l').call(() => {}),
+        failsWith('invalid-argument'),
+    );
+    await assert.rejects(
+        c.leader('l').call(1, /** @type {any} */ ({ timout: 1 })),
+        failsWith('invalid-argument'),
+    );
     await close();
     await ended;
 });
 
 test('a leader dies within a call: the next one runs it, and one commit is kept', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     /** @type {string[]} */
     const runs = [];
     const dying = lead(a, (_, call) => {
@@ -106,7 +132,10 @@ test('a leader dies within a call: the next one runs it, and one commit is kept'
 });
 
 test('a deposed leader commits nothing: neither its answer nor what goes with it', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     /** @type {(value: unknown) => void} */
     let finish = () => {};
     let begun = false;
@@ -132,7 +161,10 @@ test('a deposed leader commits nothing: neither its answer nor what goes with it
 });
 
 test('a call that is given up is taken back, unless its answer was committed', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     await assert.rejects(b.leader('l').call('late', { timeout: 20 }), throwsDom('TimeoutError'));
     const controller = new AbortController();
     const aborted = b.leader('l').call('aborted', { signal: controller.signal });
@@ -150,7 +182,10 @@ test('a call that is given up is taken back, unless its answer was committed', a
         }
         return request;
     });
-    await assert.rejects(b.leader('l').call('given up within', { signal: gaveUp.signal }), (error) => /** @type {unknown} */ (error) === 'enough');
+    await assert.rejects(
+        b.leader('l').call('given up within', { signal: gaveUp.signal }),
+        (error) => /** @type {unknown} */ (error) === 'enough',
+    );
     assert.equal(await b.leader('l').call('next'), 'next');
     assert.deepEqual(seen, ['given up within', 'next']);
     assert.equal((await sums(b)).sum, 0, 'of a call that was taken back nothing is committed');
@@ -159,7 +194,10 @@ test('a call that is given up is taken back, unless its answer was committed', a
 });
 
 test('calls of one key are one call', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     let runs = 0;
     const both = [b, c, b].map((tab) => tab.leader('l').call('pay', { key: 'order 1' }));
     const ended = lead(a, (request, call) => {
@@ -175,21 +213,35 @@ test('calls of one key are one call', async () => {
 });
 
 test('rows that are no calls, or of another version, are left alone', async () => {
-    const { origin, tabs: [a, b], close } = await tabs(2);
+    const {
+        origin,
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     assert.equal(await a.lock('any').run(() => true), true); // the database is there
     for (const value of [null, '', '1', '1;%', '1;no such call', '2;no version']) {
         await origin.records('default', 'locks', (store) => store.put(value, 'leader%2Fl/key/k'));
-        assert.equal(await a.leader('l').call('nobody leads', { key: 'k', timeout: 0 }).catch(({ name }) => name), 'TimeoutError');
+        assert.equal(
+            await a
+                .leader('l')
+                .call('nobody leads', { key: 'k', timeout: 0 })
+                .catch(({ name }) => name),
+            'TimeoutError',
+        );
         await origin.records('default', 'locks', (store) => store.clear());
     }
     const strange = [null, 1, 'text', [], {}, '', '2;o;0', '1;x;0', '1;o;-1', '1;o;0;%', '1;o;0;key;more'];
     for (const [at, value] of strange.entries()) {
         for (const part of ['call', 'answer']) {
-            await origin.records('default', 'locks', (store) => store.put(value, `leader%2Fl/${part}/00000000000000${at + 10}-x`));
+            await origin.records('default', 'locks', (store) =>
+                store.put(value, `leader%2Fl/${part}/00000000000000${at + 10}-x`),
+            );
         }
     }
     await origin.records('default', 'locks', (store) => store.put('many', 'leader%2Fl/calls'));
-    await origin.records('default', 'data', (store) => store.put('no call', 'tabacus%2Fleader%2Fl%2Fcalls/0000000000000001-x'));
+    await origin.records('default', 'data', (store) =>
+        store.put('no call', 'tabacus%2Fleader%2Fl%2Fcalls/0000000000000001-x'),
+    );
     /** @type {unknown[]} */
     const seen = [];
     const warnings = details(a, 'warning');
@@ -197,7 +249,10 @@ test('rows that are no calls, or of another version, are left alone', async () =
     assert.equal(await b.leader('l').call('good', { key: 'k' }), 1);
     assert.deepEqual(seen, ['good']);
     await until(() => warnings.length > 0);
-    assert.deepEqual(warnings.map(({ code }) => code), ['corrupt-record']);
+    assert.deepEqual(
+        warnings.map(({ code }) => code),
+        ['corrupt-record'],
+    );
     await close();
     await ended;
 });

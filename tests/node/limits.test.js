@@ -11,7 +11,8 @@ import { LockOrigin } from './fake-locks.js';
 const build = 'single';
 
 /** @param {string} code */
-const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+const failsWith = (code) => (/** @type {any} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 /** @param {number} count @param {object} [without] @param {object} [options] */
 async function tabs(count, without = {}, options = {}) {
@@ -24,8 +25,17 @@ async function tabs(count, without = {}, options = {}) {
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
     /** One more. @param {object} [also] */
     const another = (also = {}) =>
-        open({ build, window: origin.window({ navigator: { locks: locks.manager(`late ${Math.random()}`) }, ...also }) });
-    return { origin, windows, tabs: all, another, close: () => Promise.all(opened.map((tab) => tab.close())) };
+        open({
+            build,
+            window: origin.window({ navigator: { locks: locks.manager(`late ${Math.random()}`) }, ...also }),
+        });
+    return {
+        origin,
+        windows,
+        tabs: all,
+        another,
+        close: () => Promise.all(opened.map((tab) => tab.close())),
+    };
 }
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -41,7 +51,8 @@ test('sequence: no number twice over tabs, rising in each, in blocks that cost a
     const { origin, tabs: all, close } = await tabs(3);
     const sequences = all.map((tab) => tab.sequence('s', { block: 10 }));
     let transactions = 0;
-    origin.onWrite = (transaction) => void (transactions += Number([...transaction.objectStoreNames].includes('limits')));
+    origin.onWrite = (transaction) =>
+        void (transactions += Number([...transaction.objectStoreNames].includes('limits')));
     /** @type {number[][]} */
     const got = [[], [], []];
     await Promise.all(
@@ -49,14 +60,22 @@ test('sequence: no number twice over tabs, rising in each, in blocks that cost a
             for (let i = 0; i < 25; i++) got[who]?.push(await sequence.next());
         }),
     );
-    for (const mine of got) assert.deepEqual(mine, [...mine].sort((a, b) => a - b));
+    for (const mine of got)
+        assert.deepEqual(
+            mine,
+            [...mine].sort((a, b) => a - b),
+        );
     assert.equal(new Set(got.flat()).size, 75);
     assert.equal(transactions, 9);
     await close();
 });
 
 test('sequence: goes on where it was when all tabs are gone, and begins at 1', async () => {
-    const { tabs: [a], another, close } = await tabs(1);
+    const {
+        tabs: [a],
+        another,
+        close,
+    } = await tabs(1);
     assert.equal(await a.sequence('s').next(), 1);
     assert.equal(await a.sequence('s').next(), 2);
     assert.equal(await a.sequence('g', { gapless: true }).next(), 1);
@@ -68,13 +87,23 @@ test('sequence: goes on where it was when all tabs are gone, and begins at 1', a
 });
 
 test('sequence: reserve gives a range, also one larger than a block; all at once are apart', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const mine = a.sequence('s', { block: 5 });
-    const ranges = await Promise.all([mine.reserve(3), mine.reserve(50), b.sequence('s', { block: 5 }).reserve(4), mine.reserve(1)]);
+    const ranges = await Promise.all([
+        mine.reserve(3),
+        mine.reserve(50),
+        b.sequence('s', { block: 5 }).reserve(4),
+        mine.reserve(1),
+    ]);
     for (const [index, size] of [3, 50, 4, 1].entries()) {
         assert.equal(Number(ranges[index]?.last) - Number(ranges[index]?.first) + 1, size);
     }
-    const numbers = ranges.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
+    const numbers = ranges.flatMap(({ first, last }) =>
+        Array.from({ length: last - first + 1 }, (_, at) => first + at),
+    );
     assert.equal(new Set(numbers).size, 58);
     assert.ok((await mine.next()) > Number(ranges[3]?.last));
     await close();
@@ -82,13 +111,23 @@ test('sequence: reserve gives a range, also one larger than a block; all at once
 
 test('sequence: gapless leaves nothing out, over tabs', async () => {
     const { tabs: all, close } = await tabs(3);
-    const got = await Promise.all(Array.from({ length: 30 }, (_, i) => all[i % 3]?.sequence('s', { gapless: true }).next()));
-    assert.deepEqual(got.map(Number).sort((a, b) => a - b), Array.from({ length: 30 }, (_, i) => i + 1));
+    const got = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => all[i % 3]?.sequence('s', { gapless: true }).next()),
+    );
+    assert.deepEqual(
+        got.map(Number).sort((a, b) => a - b),
+        Array.from({ length: 30 }, (_, i) => i + 1),
+    );
     await close();
 });
 
 test('sequence: a lost database gives no number again, and is told', async () => {
-    const { origin, tabs: [a], another, close } = await tabs(1);
+    const {
+        origin,
+        tabs: [a],
+        another,
+        close,
+    } = await tabs(1);
     const before = new Set();
     for (let i = 0; i < 20; i++) before.add(await a.sequence('s', { block: 8 }).next());
     await origin.records('default', 'limits', (store) => store.clear());
@@ -109,13 +148,20 @@ test('sequence: a lost database gives no number again, and is told', async () =>
 test('budget: never overspent by tabs that compete, and all of it can be spent', async () => {
     const { tabs: all, close } = await tabs(3);
     const taken = await Promise.all(all.map((tab) => takes(tab.budget('b', { limit: 1000 }), 500)));
-    assert.equal(taken.reduce((sum, one) => sum + one, 0), 1000);
+    assert.equal(
+        taken.reduce((sum, one) => sum + one, 0),
+        1000,
+    );
     for (const tab of all) assert.equal(await tab.budget('b', { limit: 1000 }).tryTake(), false);
     await close();
 });
 
 test('budget: a burst needs few transactions', async () => {
-    const { origin, tabs: [a], close } = await tabs(1);
+    const {
+        origin,
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const budget = a.budget('b', { limit: 1_000_000 });
     await budget.tryTake();
     let transactions = 0;
@@ -126,7 +172,10 @@ test('budget: a burst needs few transactions', async () => {
 });
 
 test('budget: what is given back can be taken by anybody; available follows', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const mine = a.budget('b', { limit: 10 });
     const theirs = b.budget('b', { limit: 10 });
     assert.equal(mine.available, 10);
@@ -144,7 +193,12 @@ test('budget: what is given back can be taken by anybody; available follows', as
 });
 
 test('budget: rights of tabs that close, hide or die come back', async () => {
-    const { windows, tabs: [a, b, c], another, close } = await tabs(3);
+    const {
+        windows,
+        tabs: [a, b, c],
+        another,
+        close,
+    } = await tabs(3);
     const limit = 300;
     for (const tab of [a, b, c]) assert.equal(await takes(tab.budget('b', { limit }), 50), 50);
     await a.close();
@@ -159,7 +213,12 @@ test('budget: rights of tabs that close, hide or die come back', async () => {
 });
 
 test('budget: of one that vanished with its database nothing can be spent, and that is told', async () => {
-    const { origin, tabs: [a], another, close } = await tabs(1);
+    const {
+        origin,
+        tabs: [a],
+        another,
+        close,
+    } = await tabs(1);
     assert.equal(await a.budget('b', { limit: 10 }).tryTake(4), true);
     await pause(30);
     await origin.records('default', 'limits', (store) => store.clear());
@@ -199,7 +258,10 @@ test('rateLimit: never more than the limit in a window, over tabs; waiting takes
 });
 
 test('rateLimit: tryTake does not wait; timeout and signal end a wait', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const options = { limit: 2, interval: 60_000 };
     assert.equal(await a.rateLimit('r', options).tryTake(), true);
     assert.equal(await b.rateLimit('r', options).tryTake(), true);
@@ -220,15 +282,24 @@ test('rateLimit: tryTake does not wait; timeout and signal end a wait', async ()
 
 test('rateLimit: what has room is taken, however short the timeout; an abort before it wins', async () => {
     // Before the store says anything.
-    const soon = (/** @type {() => void} */ done, /** @type {number} */ ms) => (ms < 1 ? void Promise.resolve().then(done) : setTimeout(done, ms));
-    const { tabs: [a, b], close } = await tabs(2, { setTimeout: soon });
+    const soon = (/** @type {() => void} */ done, /** @type {number} */ ms) =>
+        ms < 1 ? void Promise.resolve().then(done) : setTimeout(done, ms);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2, { setTimeout: soon });
     const options = { limit: 6, interval: 60_000 };
-    const timedOut = (/** @type {any} */ error) => error instanceof DOMException && error.name === 'TimeoutError';
+    const timedOut = (/** @type {any} */ error) =>
+        error instanceof DOMException && error.name === 'TimeoutError';
     for (const tab of [a, b]) {
         for (const timeout of [0, 0.001, 0]) await tab.rateLimit('r', options).take({ timeout });
-        await assert.rejects(tab.rateLimit('r', options).take({ timeout: 0, signal: AbortSignal.abort('first') }), (why) => String(why) === 'first');
+        await assert.rejects(
+            tab.rateLimit('r', options).take({ timeout: 0, signal: AbortSignal.abort('first') }),
+            (why) => String(why) === 'first',
+        );
     }
-    for (const timeout of [0, 0.001]) await assert.rejects(b.rateLimit('r', options).take({ timeout }), timedOut);
+    for (const timeout of [0, 0.001])
+        await assert.rejects(b.rateLimit('r', options).take({ timeout }), timedOut);
     const controller = new AbortController();
     const late = a.rateLimit('r', options).take({ timeout: 0, signal: controller.signal });
     await Promise.resolve();
@@ -240,7 +311,11 @@ test('rateLimit: what has room is taken, however short the timeout; an abort bef
 
 test('rateLimit: a clock a year ahead, or behind, opens no gate', async () => {
     const year_ms = 365 * 24 * 3_600_000;
-    const { tabs: [a], another, close } = await tabs(1);
+    const {
+        tabs: [a],
+        another,
+        close,
+    } = await tabs(1);
     const options = { limit: 2, interval: 60_000 };
     await a.rateLimit('r', options).take();
     await a.rateLimit('r', options).take();
@@ -256,7 +331,11 @@ test('rateLimit: a clock a year ahead, or behind, opens no gate', async () => {
 });
 
 test('limits: a record that cannot be read is set aside, and taken at its worst', async () => {
-    const { origin, tabs: [a], close } = await tabs(1);
+    const {
+        origin,
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const warnings = details(a, 'warning');
     for (const key of ['sequence/s', 'budget/b', 'rate/r']) {
         await origin.records('default', 'limits', (store) => store.put('nonsense', key));
@@ -274,7 +353,10 @@ test('limits: a record that cannot be read is set aside, and taken at its worst'
 });
 
 test('limits: mistakes are told at once, naming the argument; what is used after close() is refused', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const wrong = /** @type {any} */ (a);
     for (const [call, argument] of /** @type {[() => unknown, string][]} */ ([
         [() => wrong.sequence(''), 'name'],
@@ -288,13 +370,19 @@ test('limits: mistakes are told at once, naming the argument; what is used after
         [() => wrong.rateLimit('r', { limit: 1 }), 'interval'],
         [() => wrong.rateLimit('r', { limit: 0, interval: 1 }), 'limit'],
     ])) {
-        assert.throws(call, (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument);
+        assert.throws(
+            call,
+            (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument,
+        );
     }
     assert.ok(Object.is(wrong.budget('none', { limit: -0 }).limit, 0));
     await assert.rejects(wrong.sequence('s').reserve(0), failsWith('invalid-argument'));
     await assert.rejects(wrong.budget('b', { limit: 1 }).tryTake(0.5), failsWith('invalid-argument'));
     await assert.rejects(wrong.budget('b', { limit: 1 }).give('1'), failsWith('invalid-argument'));
-    await assert.rejects(wrong.rateLimit('r', { limit: 1, interval: 1 }).take({ timeout: -1 }), failsWith('invalid-argument'));
+    await assert.rejects(
+        wrong.rateLimit('r', { limit: 1, interval: 1 }).take({ timeout: -1 }),
+        failsWith('invalid-argument'),
+    );
     const sequence = a.sequence('s');
     const budget = a.budget('b', { limit: 1 });
     assert.equal(a.sequence('s'), sequence);
@@ -311,10 +399,16 @@ test('limits: mistakes are told at once, naming the argument; what is used after
 });
 
 test('limits: without IndexedDB they refuse, or hold within the page if that was allowed', async () => {
-    const { tabs: [a], close } = await tabs(1, { indexedDB: undefined });
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1, { indexedDB: undefined });
     await assert.rejects(a.sequence('s').next(), failsWith('weaker-guarantee'));
     await close();
-    const { tabs: [b], close: closeB } = await tabs(1, { indexedDB: undefined }, { allowWeaker: true });
+    const {
+        tabs: [b],
+        close: closeB,
+    } = await tabs(1, { indexedDB: undefined }, { allowWeaker: true });
     assert.equal(await b.sequence('s').next(), 1);
     assert.equal(await b.budget('b', { limit: 1 }).tryTake(), true);
     assert.equal(await b.budget('b', { limit: 1 }).tryTake(), false);
@@ -324,11 +418,18 @@ test('limits: without IndexedDB they refuse, or hold within the page if that was
 });
 
 test('sequence: who asks for more than there is is refused alone', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const sequence = a.sequence('s', { block: 10 });
     const most = Number.MAX_SAFE_INTEGER;
     assert.equal(await sequence.next(), 1);
-    const [small, large, next] = await Promise.allSettled([sequence.reserve(20), sequence.reserve(most), sequence.reserve(1)]);
+    const [small, large, next] = await Promise.allSettled([
+        sequence.reserve(20),
+        sequence.reserve(most),
+        sequence.reserve(1),
+    ]);
     assert.deepEqual([small.status, large.status, next.status], ['fulfilled', 'rejected', 'fulfilled']);
     assert.ok(/** @type {any} */ (large).reason instanceof TabacusRangeError);
     assert.ok(/** @type {any} */ (next).value.first > /** @type {any} */ (small).value.last);
@@ -369,7 +470,10 @@ test('state and merge: two devices agree, in any order, any number of times, and
 });
 
 test('state and merge: what is no state is refused whole; strings and numbers are both counts', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const counter = a.counter('n');
     const good = { node: 'x1/0', epoch: '1', plus: 3, minus: '1' };
     for (const state of [
@@ -384,14 +488,23 @@ test('state and merge: what is no state is refused whole; strings and numbers ar
         { version: 1, rows: [good, { ...good, node: 'x1' }] },
         { version: 1, rows: [good, { ...good, plus: '99999999999999999999' }] },
     ]) {
-        await assert.rejects(counter.merge(/** @type {any} */ (state)), (/** @type {any} */ error) => failsWith('invalid-argument')(error) && (state === null ? error.argument === 'state' : error.argument.startsWith('state.')) && 'value' in error);
+        await assert.rejects(
+            counter.merge(/** @type {any} */ (state)),
+            (/** @type {any} */ error) =>
+                failsWith('invalid-argument')(error) &&
+                (state === null ? error.argument === 'state' : error.argument.startsWith('state.')) &&
+                'value' in error,
+        );
     }
     assert.equal(await counter.read(), 0);
     await counter.merge({ version: 1, rows: [good] });
     assert.equal(counter.value, 2);
     const most = Number.MAX_SAFE_INTEGER;
     const large = { node: 'x2/0', epoch: 1, plus: most, minus: 0 };
-    await assert.rejects(counter.merge({ version: 1, rows: [{ ...good, plus: 4 }, large] }), TabacusRangeError);
+    await assert.rejects(
+        counter.merge({ version: 1, rows: [{ ...good, plus: 4 }, large] }),
+        TabacusRangeError,
+    );
     assert.equal(await counter.read(), 2);
     await counter.merge({ version: 1, rows: [{ ...large, minus: 2 }] });
     assert.equal(await counter.read(), most);

@@ -62,7 +62,10 @@ test('seen outcomes are counted, and judged by what is allowed and what is forbi
     const allowed = ['a=- b=1 x=1|1 y:1|-', 'a=1 b=- x=1|1 y:1|-'];
     const judged = judge(program, seen, allowed);
     assert.equal(judged.rounds, 3);
-    assert.deepEqual(judged.allowed.map(({ times }) => times), [2, 0]);
+    assert.deepEqual(
+        judged.allowed.map(({ times }) => times),
+        [2, 0],
+    );
     assert.deepEqual(judged.strangers, [{ outcome: 'a=1 b=1 x=1|1 y:1|-', times: 1 }]);
     assert.deepEqual(judged.forbidden, [{ parts: 'a=1 b=1', seen: true }]);
     assert.equal(isSound(judged), false);
@@ -75,7 +78,10 @@ test('seen outcomes are counted, and judged by what is allowed and what is forbi
 test('every program has what the model allows, and asks and forbids nothing by mistake', () => {
     assert.deepEqual(Object.keys(ALLOWED), ['sent', 'dropped']);
     for (const allowed of Object.values(ALLOWED)) {
-        assert.deepEqual(Object.keys(allowed), PROGRAMS.map(({ name }) => name));
+        assert.deepEqual(
+            Object.keys(allowed),
+            PROGRAMS.map(({ name }) => name),
+        );
     }
     const allowed = ALLOWED.sent;
     for (const { name, tabs, forbidden, finally: keys, heard } of PROGRAMS) {

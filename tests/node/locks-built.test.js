@@ -17,7 +17,10 @@ async function tabs(count) {
     const locks = new LockOrigin();
     const opened = await Promise.all(
         Array.from({ length: count }, (_, index) =>
-            open({ build: 'single', window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }) }),
+            open({
+                build: 'single',
+                window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }),
+            }),
         ),
     );
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
@@ -25,14 +28,18 @@ async function tabs(count) {
 }
 
 /** @param {string} name of a DOMException */
-const throwsDom = (name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
+const throwsDom = (name) => (/** @type {any} */ error) =>
+    error instanceof DOMException && error.name === name;
 
 const ticks = async (count = 20) => {
     for (let i = 0; i < count; i++) await new Promise((resolve) => setTimeout(resolve, 1));
 };
 
 test('leader: one at a time, in terms that rise; the next leads when one hands over or is gone', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     /** @type {number[]} */
     const terms = [];
     const first = await a.leader('l').lead({ label: 'first' });
@@ -43,9 +50,14 @@ test('leader: one at a time, in terms that rise; the next leads when one hands o
     const second = b.leader('l').run(async (term) => {
         terms.push(term.number);
         await term.commit('state', (tx) => tx.put('state', 'leader', 'b'));
-        return new Promise((_, reject) => term.signal.addEventListener('abort', () => reject(term.signal.reason)));
+        return new Promise((_, reject) =>
+            term.signal.addEventListener('abort', () => reject(term.signal.reason)),
+        );
     });
-    const lost = assert.rejects(second, (error) => error instanceof TabacusError && error.code === 'lock-lost');
+    const lost = assert.rejects(
+        second,
+        (error) => error instanceof TabacusError && error.code === 'lock-lost',
+    );
     first.handOver();
     assert.equal(first.leads, false);
     await until(() => terms.length === 2);
@@ -54,40 +66,59 @@ test('leader: one at a time, in terms that rise; the next leads when one hands o
     await lost;
     const term = await third;
     terms.push(Number(term?.number));
-    assert.deepEqual(terms, [...new Set(terms)].sort((one, other) => one - other));
+    assert.deepEqual(
+        terms,
+        [...new Set(terms)].sort((one, other) => one - other),
+    );
     term?.handOver();
     await close();
 });
 
 test('serial: shows the last value at once, runs one after another over tabs, and takes a failed one back', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {string[]} */
     const log = [];
     const running = new Set();
-    const mutate = (/** @type {string} */ who, fails = false) => async (/** @type {number} */ value) => {
-        assert.equal(running.size, 0, 'one after another');
-        running.add(who);
-        await ticks(2);
-        running.delete(who);
-        log.push(`${who} ${value}`);
-        if (fails) throw new Error('refused');
-        return value * 10;
-    };
+    const mutate =
+        (/** @type {string} */ who, fails = false) =>
+        async (/** @type {number} */ value) => {
+            assert.equal(running.size, 0, 'one after another');
+            running.add(who);
+            await ticks(2);
+            running.delete(who);
+            log.push(`${who} ${value}`);
+            if (fails) throw new Error('refused');
+            return value * 10;
+        };
     const mine = a.serial('s', 0);
     const theirs = b.serial('s', 0);
     /** @type {number[]} */
     const shown = [];
     const end = mine.subscribe((value) => void shown.push(value));
-    const results = [mine.set(1, mutate('a')), mine.set(2, mutate('a')), theirs.set(9, mutate('b')), mine.set(3, mutate('a', true))];
+    const results = [
+        mine.set(1, mutate('a')),
+        mine.set(2, mutate('a')),
+        theirs.set(9, mutate('b')),
+        mine.set(3, mutate('a', true)),
+    ];
     assert.equal(mine.value, 3);
     assert.equal(mine.pending, 3);
     assert.equal(theirs.value, 9);
     const ended = await Promise.allSettled(results);
-    assert.deepEqual(ended.map(({ status }) => status), ['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
+    assert.deepEqual(
+        ended.map(({ status }) => status),
+        ['fulfilled', 'fulfilled', 'fulfilled', 'rejected'],
+    );
     assert.equal(await results[0], 10);
     assert.equal(mine.value, 2);
     assert.equal(mine.pending, 0);
-    assert.deepEqual(log.filter((line) => line.startsWith('a')), ['a 1', 'a 2', 'a 3']);
+    assert.deepEqual(
+        log.filter((line) => line.startsWith('a')),
+        ['a 1', 'a 2', 'a 3'],
+    );
     assert.deepEqual(shown.slice(0, 4), [0, 1, 2, 3]);
     assert.equal(shown.at(-1), 2);
     end();
@@ -95,7 +126,10 @@ test('serial: shows the last value at once, runs one after another over tabs, an
 });
 
 test('compat/browser-tabs-lock: acquireLock says whether it was in time, releaseLock lets the next in', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     assert.ok(new SuperTokensLock(undefined, null));
     const one = new SuperTokensLock(undefined, { tab: a });
     const other = new SuperTokensLock(undefined, { tab: b });
@@ -111,7 +145,10 @@ test('compat/browser-tabs-lock: acquireLock says whether it was in time, release
 });
 
 test('compat/leadership: electors take turns, and one that died never leads', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     assert.equal(createLeaderElection({ name: 'none' }, null).isLeader, false);
     const one = createLeaderElection({ name: 'e' }, { tab: a });
     const other = createLeaderElection({ name: 'e' }, { tab: b });
@@ -133,7 +170,10 @@ test('compat/leadership: electors take turns, and one that died never leads', as
 });
 
 test('compat/locks: requests as Web Locks has them, with its errors in its order', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const one = new LockManager(a);
     const other = new LockManager(b);
     const any = /** @type {any} */ (one);
@@ -141,15 +181,41 @@ test('compat/locks: requests as Web Locks has them, with its errors in its order
     assert.deepEqual(await one.request('n', { mode: 'shared' }, (lock) => lock?.mode), 'shared');
     await assert.rejects(any.request('n'), TypeError);
     await assert.rejects(any.request('n', {}), TypeError);
-    await assert.rejects(any.request('n', { mode: 'other' }, () => {}), TypeError);
-    await assert.rejects(any.request('n', { signal: 1 }, () => {}), TypeError);
-    await assert.rejects(any.request('-n', () => {}), throwsDom('NotSupportedError'));
-    await assert.rejects(any.request('n', { steal: true, ifAvailable: true }, () => {}), throwsDom('NotSupportedError'));
-    await assert.rejects(any.request('n', { steal: true, mode: 'shared' }, () => {}), throwsDom('NotSupportedError'));
+    await assert.rejects(
+        any.request('n', { mode: 'other' }, () => {}),
+        TypeError,
+    );
+    await assert.rejects(
+        any.request('n', { signal: 1 }, () => {}),
+        TypeError,
+    );
+    await assert.rejects(
+        any.request('-n', () => {}),
+        throwsDom('NotSupportedError'),
+    );
+    await assert.rejects(
+        any.request('n', { steal: true, ifAvailable: true }, () => {}),
+        throwsDom('NotSupportedError'),
+    );
+    await assert.rejects(
+        any.request('n', { steal: true, mode: 'shared' }, () => {}),
+        throwsDom('NotSupportedError'),
+    );
     const aborted = AbortSignal.abort('why');
-    await assert.rejects(any.request('n', { steal: true, signal: aborted }, () => {}), throwsDom('NotSupportedError'));
-    await assert.rejects(any.request('n', { signal: aborted }, () => {}), (error) => /** @type {unknown} */ (error) === 'why');
-    await assert.rejects(one.request('n', () => { throw new RangeError('mine'); }), RangeError);
+    await assert.rejects(
+        any.request('n', { steal: true, signal: aborted }, () => {}),
+        throwsDom('NotSupportedError'),
+    );
+    await assert.rejects(
+        any.request('n', { signal: aborted }, () => {}),
+        (error) => /** @type {unknown} */ (error) === 'why',
+    );
+    await assert.rejects(
+        one.request('n', () => {
+            throw new RangeError('mine');
+        }),
+        RangeError,
+    );
 
     /** @type {(value?: unknown) => void} */
     let end = () => {};
@@ -172,7 +238,10 @@ test('compat/locks: requests as Web Locks has them, with its errors in its order
 });
 
 test('semaphore: at most as many as there are permits, over tabs, first come, first served', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     let inside = 0;
     let most = 0;
     let served = 0;
@@ -203,20 +272,29 @@ test('semaphore: at most as many as there are permits, over tabs, first come, fi
 });
 
 test('leader: who watches is told of each change once, whoever waits meanwhile', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     /** @type {(string | undefined)[]} */
     const told = [];
     c.leader('l').subscribe((leader) => told.push(leader?.label));
     await until(() => told.length === 1);
     const first = await a.leader('l').lead({ label: 'first' });
     await until(() => told.length === 2);
-    const others = [b.leader('l').run(() => {}, { label: 'second' }), c.leader('l').run(() => {}, { label: 'third' })];
+    const others = [
+        b.leader('l').run(() => {}, { label: 'second' }),
+        c.leader('l').run(() => {}, { label: 'third' }),
+    ];
     let asked = 0;
     c.lock('leader/l').subscribe((requests) => (asked = requests.length));
     await until(() => asked === 3);
     first.handOver();
     await Promise.all(others);
     await until(() => told.at(-1) === undefined && told.length > 2);
-    assert.ok(told.every((label, index) => index === 0 || label !== told[index - 1]), String(told));
+    assert.ok(
+        told.every((label, index) => index === 0 || label !== told[index - 1]),
+        String(told),
+    );
     await close();
 });

@@ -38,7 +38,10 @@ describe('LockManager and its tab', () => {
         const [granted, end] = [deferred(), deferred()];
         const first = new LockManager(tabs[1]).request(name, () => (granted.resolve(), end.promise));
         await granted.promise;
-        assert.equal(await new LockManager(tabs[0]).request(name, { ifAvailable: true }, (lock) => lock), null);
+        assert.equal(
+            await new LockManager(tabs[0]).request(name, { ifAvailable: true }, (lock) => lock),
+            null,
+        );
         assert.equal(await tabs[0]?.lock(name).run((lock) => lock, { ifAvailable: true }), null);
         end.resolve();
         await first;
@@ -50,7 +53,10 @@ describe('LockManager and its tab', () => {
         const manager = new LockManager(tab);
         await manager.request('n', () => {});
         await tab.close();
-        await rejectsDom(manager.request('n', () => assert.fail('the callback must not be called')), 'InvalidStateError');
+        await rejectsDom(
+            manager.request('n', () => assert.fail('the callback must not be called')),
+            'InvalidStateError',
+        );
         await rejectsDom(manager.query(), 'InvalidStateError');
     });
 });

@@ -13,7 +13,9 @@ import { createOrigin } from 'tabacus/emulator';
 /** @param {(a: Tab, b: Tab, origin: import('tabacus/emulator').Origin) => Promise<void>} play @param {number} [seed] */
 async function inTwoTabs(play, seed = 1) {
     const origin = await createOrigin({ seed });
-    const [a, b] = await Promise.all([0, 1].map(() => open({ build: 'single', window: origin.openTab().window })));
+    const [a, b] = await Promise.all(
+        [0, 1].map(() => open({ build: 'single', window: origin.openTab().window })),
+    );
     if (!a || !b) throw new Error('no tab');
     await play(a, b, origin);
     await Promise.all([a.close(), b.close()]);
@@ -21,7 +23,8 @@ async function inTwoTabs(play, seed = 1) {
 }
 
 /** @param {string} code */
-const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+const failsWith = (code) => (/** @type {any} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 /** @param {import('tabacus').LockRequestInfo[]} requests */
 const holders = (requests) => requests.filter(({ state }) => state === 'held').map(({ label }) => label);
@@ -30,16 +33,22 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
     it('query() tells of one exclusive holder, and of none when nobody holds it', async () => {
         for (let seed = 1; seed <= 5; ++seed) {
             await inTwoTabs(async (a, b) => {
-                await a.lock('l').run((held) => held.commit('s', (tx) => tx.put('s', 'k', 1)), { label: 'a' });
-                await b.lock('l').run(async () => {
-                    for (const tab of [a, b]) assert.deepEqual(holders(await tab.lock('l').query()), ['b']);
-                }, { label: 'b' });
+                await a
+                    .lock('l')
+                    .run((held) => held.commit('s', (tx) => tx.put('s', 'k', 1)), { label: 'a' });
+                await b.lock('l').run(
+                    async () => {
+                        for (const tab of [a, b])
+                            assert.deepEqual(holders(await tab.lock('l').query()), ['b']);
+                    },
+                    { label: 'b' },
+                );
                 for (const tab of [a, b]) assert.equal(await tab.lock('l').isLocked(), false);
             }, seed);
         }
     });
 
-    it('who watches another\'s lock is answered by its holder, and waits for nobody else', () =>
+    it("who watches another's lock is answered by its holder, and waits for nobody else", () =>
         inTwoTabs(async (a, b, origin) => {
             const { performance } = origin.openTab().window;
             const held = await a.lock('l').acquire({ label: 'a' });
@@ -47,7 +56,10 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             await b.lock('l').query();
             const begin = performance.now();
             for (let i = 0; i < 10; ++i) assert.deepEqual(holders(await b.lock('l').query()), ['a']);
-            assert.ok(performance.now() - begin < 50, 'on the virtual clock, none waited as for one that does not answer');
+            assert.ok(
+                performance.now() - begin < 50,
+                'on the virtual clock, none waited as for one that does not answer',
+            );
             stop();
             held?.release();
         }));
@@ -57,7 +69,8 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             const [mine, theirs] = [await a.lock('x').acquire(), await b.lock('z').acquire()];
             await assert.rejects(
                 a.lock('x').acquire({ within: /** @type {any} */ (theirs), timeout: 100 }),
-                (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === 'within',
+                (/** @type {any} */ error) =>
+                    error.code === 'invalid-argument' && error.argument === 'within',
             );
             mine?.release();
             theirs?.release();
@@ -69,7 +82,10 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             for (const name of ['plain', 'a\0b', 'a\uffffb', '\uffff0041']) {
                 const held = await a.lock(name).acquire();
                 assert.equal(await manager.request(name, { ifAvailable: true }, (lock) => lock), null, name);
-                assert.deepEqual((await manager.query()).held.map((lock) => lock.name), [name]);
+                assert.deepEqual(
+                    (await manager.query()).held.map((lock) => lock.name),
+                    [name],
+                );
                 held?.release();
             }
         }));
@@ -88,7 +104,11 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
     it('stores are those that were named, whatever becomes of the array', () =>
         inTwoTabs(async (a) => {
             const stores = ['mine'];
-            const written = a.lock('l').run((held) => held.commit(stores, (tx) => tx.put(/** @type {string} */ (stores[0]), 'k', 1)));
+            const written = a
+                .lock('l')
+                .run((held) =>
+                    held.commit(stores, (tx) => tx.put(/** @type {string} */ (stores[0]), 'k', 1)),
+                );
             await Promise.resolve();
             const changed = a.lock('m').run(async (held) => {
                 const names = ['mine'];
@@ -102,10 +122,19 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
 
     it('a deadlock names the labels of what is held', () =>
         inTwoTabs(async (a, b) => {
-            const [one, two] = [await a.lock('d1').acquire({ label: 'one' }), await b.lock('d2').acquire({ label: 'two' })];
+            const [one, two] = [
+                await a.lock('d1').acquire({ label: 'one' }),
+                await b.lock('d2').acquire({ label: 'two' }),
+            ];
             const ends = await Promise.allSettled([
-                a.lock('d2').acquire({ within: one ?? undefined }).finally(() => one?.release()),
-                b.lock('d1').acquire({ within: two ?? undefined }).finally(() => two?.release()),
+                a
+                    .lock('d2')
+                    .acquire({ within: one ?? undefined })
+                    .finally(() => one?.release()),
+                b
+                    .lock('d1')
+                    .acquire({ within: two ?? undefined })
+                    .finally(() => two?.release()),
             ]);
             const [failed] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
             assert.ok(failed instanceof DeadlockError);
@@ -115,7 +144,9 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
 
     it('a request to a leader is what it was when it was made', () =>
         inTwoTabs(async (a, b) => {
-            const led = a.leader('x').run((term) => term.answer((request) => request.n), { signal: AbortSignal.timeout(60_000) });
+            const led = a
+                .leader('x')
+                .run((term) => term.answer((request) => request.n), { signal: AbortSignal.timeout(60_000) });
             const request = { n: 1 };
             const options = /** @type {any} */ ({});
             const answer = b.leader('x').call(request, options);
@@ -136,9 +167,13 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             const details = { argument: 'n', allowed: 'less' };
             for (const error of await across('range', new TabacusRangeError('far', details))) {
                 assert.ok(error instanceof TabacusRangeError);
-                assert.deepEqual([error.code, error.message, error.argument, error.allowed], ['out-of-range', 'far', 'n', 'less']);
+                assert.deepEqual(
+                    [error.code, error.message, error.argument, error.allowed],
+                    ['out-of-range', 'far', 'n', 'less'],
+                );
             }
-            for (const error of await across('dead', new DeadlockError('a cycle'))) assert.ok(error instanceof DeadlockError);
+            for (const error of await across('dead', new DeadlockError('a cycle')))
+                assert.ok(error instanceof DeadlockError);
             assert.deepEqual(await across('nothing', undefined), [undefined, undefined]);
             assert.deepEqual(await across('null', null), [null, null]);
         }));
@@ -174,9 +209,16 @@ it('without Web Locks: who leaves in good order is not waited for, and leaves no
         for (const tab of [c, b]) {
             const begin = performance.now();
             await tab.lock('l').run(() => {});
-            assert.ok(performance.now() - begin < 1_000, `${leave}: ${performance.now() - begin} ms on the virtual clock`);
+            assert.ok(
+                performance.now() - begin < 1_000,
+                `${leave}: ${performance.now() - begin} ms on the virtual clock`,
+            );
         }
-        assert.deepEqual(Object.keys(localStorage).filter((key) => key.includes('/gone/')), [], leave);
+        assert.deepEqual(
+            Object.keys(localStorage).filter((key) => key.includes('/gone/')),
+            [],
+            leave,
+        );
         origin.close();
     }
 });
@@ -207,12 +249,16 @@ it('who watches is told of a holder that died as soon as it held', { timeout: 60
 describe('what stands on a tab of the caller’s', () => {
     it('refuses at once what is none; a promise of none when it is used', async () => {
         for (const given of /** @type {any[]} */ ([{}, 'tab', 5, [], new EventTarget()])) {
-            const refused = (/** @type {any} */ error) => failsWith('invalid-argument')(error) && error.argument === 'tab';
+            const refused = (/** @type {any} */ error) =>
+                failsWith('invalid-argument')(error) && error.argument === 'tab';
             assert.throws(() => new LockManager(given), refused);
             assert.throws(() => new TabsLock(undefined, { tab: given }), refused);
             assert.throws(() => createLeaderElection({ name: 'n' }, { tab: given }), refused);
         }
         const late = new LockManager(/** @type {any} */ (Promise.resolve({})));
-        await assert.rejects(late.request('n', () => {}), /tab that open\(\) gave/);
+        await assert.rejects(
+            late.request('n', () => {}),
+            /tab that open\(\) gave/,
+        );
     });
 });

@@ -13,10 +13,12 @@ import { LockOrigin } from './fake-locks.js';
 const build = 'single';
 
 /** @param {string} code */
-const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+const failsWith = (code) => (/** @type {any} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 /** @param {string} name of a DOMException */
-const throwsDom = (name) => (/** @type {any} */ error) => error instanceof DOMException && error.name === name;
+const throwsDom = (name) => (/** @type {any} */ error) =>
+    error instanceof DOMException && error.name === name;
 
 /**
  * @param {number} count
@@ -55,20 +57,31 @@ test('tabs increment a value under the lock, exactly, with tokens that rise', as
     );
     const total = await all[0].lock('l').run((held) => held.commit('counts', (tx) => tx.get('counts', 'n')));
     assert.equal(total, 60);
-    assert.deepEqual(tokens, [...new Set(tokens)].sort((a, b) => a - b));
+    assert.deepEqual(
+        tokens,
+        [...new Set(tokens)].sort((a, b) => a - b),
+    );
     await close();
     await until(() => locks.held.length === 0 && locks.queue.length === 0);
 });
 
 test('however many locks there are, they leave one key in localStorage', async () => {
-    const { origin, tabs: [a, b], close } = await tabs(2);
+    const {
+        origin,
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     for (let i = 0; i < 10; i++) {
-        for (const tab of [a, b]) await tab.lock(`l${i}`).run((held) => held.commit('s', (tx) => tx.put('s', 'n', i)));
+        for (const tab of [a, b])
+            await tab.lock(`l${i}`).run((held) => held.commit('s', (tx) => tx.put('s', 'n', i)));
         await a.once(`o${i}`, () => i);
     }
     const token = await a.lock('l0').run((held) => held.token);
     const kept = [...origin.area].filter(([key]) => key.includes('lock'));
-    assert.deepEqual(kept.map(([key]) => key), ['tabacus/default/lock-tokens']);
+    assert.deepEqual(
+        kept.map(([key]) => key),
+        ['tabacus/default/lock-tokens'],
+    );
     assert.ok(Number(kept[0]?.[1]) >= Number(token));
     await close();
 });
@@ -79,21 +92,35 @@ test('a signal of another realm is one, and what only looks like one is not', ()
 });
 
 test('run gives the value or the error of its function, and releases after either', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     assert.equal(await a.lock('l').run(() => 7), 7);
-    await assert.rejects(a.lock('l').run(() => Promise.reject(new RangeError('mine'))), RangeError);
-    const seen = await b.lock('l').run((held) => [held.name, held.mode, held.held, held.label], { label: 'x' });
+    await assert.rejects(
+        a.lock('l').run(() => Promise.reject(new RangeError('mine'))),
+        RangeError,
+    );
+    const seen = await b
+        .lock('l')
+        .run((held) => [held.name, held.mode, held.held, held.label], { label: 'x' });
     assert.deepEqual(seen, ['l', 'exclusive', true, 'x']);
     await close();
 });
 
 test('readers share, a writer is alone; query, isLocked, waitForUnlock and subscribe tell', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     const first = await a.lock('l').acquire({ mode: 'shared', label: 'first' });
     const second = await b.lock('l').acquire({ mode: 'shared', label: 'second' });
     assert.ok(first && second);
     assert.equal(first.token, null);
-    await assert.rejects(first.commit('s', () => {}), failsWith('unavailable'));
+    await assert.rejects(
+        first.commit('s', () => {}),
+        failsWith('unavailable'),
+    );
     /** @type {any[]} */
     const states = [];
     const end = c.lock('l').subscribe((requests) => states.push(requests.map(({ label }) => label)));
@@ -102,7 +129,11 @@ test('readers share, a writer is alone; query, isLocked, waitForUnlock and subsc
     const requests = await c.lock('l').query();
     assert.deepEqual(
         requests.map(({ state, mode, label }) => [state, mode, label]),
-        [['held', 'shared', 'first'], ['held', 'shared', 'second'], ['waiting', 'exclusive', 'writer']],
+        [
+            ['held', 'shared', 'first'],
+            ['held', 'shared', 'second'],
+            ['waiting', 'exclusive', 'writer'],
+        ],
     );
     assert.equal(await c.lock('l').isLocked(), true);
     assert.equal(await c.lock('other').isLocked(), false);
@@ -120,15 +151,25 @@ test('readers share, a writer is alone; query, isLocked, waitForUnlock and subsc
 });
 
 test('a wait ends by timeout, by its signal with the signal’s reason, or not at all when available', async () => {
-    const { tabs: [a, b], locks, close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        locks,
+        close,
+    } = await tabs(2);
     const held = await a.lock('l').acquire();
-    await assert.rejects(b.lock('l').run(() => {}, { timeout: 5 }), throwsDom('TimeoutError'));
+    await assert.rejects(
+        b.lock('l').run(() => {}, { timeout: 5 }),
+        throwsDom('TimeoutError'),
+    );
     const controller = new AbortController();
     const waiting = b.lock('l').run(() => {}, { signal: controller.signal });
     await tick();
     controller.abort(new RangeError('enough'));
     await assert.rejects(waiting, RangeError);
-    await assert.rejects(b.lock('l').run(() => {}, { signal: AbortSignal.abort() }), throwsDom('AbortError'));
+    await assert.rejects(
+        b.lock('l').run(() => {}, { signal: AbortSignal.abort() }),
+        throwsDom('AbortError'),
+    );
     assert.equal(await b.lock('l').run((lock) => lock, { ifAvailable: true }), null);
     assert.equal(await a.lock('l').run((lock) => lock, { ifAvailable: true }), null);
     assert.equal(await a.lock('l').acquire({ ifAvailable: true, mode: 'shared' }), null);
@@ -139,23 +180,45 @@ test('a wait ends by timeout, by its signal with the signal’s reason, or not a
 });
 
 test('bad and conflicting options are refused as Web Locks and the types say', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const lock = a.lock('l');
     const run = (/** @type {any} */ options) => lock.run(() => {}, options);
     assert.throws(() => a.lock(''), failsWith('invalid-argument'));
-    for (const bad of [{ mode: 'x' }, { timeout: -1 }, { maxHold: 0 }, { label: 7 }, { within: {} }, { steals: true }, 7]) {
+    for (const bad of [
+        { mode: 'x' },
+        { timeout: -1 },
+        { maxHold: 0 },
+        { label: 7 },
+        { within: {} },
+        { steals: true },
+        7,
+    ]) {
         await assert.rejects(run(bad), failsWith('invalid-argument'), JSON.stringify(bad));
     }
     const { signal } = new AbortController();
-    for (const both of [{ steal: true, ifAvailable: true }, { steal: true, mode: 'shared' }, { steal: true, signal }, { ifAvailable: true, signal }]) {
+    for (const both of [
+        { steal: true, ifAvailable: true },
+        { steal: true, mode: 'shared' },
+        { steal: true, signal },
+        { ifAvailable: true, signal },
+    ]) {
         await assert.rejects(run(both), throwsDom('NotSupportedError'), JSON.stringify(both));
     }
-    await assert.rejects(a.lockAll(['x', 'x'], () => {}), failsWith('invalid-argument'));
+    await assert.rejects(
+        a.lockAll(['x', 'x'], () => {}),
+        failsWith('invalid-argument'),
+    );
     await close();
 });
 
 test('one that is robbed is told, its run rejects, and it can write nothing any more', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {any} */
     let victim;
     const robbed = assert.rejects(
@@ -170,14 +233,20 @@ test('one that is robbed is told, its run rejects, and it can write nothing any 
     await robbed;
     assert.equal(victim.signal.aborted, true);
     assert.throws(() => victim.assertHeld(), failsWith('lock-lost'));
-    await assert.rejects(victim.commit('s', () => {}), failsWith('lock-lost'));
+    await assert.rejects(
+        victim.commit('s', () => {}),
+        failsWith('lock-lost'),
+    );
     assert.ok(Number(thief?.token) > victim.token);
     await thief?.commit('s', (tx) => tx.put('s', 'k', { deep: [1, null] }));
     await close();
 });
 
 test('a turn that takes longer than maxHold has lost the lock when it ends', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const warnings = details(a, 'warning');
     const stall = () => {
         const until_ms = performance.now() + 30;
@@ -186,8 +255,14 @@ test('a turn that takes longer than maxHold has lost the lock when it ends', asy
     const lost = failsWith('lock-lost');
     const lock = a.lock('l');
     await assert.rejects(lock.run(stall, { maxHold: 20 }), lost);
-    await assert.rejects(lock.run(async () => stall(), { maxHold: 20 }), lost);
-    await assert.rejects(a.lockAll(['l', 'm'], async () => stall(), { maxHold: 20 }), lost);
+    await assert.rejects(
+        lock.run(async () => stall(), { maxHold: 20 }),
+        lost,
+    );
+    await assert.rejects(
+        a.lockAll(['l', 'm'], async () => stall(), { maxHold: 20 }),
+        lost,
+    );
     await assert.rejects(a.once('o', stall, { maxHold: 20 }), lost);
     const outer = await lock.acquire({ maxHold: 20 });
     const inner = await lock.acquire({ within: outer, maxHold: 60_000 });
@@ -200,14 +275,19 @@ test('a turn that takes longer than maxHold has lost the lock when it ends', asy
     }
     assert.equal(await lock.run(() => (stall(), 'no limit')), 'no limit');
     // What was released, or is of another kind, is not entered again, nor is its limit.
-    await a.semaphore('l', 1).run((permit) => (stall(), permit.assertHeld()), { within: outer, maxHold: 60_000 });
+    await a
+        .semaphore('l', 1)
+        .run((permit) => (stall(), permit.assertHeld()), { within: outer, maxHold: 60_000 });
     await lock.run((held) => (stall(), held.assertHeld()), { within: outer, maxHold: 60_000 });
     assert.ok(warnings.some(({ code }) => code === 'max-hold'));
     await close();
 });
 
 test('maxHold ends a forgotten hold, with a warning', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const warnings = details(a, 'warning');
     const forgotten = await a.lock('l').acquire({ maxHold: 20, label: 'forgotten' });
     await b.lock('l').run(() => {});
@@ -218,7 +298,10 @@ test('maxHold ends a forgotten hold, with a warning', async () => {
 });
 
 test('what a commit’s function throws undoes all of it, and a commit reads what it writes', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     await a.lock('l').run(async (held) => {
         await held.commit(['s', 't'], (tx) => {
             tx.put('s', 'a/1', 1);
@@ -235,18 +318,27 @@ test('what a commit’s function throws undoes all of it, and a commit reads wha
         await held.commit('s', async (tx) => {
             tx.delete('s', 'a/2');
             tx.put('s', 'a/3', 3);
-            assert.deepEqual(await tx.list('s', 'a/'), [['a/1', 1], ['a/3', 3]]);
+            assert.deepEqual(await tx.list('s', 'a/'), [
+                ['a/1', 1],
+                ['a/3', 3],
+            ]);
             assert.equal(await tx.get('s', 'a/2'), undefined);
             await assert.rejects(tx.get('t', 'a/1'), failsWith('invalid-argument'));
             assert.throws(() => tx.put('s', 'k', undefined), failsWith('invalid-argument'));
         });
-        assert.deepEqual(await held.commit('s', (tx) => tx.list('s')), [['a/1', 1], ['a/3', 3]]);
+        assert.deepEqual(await held.commit('s', (tx) => tx.list('s')), [
+            ['a/1', 1],
+            ['a/3', 3],
+        ]);
     });
     await close();
 });
 
 test('re-entry is through the held lock, and a cycle over tabs ends in one DeadlockError', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     await a.lock('l').run(async (outer) => {
         const inner = await a.lock('l').acquire({ within: outer });
         assert.equal(inner?.token, outer.token);
@@ -282,7 +374,11 @@ test('re-entry is through the held lock, and a cycle over tabs ends in one Deadl
 });
 
 test('a repeated run asks the browser once, until another tab asks', async () => {
-    const { tabs: [a, b], locks, close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        locks,
+        close,
+    } = await tabs(2);
     await a.lock('l').run(() => {});
     const before = locks.requests;
     for (let i = 0; i < 200; i++) await a.lock('l').run(() => {});
@@ -292,7 +388,12 @@ test('a repeated run asks the browser once, until another tab asks', async () =>
 });
 
 test('pagehide tells the holder, lets go in the same turn, and pageshow goes on', async () => {
-    const { tabs: [a, b], locks, windows, close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        locks,
+        windows,
+        close,
+    } = await tabs(2);
     const held = await a.lock('l').acquire();
     windows[0]?.page('pagehide');
     assert.equal(held?.signal.aborted, true);
@@ -304,12 +405,17 @@ test('pagehide tells the holder, lets go in the same turn, and pageshow goes on'
 });
 
 test('without Web Locks a lease excludes; without IndexedDB too only what was allowed', async () => {
-    const { tabs: [a, b], close } = await tabs(2, { navigator: {} });
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2, { navigator: {} });
     let inside = 0;
     const enter = async (/** @type {any} */ tab) =>
         tab.lock('l').run(async (/** @type {any} */ held) => {
             assert.equal(++inside, 1);
-            await held.commit('s', async (/** @type {any} */ tx) => tx.put('s', 'n', ((await tx.get('s', 'n')) ?? 0) + 1));
+            await held.commit('s', async (/** @type {any} */ tx) =>
+                tx.put('s', 'n', ((await tx.get('s', 'n')) ?? 0) + 1),
+            );
             inside--;
         });
     await Promise.all([enter(a), enter(b), enter(a), enter(b)]);
@@ -317,7 +423,10 @@ test('without Web Locks a lease excludes; without IndexedDB too only what was al
     await close();
 
     const bare = await tabs(1, { navigator: {}, indexedDB: undefined });
-    await assert.rejects(bare.tabs[0].lock('l').run(() => {}), failsWith('weaker-guarantee'));
+    await assert.rejects(
+        bare.tabs[0].lock('l').run(() => {}),
+        failsWith('weaker-guarantee'),
+    );
     await bare.close();
     const allowed = await tabs(1, { navigator: {}, indexedDB: undefined }, { allowWeaker: true });
     assert.equal(await allowed.tabs[0].lock('l').run(() => 3), 3);
@@ -326,11 +435,14 @@ test('without Web Locks a lease excludes; without IndexedDB too only what was al
 
 test('without Web Locks every tab’s query() has what any holds and waits for, in order', async () => {
     const { tabs: all, close } = await tabs(3, { navigator: {} });
-    const [a, b, c] = /** @type {[LockManager, LockManager, LockManager]} */ (all.map((tab) => new LockManager(tab)));
+    const [a, b, c] = /** @type {[LockManager, LockManager, LockManager]} */ (
+        all.map((tab) => new LockManager(tab))
+    );
     /** @type {(() => void)[]} */
     const ends = [];
     /** @param {LockManager} of @param {string} name @param {'exclusive' | 'shared'} mode */
-    const hold = (of, name, mode) => of.request(name, { mode }, () => new Promise((resolve) => ends.push(() => resolve(undefined))));
+    const hold = (of, name, mode) =>
+        of.request(name, { mode }, () => new Promise((resolve) => ends.push(() => resolve(undefined))));
     const held = [hold(a, 'x', 'exclusive')];
     await until(() => ends.length === 1);
     held.push(hold(b, 'y\ud800', 'shared'));
@@ -343,8 +455,20 @@ test('without Web Locks every tab’s query() has what any holds and waits for, 
     assert.equal(ids[0], ids[1]);
     for (const of of [a, b, c]) {
         const found = await of.query();
-        assert.deepEqual(found.held.map(({ name, mode }) => [name, mode]), [['x', 'exclusive'], ['y\ud800', 'shared']]);
-        assert.deepEqual(found.pending.map(({ name, mode }) => [name, mode]), [['x', 'shared'], ['x', 'exclusive']]);
+        assert.deepEqual(
+            found.held.map(({ name, mode }) => [name, mode]),
+            [
+                ['x', 'exclusive'],
+                ['y\ud800', 'shared'],
+            ],
+        );
+        assert.deepEqual(
+            found.pending.map(({ name, mode }) => [name, mode]),
+            [
+                ['x', 'shared'],
+                ['x', 'exclusive'],
+            ],
+        );
         assert.equal(found.pending[1]?.clientId, found.held[1]?.clientId);
         assert.deepEqual(Object.keys(found.held[0] ?? {}), ['name', 'mode', 'clientId']);
         assert.equal(new Set([...found.held, ...found.pending].map(({ clientId }) => clientId)).size, 3);
@@ -360,21 +484,36 @@ test('without Web Locks every tab’s query() has what any holds and waits for, 
 });
 
 test('closing the tab refuses what waits, loses what is held, and leaves nothing', async () => {
-    const { tabs: [a, b], locks, close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        locks,
+        close,
+    } = await tabs(2);
     const held = await a.lock('l').acquire();
     const waiting = b.lock('l').run(() => {});
     await tick();
     await Promise.all([assert.rejects(waiting, failsWith('closed')), b.close()]);
     await a.close();
     assert.equal(held?.held, false);
-    await assert.rejects(a.lock('l').run(() => {}), failsWith('closed'));
+    await assert.rejects(
+        a.lock('l').run(() => {}),
+        failsWith('closed'),
+    );
     await until(() => locks.held.length === 0 && locks.queue.length === 0);
     await close();
 });
 
 test('values under a fence and of once are kept by structured clone', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
-    const value = { at: new Date(5), map: new Map([['k', new Set([1n])]]), bytes: new Uint8Array([1, 2]), none: undefined };
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
+    const value = {
+        at: new Date(5),
+        map: new Map([['k', new Set([1n])]]),
+        bytes: new Uint8Array([1, 2]),
+        none: undefined,
+    };
     await a.lock('l').run((held) =>
         held.commit('s', async (tx) => {
             tx.put('s', 'v', value);
@@ -396,12 +535,18 @@ test('values under a fence and of once are kept by structured clone', async () =
     assert.deepEqual(await b.once('v', () => 0, { ttl: 60_000 }), value);
     assert.equal(await a.once('u', () => undefined), undefined);
     assert.equal(await b.once('u', () => 0, { ttl: 60_000 }), undefined);
-    await assert.rejects(a.once('f', () => () => {}), failsWith('invalid-argument'));
+    await assert.rejects(
+        a.once('f', () => () => {}),
+        failsWith('invalid-argument'),
+    );
     await close();
 });
 
 test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead runner is replaced', async () => {
-    const { tabs: [a, b, c], close } = await tabs(3);
+    const {
+        tabs: [a, b, c],
+        close,
+    } = await tabs(3);
     let runs = 0;
     const make = async () => {
         await tick();
@@ -415,7 +560,10 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     assert.deepEqual(await Promise.all(calls), Array(6).fill({ run: 1 }));
     assert.deepEqual(await b.once('k', make), { run: 2 });
     assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 2 });
-    await assert.rejects(a.once('k', () => Promise.reject(new RangeError('mine'))), RangeError);
+    await assert.rejects(
+        a.once('k', () => Promise.reject(new RangeError('mine'))),
+        RangeError,
+    );
     assert.deepEqual(await a.once('k', make, { ttl: 60_000 }), { run: 3 });
 
     let began = false;
@@ -433,7 +581,10 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
 });
 
 test('what is passed is checked before anything is done, and no mistake keeps a lock', async () => {
-    const { tabs: [tab], close } = await tabs(1);
+    const {
+        tabs: [tab],
+        close,
+    } = await tabs(1);
     const a = /** @type {any} */ (tab);
     const nothing = () => {};
     /** @type {[argument: string, refused: () => unknown][]} */
@@ -457,7 +608,12 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
         ['options.mode', () => a.serial('m', 0).set(1, nothing, { mode: 'shared' })],
     ];
     for (const [argument, refused] of mistakes) {
-        await assert.rejects(async () => refused(), (error) => failsWith('invalid-argument')(error) && /** @type {any} */ (error).argument === argument, argument);
+        await assert.rejects(
+            async () => refused(),
+            (error) =>
+                failsWith('invalid-argument')(error) && /** @type {any} */ (error).argument === argument,
+            argument,
+        );
     }
     // Nor does what becomes of an argument afterwards.
     const [names, options] = [['l', 'm'], { label: 'before' }];
@@ -471,7 +627,10 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
     const longest = '\u{1F600}'.repeat(64);
     assert.equal(await a.leader(longest).run(() => 'led'), 'led');
     assert.equal(await a.serial(longest, 0).set(1, () => 'set'), 'set');
-    assert.throws(() => a.leader(`${longest}!`), (error) => /** @type {any} */ (error).value === `${longest}!`);
+    assert.throws(
+        () => a.leader(`${longest}!`),
+        (error) => /** @type {any} */ (error).value === `${longest}!`,
+    );
     // Neither does what a function returns or throws, whatever looks at it.
     const hostile = {
         get message() {
@@ -482,12 +641,20 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
         },
     };
     const failsHostile = (/** @type {any} */ error) => error.message === 'hostile';
-    await assert.rejects(a.lock('l').run(() => hostile), failsHostile);
-    await assert.rejects(a.once('o', () => hostile), failsHostile);
+    await assert.rejects(
+        a.lock('l').run(() => hostile),
+        failsHostile,
+    );
+    await assert.rejects(
+        a.once('o', () => hostile),
+        failsHostile,
+    );
     for (const thrown of [hostile, Object.create(null), { name: nothing, message: Symbol('m') }]) {
         /** @type {unknown} */
         let caught;
-        await a.once('o', () => Promise.reject(thrown)).catch((/** @type {unknown} */ error) => void (caught = error));
+        await a
+            .once('o', () => Promise.reject(thrown))
+            .catch((/** @type {unknown} */ error) => void (caught = error));
         assert.ok(caught === thrown);
     }
     assert.equal(await a.once('o', () => 'again', { timeout: 5000 }), 'again');
@@ -502,7 +669,10 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
 });
 
 test('a commit whose transaction the browser ended meanwhile rejects: nothing of it was written', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     await a.lock('l').run(async (held) => {
         /** @type {any} */
         let kept;
@@ -521,16 +691,26 @@ test('a commit whose transaction the browser ended meanwhile rejects: nothing of
 });
 
 test('what one tab threw in once arrives with its name and code; without IndexedDB there is no once', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     await Promise.all([a.once('warm', () => 1), b.once('warm', () => 1)]); // the modules are loaded
-    for (const thrown of [new DOMException('gone', 'AbortError'), Object.assign(new RangeError('far'), { code: 'FAR' }), Object.assign(new Error('not found'), { code: 404 }), new TabacusError('closed', 'shut')]) {
+    for (const thrown of [
+        new DOMException('gone', 'AbortError'),
+        Object.assign(new RangeError('far'), { code: 'FAR' }),
+        Object.assign(new Error('not found'), { code: 404 }),
+        new TabacusError('closed', 'shut'),
+    ]) {
         let calls = 0;
         const make = async () => {
             calls++;
             for (let turns = 0; turns < 5; turns++) await tick(); // the other asks meanwhile
             throw thrown;
         };
-        for (const { reason } of /** @type {PromiseRejectedResult[]} */ (await Promise.allSettled([a.once('k', make), b.once('k', make)]))) {
+        for (const { reason } of /** @type {PromiseRejectedResult[]} */ (
+            await Promise.allSettled([a.once('k', make), b.once('k', make)])
+        )) {
             assert.ok(reason instanceof Error);
             assert.deepEqual([reason.name, reason.message], [thrown.name, thrown.message]);
             assert.equal(/** @type {any} */ (reason).code, thrown.code);
@@ -541,7 +721,10 @@ test('what one tab threw in once arrives with its name and code; without Indexed
     }
     await close();
     const without = await tabs(1, { indexedDB: undefined }, { allowWeaker: true });
-    await assert.rejects(without.tabs[0].once('k', () => 1), failsWith('unavailable'));
+    await assert.rejects(
+        without.tabs[0].once('k', () => 1),
+        failsWith('unavailable'),
+    );
     await assert.rejects(without.tabs[0].leader('l').call(1), failsWith('unavailable'));
     await without.close();
 });

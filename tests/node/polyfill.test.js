@@ -11,7 +11,10 @@ const platform = globalThis;
 it('installs a LockManager over the lease, which excludes; tabacus itself does not build on it', async () => {
     // The platform's own were taken away as pages do: hidden by a property of navigator's own.
     class Navigator {}
-    const navigator = Object.defineProperty(new Navigator(), 'locks', { value: undefined, configurable: true });
+    const navigator = Object.defineProperty(new Navigator(), 'locks', {
+        value: undefined,
+        configurable: true,
+    });
     Object.assign(platform, { Lock: class {}, LockManager: class {} });
     Object.defineProperty(platform, 'navigator', { value: navigator, configurable: true });
     for (const [name, value] of Object.entries(fakeIndexedDB)) {
@@ -29,7 +32,10 @@ it('installs a LockManager over the lease, which excludes; tabacus itself does n
         return lock.name;
     };
     assert.deepEqual(await Promise.all([1, 2, 3].map(() => locks.request('l', enter))), ['l', 'l', 'l']);
-    assert.equal(await locks.request('l', { ifAvailable: true }, (/** @type {any} */ lock) => lock?.mode), 'exclusive');
+    assert.equal(
+        await locks.request('l', { ifAvailable: true }, (/** @type {any} */ lock) => lock?.mode),
+        'exclusive',
+    );
     const tab = await open({ build: 'single', namespace: 'other' });
     assert.notEqual(tab.capabilities.exclusion, 'web-locks');
     await tab.close();
@@ -39,7 +45,10 @@ it('installs a LockManager over the lease, which excludes; tabacus itself does n
 
 it('has the shape of the platform’s own (Web IDL §3.7)', async () => {
     const { navigator, Lock, LockManager } = platform;
-    assert.deepEqual([Lock.name, Lock.length, LockManager.name, LockManager.length], ['Lock', 0, 'LockManager', 0]);
+    assert.deepEqual(
+        [Lock.name, Lock.length, LockManager.name, LockManager.length],
+        ['Lock', 0, 'LockManager', 0],
+    );
     for (const Interface of [Lock, LockManager]) assert.throws(() => new Interface(), TypeError);
     assert.equal(String(navigator.locks), '[object LockManager]');
     assert.deepEqual(Object.keys(LockManager.prototype), ['request', 'query']);
@@ -49,6 +58,11 @@ it('has the shape of the platform’s own (Web IDL §3.7)', async () => {
     assert.throws(() => Object.getPrototypeOf(navigator).locks, TypeError);
     await assert.rejects(LockManager.prototype.query.call({}), TypeError);
     await assert.rejects(navigator.locks.request('one argument'), TypeError);
-    await assert.rejects(navigator.locks.request('-reserved', () => {}), { name: 'NotSupportedError' });
-    await navigator.locks.request('l', (/** @type {any} */ lock) => assert.equal(String(lock), '[object Lock]'));
+    await assert.rejects(
+        navigator.locks.request('-reserved', () => {}),
+        { name: 'NotSupportedError' },
+    );
+    await navigator.locks.request('l', (/** @type {any} */ lock) =>
+        assert.equal(String(lock), '[object Lock]'),
+    );
 });

@@ -9,7 +9,8 @@ import { FakeOrigin } from './fake-origin.js';
 export const build = 'single';
 
 /** @param {string} code */
-export const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+export const failsWith = (code) => (/** @type {any} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 /**
  * @param {number} count

@@ -20,10 +20,14 @@ async function heard(queue) {
 }
 
 /** @param {any[]} told @param {string[]} types */
-const only = (told, types) => told.filter(({ type }) => types.includes(type)).map(({ type, key }) => [type, key]);
+const only = (told, types) =>
+    told.filter(({ type }) => types.includes(type)).map(({ type, key }) => [type, key]);
 
 test('each is told to run and to have ended, in that order, with its key and kind, also where some fail', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const queue = a.queue('q', { attempts: 1 });
     await queue.pause();
     const keys = Array.from({ length: 40 }, (_, n) => String(n));
@@ -34,7 +38,10 @@ test('each is told to run and to have ended, in that order, with its key and kin
     });
     await queue.resume();
     await queue.onIdle();
-    const expected = keys.flatMap((key) => [['running', key], [Number(key) % 3 === 1 ? 'failed' : 'done', key]]);
+    const expected = keys.flatMap((key) => [
+        ['running', key],
+        [Number(key) % 3 === 1 ? 'failed' : 'done', key],
+    ]);
     for (const one of told) {
         await until(() => only(one, ['done', 'failed']).length === keys.length);
         assert.deepEqual(only(one, ['running', 'done', 'failed']), expected);
@@ -44,7 +51,10 @@ test('each is told to run and to have ended, in that order, with its key and kin
 });
 
 test('of one that takes its time others hear after those before it; none is returned that nobody saw run', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
     const keys = Array.from({ length: 60 }, (_, n) => String(n));
@@ -56,13 +66,19 @@ test('of one that takes its time others hear after those before it; none is retu
     await until(() => only(told, ['done']).length === keys.length);
     assert.deepEqual(
         only(told, ['running', 'done', 'returned']),
-        keys.flatMap((key) => [['running', key], ['done', key]]),
+        keys.flatMap((key) => [
+            ['running', key],
+            ['done', key],
+        ]),
     );
     await close();
 });
 
 test('who first looks while jobs are claimed hears their keys and kinds, too', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
     await Promise.all(Array.from({ length: 40 }, (_, n) => queue.enqueue(n, { key: String(n), kind: 'k' })));
@@ -81,7 +97,10 @@ test('who first looks while jobs are claimed hears their keys and kinds, too', a
 });
 
 test('close() settles what had ended, and gives back the others: nothing of them is lost or run twice', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const receipts = await Promise.all(Array.from({ length: 300 }, (_, n) => b.queue('q').enqueue(n)));
     /** @type {number[]} */
     const ended = [];
@@ -100,13 +119,19 @@ test('close() settles what had ended, and gives back the others: nothing of them
         lost.push(lostWorkers);
     });
     await Promise.all(receipts.map(({ result }) => result));
-    assert.deepEqual(ended, receipts.map((_, n) => n));
+    assert.deepEqual(
+        ended,
+        receipts.map((_, n) => n),
+    );
     assert.ok(lost.every((count) => count === 0));
     await close();
 });
 
 test('what a payload refers to twice is one thing where it arrives, and costs no more than its size', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     b.queue('q').handle(({ payload }) => [payload[0] === payload[1], payload]);
     const shared = { text: 'once' };
     const [same, back] = await (await a.queue('q').enqueue([shared, shared])).result;
@@ -120,7 +145,10 @@ test('what a payload refers to twice is one thing where it arrives, and costs no
 });
 
 test('a function that was thrown is an Error with its text', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     a.queue('q', { attempts: 1 }).handle(() => {
         throw () => 1; // eslint-disable-line no-throw-literal -- anything may be thrown
     });

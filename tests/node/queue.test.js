@@ -10,7 +10,10 @@ import { build, failsWith, tabs } from './queue-tabs.js';
 /** @typedef {import('tabacus').Tab} Tab */
 
 test('a job enqueued in one tab runs once, in another, and its result returns', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {any[]} */
     const works = [];
     b.queue('q').handle(async (work) => {
@@ -31,12 +34,26 @@ test('a job enqueued in one tab runs once, in another, and its result returns', 
 });
 
 test('any value that can be cloned comes and returns as it is', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     b.queue('q').handle(({ payload }) => payload);
     a.queue('r').handle(({ payload }) => payload);
     const values = [
-        undefined, null, 0, -0, NaN, 'text;with/all%\n', [1, [2]], { a: { b: 1 } }, new Map([[1, new Date(5)]]),
-        new Uint8Array([1, 2]), { u: undefined }, 12n, 'ü\u{1F600}',
+        undefined,
+        null,
+        0,
+        -0,
+        NaN,
+        'text;with/all%\n',
+        [1, [2]],
+        { a: { b: 1 } },
+        new Map([[1, new Date(5)]]),
+        new Uint8Array([1, 2]),
+        { u: undefined },
+        12n,
+        'ü\u{1F600}',
     ];
     for (const value of values) {
         for (const name of ['q', 'r']) {
@@ -47,7 +64,10 @@ test('any value that can be cloned comes and returns as it is', async () => {
 });
 
 test('first come, first served; last come; priority first; a key moves to the front', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     for (const [order, expected] of /** @type {const} */ ([
         ['fifo', ['p', 'b', 'a', 'c']],
         ['lifo', ['p', 'b', 'c', 'a']],
@@ -58,7 +78,10 @@ test('first come, first served; last come; priority first; a key moves to the fr
         const again = await queue.enqueue('b', { key: 'b' });
         assert.equal(again.joined, true);
         assert.equal(queue.size, 4);
-        assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), expected);
+        assert.deepEqual(
+            (await queue.jobs()).map(({ payload }) => payload),
+            expected,
+        );
         /** @type {string[]} */
         const order_ = [];
         queue.handle(({ payload }) => void order_.push(payload));
@@ -79,7 +102,9 @@ test('no more run at a time than agreed, over all tabs', async () => {
             running--;
         });
     }
-    const receipts = await Promise.all(Array.from({ length: 40 }, (_, i) => all[/** @type {0} */ (i % 3)].queue('q').enqueue(i)));
+    const receipts = await Promise.all(
+        Array.from({ length: 40 }, (_, i) => all[/** @type {0} */ (i % 3)].queue('q').enqueue(i)),
+    );
     assert.equal(new Set(receipts.map(({ id }) => id)).size, 40);
     await Promise.all(receipts.map(({ result }) => result));
     assert.equal(most, 2);
@@ -87,7 +112,10 @@ test('no more run at a time than agreed, over all tabs', async () => {
 });
 
 test('what fails is tried again, and is a dead letter at last, with its error', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {number[]} */
     const attempts = [];
     const options = { attempts: 2, backOff: 1 };
@@ -117,7 +145,10 @@ test('what fails is tried again, and is a dead letter at last, with its error', 
 });
 
 test('what follows a job is enqueued with its settlement, or not at all', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const queue = a.queue('book', { attempts: 2, backOff: 1 });
     /** @type {number[]} */
     const pages = [];
@@ -133,7 +164,10 @@ test('what follows a job is enqueued with its settlement, or not at all', async 
 });
 
 test('what follows and is refused fails the job with that error, and nothing of it is enqueued', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const queue = a.queue('q', { limit: 2, attempts: 1 });
     queue.handle('go', ({ payload, next }) => {
         for (const n of payload) next(n, { kind: 'rest' });
@@ -143,13 +177,19 @@ test('what follows and is refused fails the job with that error, and nothing of 
     assert.equal(await few.result, 'gone');
     const many = await queue.enqueue([2, 3], { kind: 'go' });
     await assert.rejects(many.result, failsWith('queue-full'));
-    assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), [1]);
+    assert.deepEqual(
+        (await queue.jobs()).map(({ payload }) => payload),
+        [1],
+    );
     assert.equal((await queue.deadLetters()).length, 1);
     await close();
 });
 
 test('before the first state is told, the store has said whether it is paused; one job of a claim runs', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     await a.queue('q').pause();
     const first = await new Promise((resolve) => void b.queue('q').subscribe(resolve));
     assert.equal(first.paused, true);
@@ -157,10 +197,13 @@ test('before the first state is told, the store has said whether it is paused; o
     let listed = 0;
     b.queue('q').subscribe(({ running }) => (most = Math.max(most, running.length)));
     for (let n = 0; n < 100; n++) void a.queue('q').enqueue(n);
-    a.queue('q').handle(async () => {
-        const jobs = await b.queue('q').jobs();
-        listed = Math.max(listed, jobs.filter(({ state }) => state === 'running').length);
-    }, { kinds: ['slow'] });
+    a.queue('q').handle(
+        async () => {
+            const jobs = await b.queue('q').jobs();
+            listed = Math.max(listed, jobs.filter(({ state }) => state === 'running').length);
+        },
+        { kinds: ['slow'] },
+    );
     b.queue('q').handle('', () => {});
     await a.queue('q').resume();
     await b.queue('q').enqueue(0, { kind: 'slow' });
@@ -170,13 +213,18 @@ test('before the first state is told, the store has said whether it is paused; o
 });
 
 test('each job is told to run when it begins, as far as others hear of that; and none that is claimed ahead', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
     const receipts = await Promise.all(Array.from({ length: 12 }, (_, n) => queue.enqueue(n)));
     /** @type {any[]} */
     const told = [];
-    const first = new Promise((resolve) => void queue.subscribe(({ type }) => type === 'state' && resolve(0)));
+    const first = new Promise(
+        (resolve) => void queue.subscribe(({ type }) => type === 'state' && resolve(0)),
+    );
     await first;
     queue.subscribe(({ type, id, running }) => {
         if (type === 'running' || type === 'done') told.push([type, id, running.map((job) => job.id)]);
@@ -185,12 +233,21 @@ test('each job is told to run when it begins, as far as others hear of that; and
     await queue.resume();
     await Promise.all(receipts.map(({ result }) => result));
     await until(() => told.length >= 24);
-    assert.deepEqual(told, receipts.flatMap(({ id }) => [['running', id, [id]], ['done', id, []]]));
+    assert.deepEqual(
+        told,
+        receipts.flatMap(({ id }) => [
+            ['running', id, [id]],
+            ['done', id, []],
+        ]),
+    );
     await close();
 });
 
 test('a job that takes its time is told to run, also if it was claimed ahead; what runs no longer is not', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
     for (let n = 0; n < 12; n++) await queue.enqueue(n, { key: String(n) });
@@ -210,7 +267,11 @@ test('a job that takes its time is told to run, also if it was claimed ahead; wh
 });
 
 test('a job whose end nobody told does not seem to run for ever', async () => {
-    const { origin, tabs: [a, b], close } = await tabs(2);
+    const {
+        origin,
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     let mute = false;
     class Muted extends origin.BroadcastChannel {
         /** @param {unknown} message */
@@ -218,7 +279,13 @@ test('a job whose end nobody told does not seem to run for ever', async () => {
             if (!mute) super.postMessage(message);
         }
     }
-    const lost = await open({ build, window: origin.window({ BroadcastChannel: Muted, navigator: { locks: new LockOrigin().manager('lost') } }) });
+    const lost = await open({
+        build,
+        window: origin.window({
+            BroadcastChannel: Muted,
+            navigator: { locks: new LockOrigin().manager('lost') },
+        }),
+    });
     const queue = a.queue('q');
     /** @type {any} */
     let last;
@@ -236,14 +303,20 @@ test('a job whose end nobody told does not seem to run for ever', async () => {
     b.queue('q').handle(work);
     const second = await queue.enqueue('second', { key: 'second' });
     await until(() => last.type === 'running');
-    assert.deepEqual(last.running.map((/** @type {any} */ { key }) => key), ['second']);
+    assert.deepEqual(
+        last.running.map((/** @type {any} */ { key }) => key),
+        ['second'],
+    );
     go();
     await second.result;
     await close();
 });
 
 test('a note of progress is one text', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     /** @type {any[]} */
     const told = [];
     a.queue('q').subscribe(({ type, id, note }) => type === 'progress' && told.push([id, note]));
@@ -256,14 +329,22 @@ test('a note of progress is one text', async () => {
 });
 
 test('who is being frozen begins no transaction when it hears that its job is done, but when it is back', async () => {
-    const { origin, windows: [window], tabs: [a, b], close } = await tabs(2);
+    const {
+        origin,
+        windows: [window],
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {(value: string) => void} */
     let go = () => {};
     b.queue('q').handle(() => new Promise((resolve) => (go = resolve)));
     const { result } = await a.queue('q').enqueue('job');
     await until(() => go.length === 1);
     const collecting = () =>
-        origin.transactions.filter(({ mode, objectStoreNames: names }) => mode === 'readwrite' && names.length === 2 && names.contains('data')).length;
+        origin.transactions.filter(
+            ({ mode, objectStoreNames: names }) =>
+                mode === 'readwrite' && names.length === 2 && names.contains('data'),
+        ).length;
     const before = collecting();
     window?.document.dispatchEvent(new Event('freeze'));
     go('done');
@@ -277,10 +358,17 @@ test('who is being frozen begins no transaction when it hears that its job is do
 });
 
 test('who enqueues while it is being frozen is served when it is back, and holds up nobody', async () => {
-    const { origin, windows: [window], tabs: [a, b], close } = await tabs(2);
+    const {
+        origin,
+        windows: [window],
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     await a.queue('q').enqueue('before');
     const writing = () =>
-        origin.transactions.filter(({ mode, objectStoreNames: names }) => mode === 'readwrite' && names.contains('jobs')).length;
+        origin.transactions.filter(
+            ({ mode, objectStoreNames: names }) => mode === 'readwrite' && names.contains('jobs'),
+        ).length;
     const before = writing();
     window?.document.dispatchEvent(new Event('freeze'));
     const asked = a.queue('q').enqueue('meanwhile');
@@ -293,7 +381,11 @@ test('who enqueues while it is being frozen is served when it is back, and holds
 });
 
 test('what is asked for while a page is being frozen is told when it is back', async () => {
-    const { windows: [window], tabs: [a], close } = await tabs(1);
+    const {
+        windows: [window],
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const queue = a.queue('q');
     await queue.enqueue('waits');
     const told = new Promise((resolve) => void queue.subscribe(resolve));
@@ -301,13 +393,19 @@ test('what is asked for while a page is being frozen is told when it is back', a
     window?.document.dispatchEvent(new Event('freeze'));
     window?.document.dispatchEvent(new Event('resume'));
     assert.equal(/** @type {any} */ (await told).size, 1);
-    assert.deepEqual((await Promise.all(asked)).map(({ length }) => length), [1, 0]);
+    assert.deepEqual(
+        (await Promise.all(asked)).map(({ length }) => length),
+        [1, 0],
+    );
     await close();
 });
 
 test('close() ends when what was enqueued before it is there, however far it had got', async () => {
     for (let turns = 0; turns < 40; turns++) {
-        const { tabs: [a, b], close } = await tabs(2);
+        const {
+            tabs: [a, b],
+            close,
+        } = await tabs(2);
         await a.queue('q').enqueue('loads the module');
         const receipt = a.queue('q').enqueue('on its way');
         void receipt.then(({ result }) => result.catch(() => {}));
@@ -320,11 +418,17 @@ test('close() ends when what was enqueued before it is there, however far it had
 });
 
 test('close() ends when what was asked of a queue that was not there yet is done; what is asked after it is refused', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const queue = a.queue('q');
     const first = queue.enqueue('first of all');
     const closing = a.close();
-    const late = queue.enqueue('late').then(() => 'kept', ({ code }) => code);
+    const late = queue.enqueue('late').then(
+        () => 'kept',
+        ({ code }) => code,
+    );
     void first.then(({ result }) => result.catch(() => {}));
     await closing;
     assert.equal((await first).joined, false);
@@ -333,22 +437,34 @@ test('close() ends when what was asked of a queue that was not there yet is done
 });
 
 test('close() of a page that stopped amid an enqueue() ends all the same', async () => {
-    const { windows: [window], tabs: [a], close } = await tabs(1);
+    const {
+        windows: [window],
+        tabs: [a],
+        close,
+    } = await tabs(1);
     await a.queue('q').enqueue('loads the module');
     window?.document.dispatchEvent(new Event('freeze'));
-    const asked = a.queue('q').enqueue('meanwhile').catch(({ code }) => code);
+    const asked = a
+        .queue('q')
+        .enqueue('meanwhile')
+        .catch(({ code }) => code);
     await a.close();
     assert.equal(await asked, 'closed');
     await close();
 });
 
 test('pause, resume, cancel and clear hold in all tabs', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {any[]} */
     const done = [];
     await a.queue('q').pause();
     b.queue('q').handle(({ payload }) => void done.push(payload));
-    const [one, two] = await Promise.all(['one', 'two', 'three'].map((name) => a.queue('q').enqueue(name, { key: name })));
+    const [one, two] = await Promise.all(
+        ['one', 'two', 'three'].map((name) => a.queue('q').enqueue(name, { key: name })),
+    );
     /** @type {any[]} */
     const cancelled = [];
     a.queue('q').subscribe(({ type, key, kind }) => type === 'cancelled' && cancelled.push([key, kind]));
@@ -371,7 +487,10 @@ test('pause, resume, cancel and clear hold in all tabs', async () => {
 });
 
 test('cancelling a job that runs aborts its signal, and nothing of it is kept', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {unknown} */
     let reason;
     b.queue('q').handle(async ({ signal, next, payload }) => {
@@ -386,14 +505,20 @@ test('cancelling a job that runs aborts its signal, and nothing of it is kept', 
     await until(() => running);
     await a.queue('q').cancel('long');
     await assert.rejects(receipt.result, { name: 'AbortError' });
-    await (await a.queue('q').enqueue('after')).result;
+    await (
+        await a.queue('q').enqueue('after')
+    ).result;
     assert.equal(/** @type {DOMException} */ (reason).name, 'AbortError');
     assert.deepEqual(await a.queue('q').jobs(), []);
     await close();
 });
 
 test('onFailure: pause waits for resume, for the network, or for another job', async () => {
-    const { tabs: [a], windows: [window], close } = await tabs(1);
+    const {
+        tabs: [a],
+        windows: [window],
+        close,
+    } = await tabs(1);
     const queue = a.queue('q', { onFailure: 'pause', attempts: Infinity });
     let online = false;
     /** @type {any[]} */
@@ -420,11 +545,16 @@ test('onFailure: pause waits for resume, for the network, or for another job', a
 });
 
 test('a tab takes only jobs of the kinds that it handles', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     /** @type {string[]} */
     const done = [];
     a.queue('q').handle('old', ({ payload }) => void done.push(`a ${payload}`));
-    b.queue('q').handle(({ payload, kind }) => void done.push(`b ${kind} ${payload}`), { kinds: ['new', ''] });
+    b.queue('q').handle(({ payload, kind }) => void done.push(`b ${kind} ${payload}`), {
+        kinds: ['new', ''],
+    });
     const queue = a.queue('q');
     const receipts = await Promise.all([
         queue.enqueue(1, { kind: 'new' }),
@@ -437,7 +567,11 @@ test('a tab takes only jobs of the kinds that it handles', async () => {
 });
 
 test('a tab that is hidden for good gives its job back, and is told; another does it', async () => {
-    const { tabs: [a, b], windows: [window], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        windows: [window],
+        close,
+    } = await tabs(2);
     /** @type {AbortSignal | undefined} */
     let held;
     a.queue('q').handle(({ signal }) => {
@@ -457,7 +591,11 @@ test('a tab that is hidden for good gives its job back, and is told; another doe
 });
 
 test('at most once: a job whose worker was lost is a dead letter, and is not run again', async () => {
-    const { tabs: [a, b], windows: [window], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        windows: [window],
+        close,
+    } = await tabs(2);
     let runs = 0;
     a.queue('q', { delivery: 'at-most-once' }).handle(() => {
         runs++;
@@ -475,37 +613,64 @@ test('at most once: a job whose worker was lost is a dead letter, and is not run
 });
 
 test('what can be cloned and not stored is refused alone: no other job fails with it (HTML §2.7.3)', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const options = { attempts: 1 };
     const queue = a.queue('q', options);
     const module = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
     const memory = new WebAssembly.Memory({ shared: true, initial: 1, maximum: 1 });
     const values = [
-        new SharedArrayBuffer(4), { in: [new Map([[1, new Uint8Array(new SharedArrayBuffer(1))]])] }, new Set([module]),
-        new Error('of many threads', { cause: new SharedArrayBuffer(4) }), [new TypeError('in it', { cause: { module } })], memory,
+        new SharedArrayBuffer(4),
+        { in: [new Map([[1, new Uint8Array(new SharedArrayBuffer(1))]])] },
+        new Set([module]),
+        new Error('of many threads', { cause: new SharedArrayBuffer(4) }),
+        [new TypeError('in it', { cause: { module } })],
+        memory,
     ];
-    const all = await Promise.allSettled([new Date(1), ...values, new Date(2)].map((value) => queue.enqueue(value)));
-    assert.deepEqual(all.map(({ status }) => status), ['fulfilled', ...values.map(() => 'rejected'), 'fulfilled']);
-    for (const { reason } of /** @type {PromiseRejectedResult[]} */ (all.slice(1, -1))) assert.ok(failsWith('not-cloneable')(reason));
+    const all = await Promise.allSettled(
+        [new Date(1), ...values, new Date(2)].map((value) => queue.enqueue(value)),
+    );
+    assert.deepEqual(
+        all.map(({ status }) => status),
+        ['fulfilled', ...values.map(() => 'rejected'), 'fulfilled'],
+    );
+    for (const { reason } of /** @type {PromiseRejectedResult[]} */ (all.slice(1, -1)))
+        assert.ok(failsWith('not-cloneable')(reason));
     b.queue('q', options).handle(({ payload }) => (Number(payload) === 1 ? module : 'done'));
-    const [first, last] = [all[0], all.at(-1)].map((one) => /** @type {PromiseFulfilledResult<import('tabacus').Receipt>} */ (one).value.result);
+    const [first, last] = [all[0], all.at(-1)].map(
+        (one) => /** @type {PromiseFulfilledResult<import('tabacus').Receipt>} */ (one).value.result,
+    );
     await assert.rejects(/** @type {Promise<unknown>} */ (first), failsWith('not-cloneable'));
     assert.equal(await last, 'done');
     await close();
 });
 
 test('what is refused is refused at once, by name, and changes nothing', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const queue = a.queue('q', { limit: 2 });
     const both = await Promise.allSettled([1, 2, 3].map((n) => queue.enqueue(n)));
-    assert.deepEqual(both.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected']);
+    assert.deepEqual(
+        both.map(({ status }) => status),
+        ['fulfilled', 'fulfilled', 'rejected'],
+    );
     assert.ok(failsWith('queue-full')(/** @type {any} */ (both[2]).reason));
     assert.equal(queue.size, 2);
-    await assert.rejects(queue.enqueue(() => {}), failsWith('not-cloneable'));
+    await assert.rejects(
+        queue.enqueue(() => {}),
+        failsWith('not-cloneable'),
+    );
     await assert.rejects(queue.enqueue(1, { priority: 1.5 }), failsWith('invalid-argument'));
     await assert.rejects(queue.enqueue(1, /** @type {any} */ ({ prio: 1 })), failsWith('invalid-argument'));
     assert.throws(() => a.queue('r', { concurrency: 0 }), failsWith('invalid-argument'));
-    assert.throws(() => a.queue('r', /** @type {any} */ ({ order: 'random' })), failsWith('invalid-argument'));
+    assert.throws(
+        () => a.queue('r', /** @type {any} */ ({ order: 'random' })),
+        failsWith('invalid-argument'),
+    );
     assert.throws(() => a.queue(''), failsWith('invalid-argument'));
     assert.throws(() => a.queue('q', { limit: 3 }), failsWith('kind-mismatch'));
     assert.equal(a.queue('q'), queue);
@@ -517,7 +682,14 @@ test('what is refused is refused at once, by name, and changes nothing', async (
     const fresh = a.queue('fresh');
     fresh.handle('one', () => {});
     const none = () => {};
-    for (const wrong of [{ kind: 'one' }, { kinds: [] }, { kinds: [1] }, { kinds: ['two', 'one'] }, {}, null]) {
+    for (const wrong of [
+        { kind: 'one' },
+        { kinds: [] },
+        { kinds: [1] },
+        { kinds: ['two', 'one'] },
+        {},
+        null,
+    ]) {
         assert.throws(() => fresh.handle(none, /** @type {any} */ (wrong)), failsWith('invalid-argument'));
     }
     const end = fresh.handle('two', none);
@@ -535,7 +707,11 @@ test('what is refused is refused at once, by name, and changes nothing', async (
 });
 
 test('a full disk is a quota-exceeded of who does not fit, and of nobody else', async () => {
-    const { tabs: [a], origin, close } = await tabs(1);
+    const {
+        tabs: [a],
+        origin,
+        close,
+    } = await tabs(1);
     const queue = a.queue('q');
     await queue.enqueue('first');
     origin.onWrite = (transaction) => {
@@ -544,7 +720,8 @@ test('a full disk is a quota-exceeded of who does not fit, and of nobody else', 
             const store = objectStore.call(transaction, name);
             const put = store.put.bind(store);
             store.put = (/** @type {any} */ value, /** @type {any} */ key) => {
-                if (typeof value === 'string' && value.includes('huge')) throw new DOMException('full', 'QuotaExceededError');
+                if (typeof value === 'string' && value.includes('huge'))
+                    throw new DOMException('full', 'QuotaExceededError');
                 return put(value, key);
             };
             return store;
@@ -553,12 +730,18 @@ test('a full disk is a quota-exceeded of who does not fit, and of nobody else', 
     const [small, huge] = await Promise.allSettled([queue.enqueue('small'), queue.enqueue('huge')]);
     assert.equal(small?.status, 'fulfilled');
     assert.ok(failsWith('quota-exceeded')(/** @type {any} */ (huge)?.reason));
-    assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), ['first', 'small']);
+    assert.deepEqual(
+        (await queue.jobs()).map(({ payload }) => payload),
+        ['first', 'small'],
+    );
     await close();
 });
 
 test('without Web Locks a lease does; without IndexedDB there is no queue', async () => {
-    const { tabs: [a, b], close } = await tabs(2, { navigator: {} });
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2, { navigator: {} });
     let runs = 0;
     for (const tab of [a, b]) tab.queue('q').handle(() => ++runs);
     const receipts = await Promise.all([1, 2, 3].map((n) => a.queue('q').enqueue(n)));
@@ -571,17 +754,29 @@ test('without Web Locks a lease does; without IndexedDB there is no queue', asyn
     bare.tabs[0].queue('q').subscribe(() => {})();
     await assert.rejects(bare.tabs[0].queue('q').enqueue(1), failsWith('unavailable'));
     await until(() => warnings.length === 2);
-    assert.deepEqual(warnings.map(({ code, subject }) => [code, subject]), [['unavailable', 'q'], ['unavailable', 'q']]);
+    assert.deepEqual(
+        warnings.map(({ code, subject }) => [code, subject]),
+        [
+            ['unavailable', 'q'],
+            ['unavailable', 'q'],
+        ],
+    );
     assert.deepEqual(bare.windows[0]?.errors, []);
     await bare.close();
 });
 
 test('rows of a stranger are set aside with a warning', async () => {
-    const { tabs: [a], origin, close } = await tabs(1);
+    const {
+        tabs: [a],
+        origin,
+        close,
+    } = await tabs(1);
     const warnings = details(a, 'warning');
     const queue = a.queue('q');
     for (const n of [1, 2]) await queue.enqueue(n);
-    await origin.records('default', 'jobs', (jobs) => jobs.put({ some: 'thing' }, 'q/r//10004503599627370495'));
+    await origin.records('default', 'jobs', (jobs) =>
+        jobs.put({ some: 'thing' }, 'q/r//10004503599627370495'),
+    );
     /** @type {any[]} */
     const done = [];
     queue.handle(({ payload }) => void done.push(payload));
@@ -593,7 +788,10 @@ test('rows of a stranger are set aside with a warning', async () => {
 });
 
 test('what a handler throws arrives with its class, name, message and code: in the result, in events, as a dead letter', async () => {
-    const { tabs: [a, b], close } = await tabs(2);
+    const {
+        tabs: [a, b],
+        close,
+    } = await tabs(2);
     const thrown = [
         new DOMException('full', 'QuotaExceededError'),
         new DOMException('no', 'NotAllowedError'), // of those without a number
@@ -608,7 +806,9 @@ test('what a handler throws arrives with its class, name, message and code: in t
     /** @type {any[]} */
     const heard = [];
     queue.subscribe(({ type, error }) => type === 'failed' && heard.push(error));
-    for (const [at, { name, message, code, constructor }] of /** @type {[number, any][]} */ ([...thrown.entries()])) {
+    for (const [at, { name, message, code, constructor }] of /** @type {[number, any][]} */ ([
+        ...thrown.entries(),
+    ])) {
         const reason = await (await queue.enqueue(at)).result.catch((error) => error);
         const letter = (await queue.deadLetters()).find(({ payload }) => payload === at);
         await until(() => heard.length === at + 1);
@@ -621,7 +821,11 @@ test('what a handler throws arrives with its class, name, message and code: in t
 });
 
 test('a payload that cannot be read fails its job, and holds up no other', async () => {
-    const { tabs: [a], origin, close } = await tabs(1);
+    const {
+        tabs: [a],
+        origin,
+        close,
+    } = await tabs(1);
     const queue = a.queue('q', { attempts: 1 });
     const bad = await queue.enqueue('spoilt');
     await queue.enqueue('good');
@@ -631,19 +835,28 @@ test('a payload that cannot be read fails its job, and holds up no other', async
         if (!String(row).endsWith('"spoilt"')) continue;
         await origin.records('default', 'jobs', (jobs) => jobs.put(row.slice(0, -1), key));
     }
-    assert.deepEqual((await queue.jobs()).map(({ payload }) => payload), [undefined, 'good']);
+    assert.deepEqual(
+        (await queue.jobs()).map(({ payload }) => payload),
+        [undefined, 'good'],
+    );
     /** @type {any[]} */
     const done = [];
     queue.handle(({ payload }) => void done.push(payload));
     await assert.rejects(bad.result, { name: 'SyntaxError' });
     await queue.onIdle();
     assert.deepEqual(done, ['good']);
-    assert.deepEqual((await queue.deadLetters()).map(({ payload }) => payload), [undefined]);
+    assert.deepEqual(
+        (await queue.deadLetters()).map(({ payload }) => payload),
+        [undefined],
+    );
     await close();
 });
 
 test('a handler that throws what throws when it is looked at holds up no other job; nor does such a payload', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const queue = a.queue('q', { attempts: 1 });
     const hostile = {
         get message() {
@@ -651,7 +864,11 @@ test('a handler that throws what throws when it is looked at holds up no other j
         },
     };
     await assert.rejects(queue.enqueue(hostile), failsWith('not-cloneable'));
-    const thrown = [hostile, Object.create(null), Object.assign(new Error(), { message: Object.create(null) })];
+    const thrown = [
+        hostile,
+        Object.create(null),
+        Object.assign(new Error(), { message: Object.create(null) }),
+    ];
     queue.handle(({ payload }) => {
         if (payload in thrown) throw thrown[payload];
     });
@@ -661,12 +878,19 @@ test('a handler that throws what throws when it is looked at holds up no other j
         else await result;
     }
     assert.equal((await queue.deadLetters()).length, 3);
-    assert.deepEqual(await Promise.all([queue.pause(), queue.resume(), queue.onIdle()]), [undefined, undefined, undefined]);
+    assert.deepEqual(await Promise.all([queue.pause(), queue.resume(), queue.onIdle()]), [
+        undefined,
+        undefined,
+        undefined,
+    ]);
     await close();
 });
 
 test('a dead letter that finds no room stays; one that joins keeps the stricter promise, and its own kind', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const dying = a.queue('dying', { attempts: 1, limit: 1 });
     const stop = dying.handle(() => Promise.reject(new Error('x')));
     await (await dying.enqueue('precious')).result.catch(() => {});
@@ -680,23 +904,34 @@ test('a dead letter that finds no room stays; one that joins keeps the stricter 
     const stopped = many.handle('dead', () => Promise.reject(new Error('x')));
     await (await many.enqueue('precious', { kind: 'dead' })).result.catch(() => {});
     stopped();
-    await Promise.all(Array.from({ length: 64 }, (_, at) => many.enqueue(at, { kind: `k${at}`, key: `${at}` })));
+    await Promise.all(
+        Array.from({ length: 64 }, (_, at) => many.enqueue(at, { kind: `k${at}`, key: `${at}` })),
+    );
     const [lost] = await many.deadLetters();
     await assert.rejects(async () => lost?.retry(), failsWith('unavailable'));
     assert.equal((await many.deadLetters()).length, 1);
-    await assert.rejects(many.enqueue('for another handler', { kind: 'new', key: '0' }), failsWith('unavailable'));
+    await assert.rejects(
+        many.enqueue('for another handler', { kind: 'new', key: '0' }),
+        failsWith('unavailable'),
+    );
     const kept = (await many.jobs()).find(({ key }) => key === '0');
     assert.deepEqual([kept?.payload, kept?.kind], [0, 'k0']);
 
     const joined = a.queue('joined');
     await joined.enqueue('first', { key: 'k' });
     await joined.enqueue('pay once', { key: 'k', delivery: 'at-most-once' });
-    assert.deepEqual((await joined.jobs()).map(({ payload, delivery }) => [payload, delivery]), [['pay once', 'at-most-once']]);
+    assert.deepEqual(
+        (await joined.jobs()).map(({ payload, delivery }) => [payload, delivery]),
+        [['pay once', 'at-most-once']],
+    );
     await close();
 });
 
 test('the first state comes first; next() after the job’s end is refused; what is thrown comes as it is', async () => {
-    const { tabs: [a], close } = await tabs(1);
+    const {
+        tabs: [a],
+        close,
+    } = await tabs(1);
     const queue = a.queue('q');
     /** @type {string[]} */
     const types = [];

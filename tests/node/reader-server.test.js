@@ -37,14 +37,29 @@ describe("The reader's library", () => {
     });
 
     it('has no other pages, and notes no request for them', async () => {
-        for (const path of ['/books/tale/0', '/books/tale/25', '/books/tale/1e1', '/books/none/1', '/books/tale/', '/x', '']) {
+        for (const path of [
+            '/books/tale/0',
+            '/books/tale/25',
+            '/books/tale/1e1',
+            '/books/none/1',
+            '/books/tale/',
+            '/x',
+            '',
+        ]) {
             assert.equal((await ask(path)).status, 404, path);
         }
         assert.equal(library.log.requests, 0);
     });
 
     it('refuses settings that are none, and keeps the others', async () => {
-        for (const wrong of [{ latency_ms: -1 }, { failures: 2 }, { offline: 1 }, { speed: 1 }, null, { __proto__: null, bandwidth: '1' }]) {
+        for (const wrong of [
+            { latency_ms: -1 },
+            { failures: 2 },
+            { offline: 1 },
+            { speed: 1 },
+            null,
+            { __proto__: null, bandwidth: '1' },
+        ]) {
             assert.equal((await post('/settings', /** @type {any} */ (wrong))).status, 400);
         }
         const { settings } = await (await post('/settings', { latency_ms: 5, offline: true })).json();
@@ -53,7 +68,11 @@ describe("The reader's library", () => {
 
     it('notes what is under way, and who fetches a page twice at once', async () => {
         library.set({ latency_ms: 50 });
-        await Promise.all(['/books/tale/1', '/books/tale/2', '/books/tale/1'].map((path) => ask(path).then((got) => got.text())));
+        await Promise.all(
+            ['/books/tale/1', '/books/tale/2', '/books/tale/1'].map((path) =>
+                ask(path).then((got) => got.text()),
+            ),
+        );
         await library.judged();
         assert.deepEqual([library.log.overlaps, library.log.inFlightMost, library.log.requests], [1, 3, 3]);
         await until(() => library.log.delivered === 3, 'the end of the third');
@@ -97,7 +116,10 @@ describe("The reader's library", () => {
         await (await second).text();
         await library.judged();
         const { overlaps, inFlightMost, handovers } = library.log;
-        assert.deepEqual({ overlaps, inFlightMost, handovers }, { overlaps: 0, inFlightMost: 1, handovers: 1 });
+        assert.deepEqual(
+            { overlaps, inFlightMost, handovers },
+            { overlaps: 0, inFlightMost: 1, handovers: 1 },
+        );
     });
 
     it('notes who goes before the end, and counts no delivery', async () => {

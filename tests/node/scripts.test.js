@@ -56,10 +56,14 @@ test("another system's sources have no mirror", (t) => {
 });
 
 test('glue is told where it runs, and nobody trusts glue that asks otherwise', () => {
-    const glue = 'var ENVIRONMENT_IS_WEB=!!globalThis.window;var ENVIRONMENT_IS_NODE=a&&b;f(ENVIRONMENT_IS_NODE)';
+    const glue =
+        'var ENVIRONMENT_IS_WEB=!!globalThis.window;var ENVIRONMENT_IS_NODE=a&&b;f(ENVIRONMENT_IS_NODE)';
     assert.equal(forOne(glue, 'web'), glue.replace('a&&b', 'false'));
     assert.equal(forOne(glue, 'node'), glue.replace('a&&b', 'true').replace('!!globalThis.window', 'false'));
-    assert.throws(() => forOne('const ENVIRONMENT_IS_NODE=a;f(ENVIRONMENT_IS_NODE)', 'web'), /ENVIRONMENT_IS_NODE/);
+    assert.throws(
+        () => forOne('const ENVIRONMENT_IS_NODE=a;f(ENVIRONMENT_IS_NODE)', 'web'),
+        /ENVIRONMENT_IS_NODE/,
+    );
 });
 
 test('runners are counted by what they report', () => {

@@ -16,7 +16,10 @@ async function sessions(count) {
     const locks = new LockOrigin();
     const tabs = await Promise.all(
         Array.from({ length: count }, (_, index) =>
-            open({ build: 'single', window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }) }),
+            open({
+                build: 'single',
+                window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }),
+            }),
         ),
     );
     const all = tabs.map((tab) => new Session(tab, server.url));
@@ -46,7 +49,9 @@ test('4 tabs with 10 requests each: exactly one refresh for each expiry, and nob
     const { tokens, sessions: all, close } = await sessions(4);
     for (let expiry = 1; expiry <= 3; expiry++) {
         tokens.expireAll();
-        const requests = all.flatMap((session) => Array.from({ length: 10 }, () => session.request('/resource')));
+        const requests = all.flatMap((session) =>
+            Array.from({ length: 10 }, () => session.request('/resource')),
+        );
         for (const response of await Promise.all(requests)) assert.equal(response.status, 200);
         assert.equal(tokens.log.refreshes, expiry);
     }

@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { storable } from '../../js/host/storable.js';
 
-const webKit = { navigator: { userAgent: 'Mozilla/5.0 AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18 Safari/605.1.15' } };
+const webKit = {
+    navigator: {
+        userAgent: 'Mozilla/5.0 AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18 Safari/605.1.15',
+    },
+};
 
 /** What becomes of the question: `stored`, an error's name, `throws`, `closed`, or `lost`. */
 let answer = 'stored';
@@ -26,7 +30,10 @@ const put = () => {
 };
 
 /** @type {any} */
-const transaction = { objectStore: () => ({ put }), abort: () => queueMicrotask(() => transaction.onabort()) };
+const transaction = {
+    objectStore: () => ({ put }),
+    abort: () => queueMicrotask(() => transaction.onabort()),
+};
 
 /** @type {any} */
 const database = {
@@ -39,7 +46,9 @@ let learnStorable;
 let pages = 0;
 
 beforeEach(async () => {
-    ({ learnStorable } = await import(/** @type {any} */ (`../../js/host/learn-storable.js?page=${++pages}`)));
+    ({ learnStorable } = await import(
+        /** @type {any} */ (`../../js/host/learn-storable.js?page=${++pages}`)
+    ));
     questions = 0;
 });
 

@@ -28,7 +28,8 @@ const strategies = [
 ];
 
 /** @param {string} code */
-const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+const failsWith = (code) => (/** @type {any} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 /** @param {string} argument @param {unknown} value */
 const refuses = (argument, value) => (/** @type {any} */ error) =>
@@ -96,7 +97,10 @@ test('guarantees are data', async () => {
     assert.ok(!ours.cached.includes('concurrent updates') && !ours.cached.includes('tab killed'));
     assert.ok(flushNeeded);
     const { losses: strict } = b.counter('s', { durability: 'strict' }).guarantee;
-    assert.deepEqual(ours.cached.filter((/** @type {any} */ cause) => !strict.cached.includes(cause)), ['browser crashed']);
+    assert.deepEqual(
+        ours.cached.filter((/** @type {any} */ cause) => !strict.cached.includes(cause)),
+        ['browser crashed'],
+    );
     const { losses, excesses, needs } = a.counter('c', { strategy: 'locked' }).guarantee;
     assert.ok(losses.cached.includes('concurrent updates'));
     assert.ok(!losses.mutexed.includes('concurrent updates'));
@@ -125,7 +129,10 @@ test('options belong to their strategy, and have ranges', async () => {
     ])) {
         assert.throws(counter(options), refuses(argument, options[argument.replace('options.', '')]));
     }
-    const [one, other] = [a.counter('c', { strategy: 'batched', interval: 20 }), a.counter('c', { strategy: 'batched' })];
+    const [one, other] = [
+        a.counter('c', { strategy: 'batched', interval: 20 }),
+        a.counter('c', { strategy: 'batched' }),
+    ];
     assert.notEqual(one, other);
     assert.equal(one, a.counter('c', { interval: 20, strategy: 'batched' }));
     assert.equal(other, a.counter('c', { strategy: 'batched', interval: undefined }));
@@ -136,7 +143,10 @@ test('options belong to their strategy, and have ranges', async () => {
 
 test('subscribers hear of the value once it is known, and of changes', async () => {
     const { a, b } = await pair();
-    const [here, there] = [a.counter('c', { strategy: 'eventual' }), b.counter('c', { strategy: 'eventual' })];
+    const [here, there] = [
+        a.counter('c', { strategy: 'eventual' }),
+        b.counter('c', { strategy: 'eventual' }),
+    ];
     /** @type {number[]} */
     const heard = [];
     here.subscribe((/** @type {number} */ value) => heard.push(value));
@@ -211,7 +221,10 @@ test('flush() waits for the adds before it, and close() for all that was asked f
         const closing = tab.close();
         await assert.rejects(counter.add(8), failsWith('closed'));
         await closing;
-        assert.ok((await Promise.allSettled(adds)).every(({ status }) => status === 'fulfilled'), strategy);
+        assert.ok(
+            (await Promise.allSettled(adds)).every(({ status }) => status === 'fulfilled'),
+            strategy,
+        );
         const later = await open({ build, window: origin.window() });
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
         // Two adds at once of one tab are what naive counting loses.
@@ -305,7 +318,9 @@ test('where there is no room to set aside what cannot be read, it stays, is warn
         const counter = tab.counter('c', { strategy });
         await counter.add(1);
         const { localStorage } = window;
-        const [key = ''] = Object.keys(localStorage).filter((one) => one.includes(`/${strategy}`) && !one.endsWith('/news'));
+        const [key = ''] = Object.keys(localStorage).filter(
+            (one) => one.includes(`/${strategy}`) && !one.endsWith('/news'),
+        );
         localStorage.setItem(key, `~${'z'.repeat(100)}`);
         for (let size = 1_000; size >= 1; size = Math.floor(size / 2)) {
             try {

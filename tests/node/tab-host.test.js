@@ -27,7 +27,8 @@ async function hostIn(origin, without) {
     const settling = async (start) => {
         const operation = last++;
         start(operation);
-        const mine = () => reports.find(({ event, number }) => /settled|failed/.test(event) && number === operation);
+        const mine = () =>
+            reports.find(({ event, number }) => /settled|failed/.test(event) && number === operation);
         await until(() => mine() !== undefined);
         const { event, texts } = /** @type {NonNullable<ReturnType<typeof mine>>} */ (mine());
         return { event, texts };
@@ -224,7 +225,10 @@ test('what can wait is posted before the next message, or in its time; at once i
     const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     /** @type {(() => void)[]} */
     const timers = [];
-    const { host } = await hostIn(origin, { document: page, setTimeout: (/** @type {() => void} */ due) => timers.push(due) });
+    const { host } = await hostIn(origin, {
+        document: page,
+        setTimeout: (/** @type {() => void} */ due) => timers.push(due),
+    });
     assert.ok(host.channels.open(5, 'c'));
     /** @type {unknown[]} */
     const heard = [];
@@ -280,7 +284,10 @@ test('what is granted after all was let go is let go', async () => {
     host.locks.request(1, 'late', plain);
     host.dispose();
     const { host: other, settling } = await hostIn(origin);
-    assert.deepEqual(await settling((id) => other.locks.request(id, 'late', plain)), { event: 'settled', texts: [] });
+    assert.deepEqual(await settling((id) => other.locks.request(id, 'late', plain)), {
+        event: 'settled',
+        texts: [],
+    });
     other.dispose();
 });
 

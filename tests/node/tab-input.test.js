@@ -29,7 +29,8 @@ const refuses = (argument, value) => (/** @type {any} */ error) => {
 };
 
 /** @param {string} code */
-const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+const failsWith = (code) => (/** @type {any} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 test('defaults stand for undefined, and never for null', async () => {
     for (const name of ['namespace', 'build', 'wasm', 'allowWeaker', 'window']) {
@@ -140,7 +141,13 @@ for (const build of /** @type {Build[]} */ (['single', 'threads'])) {
         counter.add(4);
         await counter.flush();
         assert.equal(await counter.read(), 4);
-        for (const strategy of /** @type {const} */ (['naive', 'log', 'locked', 'transactional', 'batched'])) {
+        for (const strategy of /** @type {const} */ ([
+            'naive',
+            'log',
+            'locked',
+            'transactional',
+            'batched',
+        ])) {
             assert.throws(() => tab.counter('c', { strategy }), failsWith('unavailable'));
         }
         await tab.close();
@@ -211,7 +218,11 @@ test('what is wrong is said before what is missing: the store of locks and limit
         [() => tab.budget('b', { limit: 1 }).give(0), 'n'],
         [() => tab.rateLimit('r', { limit: 1, interval: 1 }).take({ timeout: -1 }), 'timeout'],
     ])) {
-        await assert.rejects(ask(), (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument, argument);
+        await assert.rejects(
+            ask(),
+            (/** @type {any} */ error) => error.code === 'invalid-argument' && error.argument === argument,
+            argument,
+        );
     }
     await assert.rejects(tab.lock('l').acquire(), failsWith('weaker-guarantee'));
     await assert.rejects(tab.sequence('s').next(), failsWith('weaker-guarantee'));
@@ -220,9 +231,13 @@ test('what is wrong is said before what is missing: the store of locks and limit
 
 test('open() of service workers refuses as open() does', async () => {
     const { open: openWorker } = await import('tabacus/service-worker');
-    for (const options of /** @type {any[]} */ ([null, 7, true, none, []])) await assert.rejects(openWorker(options), refuses('options', options));
+    for (const options of /** @type {any[]} */ ([null, 7, true, none, []]))
+        await assert.rejects(openWorker(options), refuses('options', options));
     await assert.rejects(openWorker(/** @type {any} */ ({ build: 'threads' })), refuses('build', 'threads'));
-    await assert.rejects(openWorker(/** @type {any} */ ({ colour: 'red' })), refuses('options.colour', 'red'));
+    await assert.rejects(
+        openWorker(/** @type {any} */ ({ colour: 'red' })),
+        refuses('options.colour', 'red'),
+    );
     const tab = await openWorker({ namespace: 'w' });
     assert.equal(tab.counter('c').add(2), 2);
     await tab.close();

@@ -24,5 +24,7 @@ Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable:
 const obey = tabLocker(attach, (message) => port.postMessage(message));
 port.on('message', (message) => {
     if (!message.granted) return void obey(message);
-    void asked.get(message.granted)?.().then(() => port.postMessage({ died: message.granted }));
+    void asked
+        .get(message.granted)?.()
+        .then(() => port.postMessage({ died: message.granted }));
 });

@@ -14,7 +14,8 @@ const build = 'single';
 const uses = {
     'a transactional counter': (tab) => tab.counter('c', { strategy: 'transactional' }).add(1),
     'a counter of deltas': (tab) => tab.counter('d', { strategy: 'deltas' }).add(1),
-    "a lock's stores": (tab) => tab.lock('l').run((held) => held.commit(['s'], (tx) => tx.put('s', 'key', 1))),
+    "a lock's stores": (tab) =>
+        tab.lock('l').run((held) => held.commit(['s'], (tx) => tx.put('s', 'key', 1))),
     once: (tab) => tab.once('o', () => 1),
     'a queue': (tab) => tab.queue('q').enqueue(1, { key: 'one' }),
     'a sequence': (tab) => tab.sequence('n').next(),
@@ -24,7 +25,8 @@ for (const [what, use] of Object.entries(uses)) {
     test(`${what}: every tab is told of a database that vanished`, async () => {
         const origin = new FakeOrigin();
         const locks = new LockOrigin();
-        const window = (/** @type {number} */ i) => origin.window({ navigator: { locks: locks.manager(`client ${i}`) } });
+        const window = (/** @type {number} */ i) =>
+            origin.window({ navigator: { locks: locks.manager(`client ${i}`) } });
         const tabs = await Promise.all([0, 1, 2].map((i) => open({ build, window: window(i) })));
         const told = tabs.map((tab) => details(tab, 'storelost'));
         for (const tab of tabs) await use(tab);

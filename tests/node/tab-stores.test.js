@@ -8,11 +8,15 @@ import { details, FakeOrigin, settled, until } from './fake-origin.js';
 const build = 'single';
 
 /** @param {string} code */
-const failsWith = (code) => (/** @type {any} */ error) => error instanceof TabacusError && error.code === code;
+const failsWith = (code) => (/** @type {any} */ error) =>
+    error instanceof TabacusError && error.code === code;
 
 test('two tabs count exactly, see each other, and a third finds it all', async () => {
     const origin = new FakeOrigin();
-    const [a, b] = await Promise.all([open({ build, window: origin.window() }), open({ build, window: origin.window() })]);
+    const [a, b] = await Promise.all([
+        open({ build, window: origin.window() }),
+        open({ build, window: origin.window() }),
+    ]);
     assert.deepEqual(a.capabilities, {
         store: 'indexeddb',
         exclusion: 'web-locks',
@@ -42,7 +46,10 @@ test('two tabs count exactly, see each other, and a third finds it all', async (
 
 test('transactional, locked and naive counters work over the stores, apart from each other', async () => {
     const origin = new FakeOrigin();
-    const [a, b] = await Promise.all([open({ build, window: origin.window() }), open({ build, window: origin.window() })]);
+    const [a, b] = await Promise.all([
+        open({ build, window: origin.window() }),
+        open({ build, window: origin.window() }),
+    ]);
     for (const strategy of /** @type {const} */ (['transactional', 'locked', 'naive'])) {
         const [here, there] = [a.counter('c', { strategy }), b.counter('c', { strategy })];
         const adds = [];
@@ -117,7 +124,10 @@ test('a claim under a key that nobody can have keeps no slot', async () => {
         const later = await open({ build, window: origin.window() });
         assert.equal(await later.counter('c').read(), 2);
         await later.close();
-        assert.deepEqual(warnings.map(({ code, subject }) => [code, subject]), [['corrupt-record', 'claims ?']]);
+        assert.deepEqual(
+            warnings.map(({ code, subject }) => [code, subject]),
+            [['corrupt-record', 'claims ?']],
+        );
     }
 });
 
@@ -326,7 +336,17 @@ test('what strangers say on the channel disturbs nobody and counts for nothing',
     await counter.flush();
     for (const name of names) {
         const stranger = new origin.BroadcastChannel(name);
-        for (const message of ['', 'x', '1|2|3', null, 7, { a: 1 }, new ArrayBuffer(8), '\0'.repeat(5000), '\ud800']) {
+        for (const message of [
+            '',
+            'x',
+            '1|2|3',
+            null,
+            7,
+            { a: 1 },
+            new ArrayBuffer(8),
+            '\0'.repeat(5000),
+            '\ud800',
+        ]) {
             stranger.postMessage(message);
         }
         stranger.close();
@@ -402,13 +422,20 @@ test('a user who blocks site data has neither database nor locks, and may have w
         throw new DOMException('The operation is insecure.', 'SecurityError');
     };
     const refused = () => Promise.reject(new DOMException('not allowed in this context', 'SecurityError'));
-    const without = { indexedDB: { open: refusing }, navigator: { locks: { request: refused, query: refused } } };
+    const without = {
+        indexedDB: { open: refusing },
+        navigator: { locks: { request: refused, query: refused } },
+    };
     for (const allowWeaker of [false, true]) {
         const window = new FakeOrigin().window(without);
         Object.defineProperty(window, 'localStorage', { get: refusing });
         const tab = await open({ build, window, allowWeaker });
         assert.deepEqual([tab.capabilities.store, tab.capabilities.exclusion], ['memory', 'none']);
-        const asked = { lock: () => tab.lock('l').run(() => 1), sequence: () => tab.sequence('s').next(), once: () => tab.once('o', () => 1) };
+        const asked = {
+            lock: () => tab.lock('l').run(() => 1),
+            sequence: () => tab.sequence('s').next(),
+            once: () => tab.once('o', () => 1),
+        };
         const codes = [];
         for (const ask of Object.values(asked)) codes.push(await ask().catch(({ code }) => code));
         assert.deepEqual(codes, allowWeaker ? [1, 1, 'unavailable'] : Array(3).fill('weaker-guarantee'));

@@ -30,7 +30,21 @@ const withCode = (code, argument) => (/** @type {any} */ error) => {
 };
 
 /** Whatever anybody might pass where something else is meant. */
-const strange = [null, true, '1', '', {}, [], () => {}, Symbol('s'), NaN, Infinity, 0.5, 2 ** 53, 10n ** 1000n];
+const strange = [
+    null,
+    true,
+    '1',
+    '',
+    {},
+    [],
+    () => {},
+    Symbol('s'),
+    NaN,
+    Infinity,
+    0.5,
+    2 ** 53,
+    10n ** 1000n,
+];
 
 for (const kind of kinds) {
     test(`${kind}: adds and tells`, () => {
@@ -128,17 +142,23 @@ test('bad names and options are refused', () => {
     }
     const options = /** @type {any} */ ({ knid: 'atomic' });
     assert.throws(() => shared.counter('k', options), withCode('invalid-argument', 'options.knid'));
-    assert.throws(() => shared.counter('k', /** @type {any} */ (null)), withCode('invalid-argument', 'options'));
+    assert.throws(
+        () => shared.counter('k', /** @type {any} */ (null)),
+        withCode('invalid-argument', 'options'),
+    );
 });
 
 test('a name keeps its kind', async () => {
     shared.counter('kept', { kind: 'striped' });
     const other = await attach(shared.handle);
     for (const memory of [shared, other]) {
-        assert.throws(() => memory.counter('kept', { kind: 'atomic' }), (error) => {
-            assert.match(String(error), /striped.*atomic/);
-            return withCode('kind-mismatch', 'kind')(error);
-        });
+        assert.throws(
+            () => memory.counter('kept', { kind: 'atomic' }),
+            (error) => {
+                assert.match(String(error), /striped.*atomic/);
+                return withCode('kind-mismatch', 'kind')(error);
+            },
+        );
         assert.throws(() => memory.mutex('kept'), withCode('kind-mismatch', 'kind'));
         assert.equal(memory.counter('kept').kind, 'striped');
     }
@@ -150,7 +170,18 @@ test('a name keeps its kind', async () => {
 
 test('bad arguments of locks are refused, and nothing is locked', async () => {
     const lock = shared.mutex('arguments');
-    for (const timeout of /** @type {any[]} */ ([null, true, '1', {}, NaN, Infinity, -1, 2 ** 31, 1n, Symbol('s')])) {
+    for (const timeout of /** @type {any[]} */ ([
+        null,
+        true,
+        '1',
+        {},
+        NaN,
+        Infinity,
+        -1,
+        2 ** 31,
+        1n,
+        Symbol('s'),
+    ])) {
         assert.throws(() => lock.lock({ timeout }), withCode('invalid-argument', 'timeout'));
         await assert.rejects(lock.lockAsync({ timeout }), withCode('invalid-argument', 'timeout'));
     }
@@ -197,7 +228,10 @@ test('memory that the platform refuses is a typed error', async () => {
         }
     );
     try {
-        await assert.rejects(threads(), (/** @type {any} */ error) => error.cause === cause && withCode('out-of-memory')(error));
+        await assert.rejects(
+            threads(),
+            (/** @type {any} */ error) => error.cause === cause && withCode('out-of-memory')(error),
+        );
     } finally {
         WebAssembly.Memory = Memory;
     }
@@ -207,7 +241,10 @@ test('hammer refuses bad arguments and strangers’ counters, and reports an ove
     const counter = shared.counter('hammered');
     const good = { threads: 1, adds: 1 };
     for (const threads of /** @type {any[]} */ ([...strange, 0, 65])) {
-        await assert.rejects(shared.hammer(counter, { ...good, threads }), withCode('invalid-argument', 'threads'));
+        await assert.rejects(
+            shared.hammer(counter, { ...good, threads }),
+            withCode('invalid-argument', 'threads'),
+        );
     }
     for (const adds of /** @type {any[]} */ ([...strange.filter((x) => x !== 2 ** 53), -1, 2 ** 32])) {
         await assert.rejects(shared.hammer(counter, { ...good, adds }), withCode('invalid-argument', 'adds'));
@@ -320,20 +357,26 @@ test('a grant is known from the moment on in which the mutex is taken', async ()
 });
 
 test('a module that is another one is refused, and nothing hangs', async () => {
-    const bytes = (/** @type {string} */ name) => readFile(new URL(import.meta.resolve(`tabacus/${name}.wasm`)));
+    const bytes = (/** @type {string} */ name) =>
+        readFile(new URL(import.meta.resolve(`tabacus/${name}.wasm`)));
     for (const name of ['attach', 'single', 'store']) {
         await assert.rejects(threads({ wasm: await bytes(name) }), withCode('invalid-argument', 'wasm'));
     }
     const empty = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
     await assert.rejects(threads({ wasm: empty }), withCode('invalid-argument', 'wasm'));
-    await assert.rejects(threads({ attachWasm: await bytes('single') }), withCode('invalid-argument', 'attachWasm'));
+    await assert.rejects(
+        threads({ attachWasm: await bytes('single') }),
+        withCode('invalid-argument', 'attachWasm'),
+    );
     const memory = await threads({ wasm: new URL(import.meta.resolve('tabacus/threads.wasm')) });
     assert.equal(memory.counter('x').add(), 1);
 });
 
 test('threads takes its wasm as bytes and as modules, and refuses anything else', async () => {
     const wasm = await readFile(new URL(import.meta.resolve('tabacus/threads.wasm')));
-    const attachWasm = new WebAssembly.Module(await readFile(new URL(import.meta.resolve('tabacus/attach.wasm'))));
+    const attachWasm = new WebAssembly.Module(
+        await readFile(new URL(import.meta.resolve('tabacus/attach.wasm'))),
+    );
     const memory = await threads({ wasm, attachWasm });
     assert.equal(memory.counter('x').add(), 1);
     assert.equal((await attach(memory.handle)).counter('x').add(), 2);
@@ -344,7 +387,10 @@ test('threads takes its wasm as bytes and as modules, and refuses anything else'
         await assert.rejects(threads({ wasm: bad }), withCode('invalid-argument', 'wasm'));
         await assert.rejects(threads({ attachWasm: bad }), withCode('invalid-argument', 'attachWasm'));
     }
-    await assert.rejects(threads(/** @type {any} */ ({ wsam: wasm })), withCode('invalid-argument', 'options.wsam'));
+    await assert.rejects(
+        threads(/** @type {any} */ ({ wsam: wasm })),
+        withCode('invalid-argument', 'options.wsam'),
+    );
 });
 
 test('memories do not mix', async () => {

@@ -65,7 +65,8 @@ describe('shared.locks', () => {
             const [holder, waiter] = [await startWorker(shared), await startWorker(shared)];
             assert.equal(await holder.tell('hold', 'l', { mode: 'shared' }), 'shared');
             void waiter.tell('hold', 'l', {}).catch(() => {});
-            while ((await shared.locks.query()).pending.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+            while ((await shared.locks.query()).pending.length < 1)
+                await new Promise((resolve) => setTimeout(resolve, 1));
             const granted = shared.locks.request('l', { mode: 'shared' }, (lock) => lock?.mode);
             const { held, pending } = await shared.locks.query();
             assert.equal(held.length, 1);
@@ -76,7 +77,8 @@ describe('shared.locks', () => {
                 else worker.postMessage({ order: 'close', args: [] });
             }
             assert.equal(await granted, 'shared');
-            while ((await shared.locks.query()).held.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+            while ((await shared.locks.query()).held.length > 0)
+                await new Promise((resolve) => setTimeout(resolve, 1));
             assert.deepEqual(await shared.locks.query(), { held: [], pending: [] });
         }
     });
@@ -89,7 +91,10 @@ describe('shared.locks', () => {
         const mine = shared.locks.request('m', () => (robbed.resolve(), never()));
         await robbed.promise;
         await tell('hold', 'l', {});
-        const thieves = [shared.locks.request('l', { steal: true }, never), tell('hold', 'm', { steal: true })];
+        const thieves = [
+            shared.locks.request('l', { steal: true }, never),
+            tell('hold', 'm', { steal: true }),
+        ];
         await rejectsDom(mine, 'AbortError');
         await thieves[1];
         shared.counter('m');
@@ -102,10 +107,14 @@ describe('shared.locks', () => {
         const { page, other } = await clients();
         void page.locks.request('l', never).catch(() => {});
         const waiting = other.locks.request('l', () => 'never');
-        while ((await page.locks.query()).pending.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+        while ((await page.locks.query()).pending.length < 1)
+            await new Promise((resolve) => setTimeout(resolve, 1));
         other.close();
         await assert.rejects(waiting, { code: 'closed' });
-        await assert.rejects(other.locks.request('l', () => {}), { code: 'closed' });
+        await assert.rejects(
+            other.locks.request('l', () => {}),
+            { code: 'closed' },
+        );
         await assert.rejects(other.locks.query(), { code: 'closed' });
         assert.equal((await page.locks.query()).pending.length, 0);
         page.close();
@@ -128,7 +137,8 @@ describe('shared.locks', () => {
         const holding = page.locks.request('l', never).catch(() => {});
         const controller = new AbortController();
         const waiting = other.locks.request('l', { signal: controller.signal }, () => 'never');
-        while ((await page.locks.query()).pending.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+        while ((await page.locks.query()).pending.length < 1)
+            await new Promise((resolve) => setTimeout(resolve, 1));
         other.close();
         controller.abort();
         await assert.rejects(waiting, { code: 'closed' });
@@ -149,7 +159,10 @@ describe('shared.locks', () => {
         for (const name of ['', '\ud800', 'a\0b', 'x'.repeat(5000), /** @type {any} */ (7)]) {
             assert.equal(await page.locks.request(name, (lock) => lock?.name), String(name));
         }
-        await assert.rejects(page.locks.request('x'.repeat(2 ** 20), () => {}), { code: 'out-of-memory' });
+        await assert.rejects(
+            page.locks.request('x'.repeat(2 ** 20), () => {}),
+            { code: 'out-of-memory' },
+        );
         assert.equal(await page.locks.request('still', () => 1), 1);
     });
 });

@@ -239,7 +239,8 @@ test('an asynchronous waiter whose thread blocks elsewhere holds nobody up', asy
  * @param {import('tabacus/threads').SharedMutex} mutex
  */
 async function asleepOn(mutex) {
-    for (let turn = 0; turn < 50 && mutex.locked; turn++) await new Promise((resolve) => void setTimeout(resolve, 1));
+    for (let turn = 0; turn < 50 && mutex.locked; turn++)
+        await new Promise((resolve) => void setTimeout(resolve, 1));
 }
 
 test('without Atomics.waitAsync a mutex is awaited by polling', async (t) => {

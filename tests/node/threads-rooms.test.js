@@ -17,13 +17,15 @@ const hooks = `
         return next(specifier, context);
     }`;
 
-const unavailable = (/** @type {unknown} */ error) => error instanceof TabacusError && error.code === 'unavailable';
+const unavailable = (/** @type {unknown} */ error) =>
+    error instanceof TabacusError && error.code === 'unavailable';
 
 test('rooms: who waits while their module does not load is told, and who asks next gets them', async () => {
     const shared = await threads();
     register(`data:text/javascript,${encodeURIComponent(hooks)}`);
     const first = await Promise.allSettled([shared.storage(), shared.locks.query()]);
-    for (const outcome of first) assert.ok(outcome.status === 'rejected' && unavailable(outcome.reason), String(outcome.status));
+    for (const outcome of first)
+        assert.ok(outcome.status === 'rejected' && unavailable(outcome.reason), String(outcome.status));
     const storage = await shared.storage();
     storage.setItem('a', '1');
     assert.equal(storage.getItem('a'), '1');

@@ -41,7 +41,9 @@ async function until(condition) {
 function hearingOf(shared) {
     /** @type {(string | null)[][]} */
     const heard = [];
-    shared.addEventListener('storage', (/** @type {any} */ { key, oldValue, newValue }) => heard.push([key, oldValue, newValue]));
+    shared.addEventListener('storage', (/** @type {any} */ { key, oldValue, newValue }) =>
+        heard.push([key, oldValue, newValue]),
+    );
     return heard;
 }
 
@@ -53,7 +55,12 @@ test('what one thread sets all others read at once, in the order in which keys c
     await b.tell('set', 'a', '2');
     storage['c'] = /** @type {any} */ (3);
     await a.tell('set', 'b', '4');
-    for (const { tell } of [a, b]) assert.deepEqual(await tell('items'), [['b', '4'], ['a', '2'], ['c', '3']]);
+    for (const { tell } of [a, b])
+        assert.deepEqual(await tell('items'), [
+            ['b', '4'],
+            ['a', '2'],
+            ['c', '3'],
+        ]);
     assert.deepEqual(Object.keys(storage), ['b', 'a', 'c']);
     assert.equal(storage.key(1), 'a');
     await b.tell('remove', 'b');
@@ -97,7 +104,12 @@ test('a change is told to every other thread, with both values, and to none wher
     await b.tell('set', 'k', '2');
     storage.setItem('page', 'p');
     await b.tell('clear');
-    const all = [['k', null, '1'], ['k', '1', '2'], ['page', null, 'p'], [null, null, null]];
+    const all = [
+        ['k', null, '1'],
+        ['k', '1', '2'],
+        ['page', null, 'p'],
+        [null, null, null],
+    ];
     await until(() => heard.length === 3);
     await until(async () => (await a.tell('heard')).length === 3);
     await until(async () => (await b.tell('heard')).length === 2);
@@ -144,7 +156,9 @@ test('what does not fit throws QuotaExceededError, and leaves the old value', as
     await assert.rejects(shared.storage({ quota_bytes: 101 }), { code: 'kind-mismatch' });
     assert.equal(await shared.storage({ quota_bytes: 100 }), storage);
     for (const quota_bytes of [-1, 0.5, 2 ** 24 + 1, '5']) {
-        await assert.rejects(shared.storage(/** @type {any} */ ({ quota_bytes })), { code: 'invalid-argument' });
+        await assert.rejects(shared.storage(/** @type {any} */ ({ quota_bytes })), {
+            code: 'invalid-argument',
+        });
     }
     await assert.rejects(shared.storage(/** @type {any} */ ({ quota: 1 })), { code: 'invalid-argument' });
 });
@@ -184,7 +198,10 @@ test('a worker that is terminated while it writes keeps nobody out', async () =>
         assert.equal(await witness.tell('get', 'still'), String(i));
         for (const [key, value] of Object.entries(storage)) {
             const own = key.split('/')[0];
-            assert.ok(key === 'still' || value === '' || value.startsWith(`${own} `), `${key}: ${value.slice(0, 30)}`);
+            assert.ok(
+                key === 'still' || value === '' || value.startsWith(`${own} `),
+                `${key}: ${value.slice(0, 30)}`,
+            );
         }
     }
 });
@@ -226,13 +243,21 @@ test('a page’s localStorage mirrors it, and what other tabs write comes back',
 
     /** @type {(string | null)[][]} */
     const told = [];
-    other.window.addEventListener('storage', (/** @type {any} */ { key, newValue }) => told.push([key, newValue]));
+    other.window.addEventListener('storage', (/** @type {any} */ { key, newValue }) =>
+        told.push([key, newValue]),
+    );
     storage.setItem('page', 'p');
     assert.equal(tab.window.localStorage.getItem('page'), 'p');
     for (const value of ['1', '2', '3']) await tell('set', 'worker', value);
     await tell('remove', 'before');
     await until(() => told.length === 5);
-    assert.deepEqual(told, [['page', 'p'], ['worker', '1'], ['worker', '2'], ['worker', '3'], ['before', null]]);
+    assert.deepEqual(told, [
+        ['page', 'p'],
+        ['worker', '1'],
+        ['worker', '2'],
+        ['worker', '3'],
+        ['before', null],
+    ]);
 
     other.window.localStorage.setItem('other', 'o');
     await until(async () => (await tell('get', 'other')) === 'o');
@@ -343,7 +368,11 @@ test('what a thread writes while the page reads what another tab has written is 
     const attached = await attach(shared.handle);
     const theirs = await attached.storage();
     const heard = hearingOf(shared);
-    for (const act of [() => theirs.setItem('k', 'thread'), () => theirs.clear(), () => theirs.removeItem('k')]) {
+    for (const act of [
+        () => theirs.setItem('k', 'thread'),
+        () => theirs.clear(),
+        () => theirs.removeItem('k'),
+    ]) {
         const prototype = Object.getPrototypeOf(localStorage);
         const { getItem } = prototype;
         prototype.getItem = function (/** @type {string} */ key) {

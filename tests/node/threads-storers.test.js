@@ -57,7 +57,9 @@ test('C++ threads and the page add under one lock, and lose nothing', async () =
     for (let thread = 0; thread < 3; thread++) storers._start_adding(times);
     const storage = await shared.storage();
     for (let i = 0; i < times; i++) {
-        await shared.locks.request('sum', () => storage.setItem('sum', `${Number(storage.getItem('sum')) + 1}`));
+        await shared.locks.request('sum', () =>
+            storage.setItem('sum', `${Number(storage.getItem('sum')) + 1}`),
+        );
     }
     await becomes(storage, 'sum', `${4 * times}`);
 });

@@ -36,7 +36,10 @@ async function pages(count) {
         const window = origin.window({ navigator: { locks: locks.manager(`client ${index}`) } });
         const tab = await open({ build: 'single', window });
         const shared = await threads({ tab });
-        endings.push(() => shared.close(), () => tab.close());
+        endings.push(
+            () => shared.close(),
+            () => tab.close(),
+        );
         return { tab, shared };
     });
     const all = await Promise.all(made);
@@ -127,7 +130,9 @@ test('tryLock and timeouts give up, and hold nobody up', async () => {
     const waiting = shared.tabLock('l').lockAsync({ signal: abort.signal });
     abort.abort(new RangeError('enough'));
     await assert.rejects(waiting, RangeError);
-    await assert.rejects(shared.tabLock('l').lockAsync({ signal: AbortSignal.abort() }), { name: 'AbortError' });
+    await assert.rejects(shared.tabLock('l').lockAsync({ signal: AbortSignal.abort() }), {
+        name: 'AbortError',
+    });
     held?.release();
     assert.equal(await worker.tell('tryLock', 'l'), true);
     assert.equal(await worker.tell('tryLock', 'l'), false);
@@ -214,21 +219,33 @@ test('what is wrong is told at once', async () => {
         return withCode('invalid-argument')(error);
     });
     const without = await threads();
-    assert.throws(() => without.tabLock('l'), (error) => {
-        assert.ok(error instanceof TabacusError);
-        assert.match(error.message, /threads\(\{ tab/);
-        return withCode('unavailable')(error);
-    });
+    assert.throws(
+        () => without.tabLock('l'),
+        (error) => {
+            assert.ok(error instanceof TabacusError);
+            assert.match(error.message, /threads\(\{ tab/);
+            return withCode('unavailable')(error);
+        },
+    );
     const [{ shared }] = await pages(1);
     const lock = shared.tabLock('l');
     assert.equal(shared.tabLock('l'), lock);
     assert.throws(() => shared.tabLock(''), withCode('invalid-argument'));
     assert.throws(() => lock.unlock(), withCode('not-owner'));
     assert.throws(() => lock.lock({ timeout: -1 }), withCode('invalid-argument'));
-    await assert.rejects(lock.lockAsync(/** @type {any} */ ({ mode: 'shared' })), withCode('invalid-argument'));
-    await assert.rejects(attach(/** @type {any} */ ({ ...shared.handle, life: 7 })), withCode('invalid-argument'));
+    await assert.rejects(
+        lock.lockAsync(/** @type {any} */ ({ mode: 'shared' })),
+        withCode('invalid-argument'),
+    );
+    await assert.rejects(
+        attach(/** @type {any} */ ({ ...shared.handle, life: 7 })),
+        withCode('invalid-argument'),
+    );
     const counter = shared.counter('c');
-    await assert.rejects(shared.hammer(counter, { threads: 1, adds: 1, lock: /** @type {any} */ ({}) }), withCode('invalid-argument'));
+    await assert.rejects(
+        shared.hammer(counter, { threads: 1, adds: 1, lock: /** @type {any} */ ({}) }),
+        withCode('invalid-argument'),
+    );
     const held = await lock.lockAsync();
     assert.throws(() => lock.lock(), withCode('would-block'));
     assert.throws(() => lock.tryLock(), withCode('would-block'));
@@ -243,7 +260,10 @@ test('with no time to wait, a lock that is free is granted, and one that is not 
     const lock = first?.shared.tabLock('at once');
     const grant = await lock?.lockAsync({ timeout: 0 });
     assert.equal(grant?.held, true);
-    await assert.rejects(async () => lock?.lockAsync({ timeout: 0 }), (/** @type {any} */ error) => error.name === 'TimeoutError');
+    await assert.rejects(
+        async () => lock?.lockAsync({ timeout: 0 }),
+        (/** @type {any} */ error) => error.name === 'TimeoutError',
+    );
     grant?.unlock();
     (await lock?.lockAsync({ timeout: 0 }))?.unlock();
 });

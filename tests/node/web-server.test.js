@@ -162,7 +162,10 @@ describe('a handler', () => {
         /** @type {import('../../web/server.js').Handler} */
         const echo = async ({ method }, response, path) => void response.end(`${method} ${path}`);
         const broken = () => Promise.reject(new Error('broken'));
-        const own = await createServer({ root: join(base, 'site'), handlers: { '/echo': echo, '/broken': broken } });
+        const own = await createServer({
+            root: join(base, 'site'),
+            handlers: { '/echo': echo, '/broken': broken },
+        });
         const asked = await fetch(`${own.url}/echo/a%20b?c=d`, { method: 'POST' });
         assert.equal(await asked.text(), 'POST /a%20b?c=d');
         assert.equal(asked.headers.get('cross-origin-opener-policy'), 'same-origin');

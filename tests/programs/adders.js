@@ -76,7 +76,8 @@ export function mailbox() {
         /** @param {unknown} error */
         fail: (error) => put({ error }),
         async next() {
-            while (letters.length === 0) await new Promise((resolve) => void (wake = () => resolve(undefined)));
+            while (letters.length === 0)
+                await new Promise((resolve) => void (wake = () => resolve(undefined)));
             const letter = /** @type {{ message?: unknown, error?: unknown }} */ (letters.shift());
             if ('error' in letter) throw letter.error;
             return letter.message;

@@ -20,9 +20,12 @@ export function storer(attach, post) {
         /** @param {any} handle @param {object} [options] */
         async attach(handle, options) {
             shared = await attach(handle);
-            shared.addEventListener('storage', (/** @type {any} */ { key, oldValue, newValue, storageArea }) => {
-                if (storageArea === storage) heard.push([key, oldValue, newValue]);
-            });
+            shared.addEventListener(
+                'storage',
+                (/** @type {any} */ { key, oldValue, newValue, storageArea }) => {
+                    if (storageArea === storage) heard.push([key, oldValue, newValue]);
+                },
+            );
             storage = await shared.storage(options);
         },
         close: () => shared.close(),
@@ -60,7 +63,11 @@ export function storer(attach, post) {
         /** @param {string} name @param {object} options */
         hold: (name, options) =>
             new Promise((resolve, reject) => {
-                const held = shared.locks.request(name, options, (lock) => (resolve(lock?.mode), new Promise(() => {})));
+                const held = shared.locks.request(
+                    name,
+                    options,
+                    (lock) => (resolve(lock?.mode), new Promise(() => {})),
+                );
                 held.catch(reject);
             }),
         /**

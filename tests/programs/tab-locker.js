@@ -34,7 +34,14 @@ export function tabLocker(attach, post) {
          * @param {{ timeout: number }} options
          */
         lockInTime: (name, options) =>
-            Promise.all([shared.tabLock(name), shared.mutex(name)].map((lock) => lock.lockAsync(options).then(() => 'granted', ({ name: said }) => said))),
+            Promise.all(
+                [shared.tabLock(name), shared.mutex(name)].map((lock) =>
+                    lock.lockAsync(options).then(
+                        () => 'granted',
+                        ({ name: said }) => said,
+                    ),
+                ),
+            ),
         /** @param {string} name */
         unlock: (name) => shared.tabLock(name).unlock(),
         /** @param {string} name */

@@ -24,9 +24,17 @@ const steps = ['_start', '_abort', '_markFinished', '_execRequestAsync'];
 /** @param {any} peer @returns {any} it @throws {TabacusError} `invalid-argument`; `unavailable` */
 export function checkPeer(peer) {
     const { IDBFactory, IDBTransaction, forceCloseDatabase } = Object(peer);
-    if (typeof IDBFactory !== 'function' || typeof IDBTransaction !== 'function') throw invalid('fakeIndexedDB', peer, 'the module fake-indexeddb');
-    if (typeof forceCloseDatabase === 'function' && steps.every((step) => typeof IDBTransaction.prototype[step] === 'function')) return peer;
-    throw new TabacusError('unavailable', 'the emulator cannot work with this version of fake-indexeddb: install one from 6.2.6 on, and below 7');
+    if (typeof IDBFactory !== 'function' || typeof IDBTransaction !== 'function')
+        throw invalid('fakeIndexedDB', peer, 'the module fake-indexeddb');
+    if (
+        typeof forceCloseDatabase === 'function' &&
+        steps.every((step) => typeof IDBTransaction.prototype[step] === 'function')
+    )
+        return peer;
+    throw new TabacusError(
+        'unavailable',
+        'the emulator cannot work with this version of fake-indexeddb: install one from 6.2.6 on, and below 7',
+    );
 }
 
 /** @returns {Promise<any>} nothing where the peer is not installed */
@@ -78,7 +86,10 @@ function watched(context, request) {
         const { type } = event;
         if (type === 'upgradeneeded') {
             connected(context, request.result);
-            return upgrading(context, request.transaction, { work, hear: () => (context.beginTask(), hear(event)) });
+            return upgrading(context, request.transaction, {
+                work,
+                hear: () => (context.beginTask(), hear(event)),
+            });
         }
         work.stop();
         if (type === 'success' && request.result) connected(context, request.result);

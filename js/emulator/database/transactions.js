@@ -86,7 +86,8 @@ function heard(context, transaction) {
         if (requests.has(request)) return request; // a cursor's
         requests.add(request);
         const told = hearing(context, request);
-        request.dispatchEvent = (/** @type {any} */ event) => (context.tab.stopped ? tell(context, () => told(event)) : told(event));
+        request.dispatchEvent = (/** @type {any} */ event) =>
+            context.tab.stopped ? tell(context, () => told(event)) : told(event);
         return request;
     };
 }
@@ -101,7 +102,11 @@ function watchEnd(context, transaction, done) {
         open.delete(transaction);
         done();
         const names = [...transaction._scope].join(', ');
-        rules.tell(context.id, where.transaction, () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`);
+        rules.tell(
+            context.id,
+            where.transaction,
+            () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`,
+        );
         finish();
     };
 }

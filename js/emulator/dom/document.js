@@ -20,13 +20,20 @@ function fill(frame, html) {
     for (const [, script, body = ''] of html.matchAll(parts)) {
         if (script !== undefined) frame.guard(() => runScript(frame, script));
         for (const [, name = '', ...values] of body.matchAll(attributes)) {
-            frame.original('document').body.setAttribute(name, values.find((value) => value !== undefined) ?? '');
+            frame
+                .original('document')
+                .body.setAttribute(name, values.find((value) => value !== undefined) ?? '');
         }
     }
 }
 
 /** HTML §7.1.6, the sandboxing flags. @param {string | null | undefined} sandbox @param {'same-origin' | 'scripts'} what */
-export const allows = (sandbox, what) => sandbox == null || sandbox.toLowerCase().split(/[\t\n\f\r ]+/).includes(`allow-${what}`);
+export const allows = (sandbox, what) =>
+    sandbox == null ||
+    sandbox
+        .toLowerCase()
+        .split(/[\t\n\f\r ]+/)
+        .includes(`allow-${what}`);
 
 /** HTML §4.8.5: a frame while it is in the document, of this origin. What it shows is what its srcdoc or blob says. */
 class FrameElement extends Element {
@@ -50,7 +57,9 @@ class FrameElement extends Element {
 
     get src() {
         const src = this.getAttribute('src');
-        return src !== null && URL.canParse(src, this.#parent.url) ? new URL(src, this.#parent.url).href : (src ?? '');
+        return src !== null && URL.canParse(src, this.#parent.url)
+            ? new URL(src, this.#parent.url).href
+            : (src ?? '');
     }
     set src(src) {
         this.setAttribute('src', src);
@@ -116,7 +125,10 @@ class FrameElement extends Element {
     /** @param {Context} frame @param {string} address @param {boolean} scripted */
     async #load(frame, address, scripted) {
         const done = frame.origin.beginWork();
-        const html = address === 'about:srcdoc' ? this.srcdoc : await Promise.resolve(textOf(new URL(address))).catch(() => '');
+        const html =
+            address === 'about:srcdoc'
+                ? this.srcdoc
+                : await Promise.resolve(textOf(new URL(address))).catch(() => '');
         frame.queueTask(() => {
             if (scripted) fill(frame, html);
             frame.fire(frame.window, trusted(Event, 'load'));
@@ -166,38 +178,47 @@ function operationsOf(context, root) {
         querySelector: (/** @type {unknown} */ selector) => query(selector)[0] ?? null,
         querySelectorAll: query,
         createEvent: (/** @type {unknown} */ name) => createEvent(context, `${name}`),
-        getElementById: (/** @type {unknown} */ id) => found((one) => one.getAttribute('id') === `${id}`)[0] ?? null,
-        getElementsByTagName: (/** @type {unknown} */ name) => found(({ localName }) => name === '*' || localName === `${name}`.toLowerCase()),
+        getElementById: (/** @type {unknown} */ id) =>
+            found((one) => one.getAttribute('id') === `${id}`)[0] ?? null,
+        getElementsByTagName: (/** @type {unknown} */ name) =>
+            found(({ localName }) => name === '*' || localName === `${name}`.toLowerCase()),
     };
 }
 
 /** @param {Context} context @returns {any} */
 export function documentOf(context) {
     const { tab, address, url } = context;
-    const [root, head, body] = [createElement(context, 'html'), createElement(context, 'head'), createElement(context, 'body')];
+    const [root, head, body] = [
+        createElement(context, 'html'),
+        createElement(context, 'head'),
+        createElement(context, 'body'),
+    ];
     root.append(head, body);
-    const document = Object.defineProperties(belongsTo(new InnerTarget(() => (context.detached ? null : context.window)), context), {
-        visibilityState: { get: () => (tab.hidden ? 'hidden' : 'visible'), enumerable: true },
-        hidden: { get: () => tab.hidden, enumerable: true },
-        defaultView: { get: () => (context.detached ? null : context.window) },
-        readyState: { value: 'complete' },
-        location: { get: () => context.original('location') },
-        cookie: { value: '', writable: true },
-        ...Object.fromEntries(['URL', 'documentURI'].map((name) => [name, { value: address.href }])),
-        baseURI: { value: url.href },
-        domain: { value: url.hostname },
-        referrer: { value: '' },
-        title: { value: '', writable: true },
-        characterSet: { value: 'UTF-8' },
-        compatMode: { value: 'CSS1Compat' },
-        contentType: { value: 'text/html' },
-        wasDiscarded: { value: false },
-        documentElement: { value: root },
-        head: { value: head },
-        body: { value: body },
-        activeElement: { value: body },
-        [Symbol.toStringTag]: { value: 'HTMLDocument' },
-    });
+    const document = Object.defineProperties(
+        belongsTo(new InnerTarget(() => (context.detached ? null : context.window)), context),
+        {
+            visibilityState: { get: () => (tab.hidden ? 'hidden' : 'visible'), enumerable: true },
+            hidden: { get: () => tab.hidden, enumerable: true },
+            defaultView: { get: () => (context.detached ? null : context.window) },
+            readyState: { value: 'complete' },
+            location: { get: () => context.original('location') },
+            cookie: { value: '', writable: true },
+            ...Object.fromEntries(['URL', 'documentURI'].map((name) => [name, { value: address.href }])),
+            baseURI: { value: url.href },
+            domain: { value: url.hostname },
+            referrer: { value: '' },
+            title: { value: '', writable: true },
+            characterSet: { value: 'UTF-8' },
+            compatMode: { value: 'CSS1Compat' },
+            contentType: { value: 'text/html' },
+            wasDiscarded: { value: false },
+            documentElement: { value: root },
+            head: { value: head },
+            body: { value: body },
+            activeElement: { value: body },
+            [Symbol.toStringTag]: { value: 'HTMLDocument' },
+        },
+    );
     defineHandlers(document, ['visibilitychange', 'freeze', 'resume']);
     return Object.assign(document, operationsOf(context, root));
 }

@@ -8,8 +8,27 @@ import { belongsTo, ReportingTarget } from './event-target.js';
 
 /** HTML §8.1.8.2: of GlobalEventHandlers those that something here fires, and WindowEventHandlers. */
 export const WINDOW_HANDLERS = [
-    'afterprint', 'beforeprint', 'beforeunload', 'blur', 'error', 'focus', 'hashchange', 'languagechange', 'load', 'message', 'messageerror',
-    'offline', 'online', 'pagehide', 'pageshow', 'popstate', 'rejectionhandled', 'resize', 'storage', 'unhandledrejection', 'unload',
+    'afterprint',
+    'beforeprint',
+    'beforeunload',
+    'blur',
+    'error',
+    'focus',
+    'hashchange',
+    'languagechange',
+    'load',
+    'message',
+    'messageerror',
+    'offline',
+    'online',
+    'pagehide',
+    'pageshow',
+    'popstate',
+    'rejectionhandled',
+    'resize',
+    'storage',
+    'unhandledrejection',
+    'unload',
 ];
 
 /** A node of a document: a place in its tree, and no more. */
@@ -139,7 +158,8 @@ export class Element extends Node {
     }
     /** @param {...(Element | Text | string)} more */
     append(...more) {
-        for (const child of more) this.appendChild(child instanceof Node ? child : new Text(Node.contextOf(this), `${child}`));
+        for (const child of more)
+            this.appendChild(child instanceof Node ? child : new Text(Node.contextOf(this), `${child}`));
     }
     /** @template {Element | Text} T @param {T} child @param {Element | Text | null} before @returns {T} */
     insertBefore(child, before) {
@@ -152,7 +172,8 @@ export class Element extends Node {
     }
     /** @template {Element | Text} T @param {T} child @returns {T} */
     removeChild(child) {
-        if (child.parentElement !== this) throw new DOMException('removeChild: not a child of this element', 'NotFoundError');
+        if (child.parentElement !== this)
+            throw new DOMException('removeChild: not a child of this element', 'NotFoundError');
         child.remove();
         return child;
     }
@@ -191,7 +212,10 @@ defineHandlers(Element.prototype, ['load', 'error', 'click']);
  */
 function handlerOf(context, name, text) {
     try {
-        return runScript(context, `(function ${name}(event${name === 'onerror' ? ', source, lineno, colno, error' : ''}) {\n${text}\n})`);
+        return runScript(
+            context,
+            `(function ${name}(event${name === 'onerror' ? ', source, lineno, colno, error' : ''}) {\n${text}\n})`,
+        );
     } catch (error) {
         context.report(error);
         return null;
@@ -221,14 +245,17 @@ const simple = /([#.])([\w-]+)|\[([\w-]+)(?:=["']?([^"'\]]*)["']?)?\]/g;
 /** @param {string} text @returns {(element: Element) => boolean} */
 function compiled(text) {
     const [, type = '*', rest = ''] = compound.exec(text) ?? [];
-    if (text === '' || !compound.test(text)) throw new DOMException(`querySelector: '${text}' is beyond this document`, 'SyntaxError');
+    if (text === '' || !compound.test(text))
+        throw new DOMException(`querySelector: '${text}' is beyond this document`, 'SyntaxError');
     const asked = [...rest.matchAll(simple)];
     return (element) =>
         (type === '*' || element.localName === type.toLowerCase()) &&
         asked.every(([, sign, name = '', attribute = '', value]) => {
             if (sign === '#') return element.id === name;
             if (sign === '.') return (element.getAttribute('class') ?? '').split(/\s+/).includes(name);
-            return value === undefined ? element.hasAttribute(attribute) : element.getAttribute(attribute) === value;
+            return value === undefined
+                ? element.hasAttribute(attribute)
+                : element.getAttribute(attribute) === value;
         });
 }
 
@@ -244,12 +271,15 @@ export function selected(roots, selector) {
         lists.some(([last, ...above]) => {
             /** @type {Element | null} */
             let at = element.parentElement;
-            return last?.(element) && above.every((fits) => {
-                while (at && !fits(at)) at = at.parentElement;
-                const fitting = at;
-                at = fitting?.parentElement ?? null;
-                return fitting !== null;
-            });
+            return (
+                last?.(element) &&
+                above.every((fits) => {
+                    while (at && !fits(at)) at = at.parentElement;
+                    const fitting = at;
+                    at = fitting?.parentElement ?? null;
+                    return fitting !== null;
+                })
+            );
         });
     return roots.flatMap((one) => one.tree()).filter(found);
 }

@@ -15,12 +15,16 @@ const entriesOf = new WeakMap();
 
 /** @param {any} listener a function, an object with handleEvent(), or what no listener is */
 export function guardedListener(listener) {
-    if ((typeof listener !== 'function' && typeof listener !== 'object') || listener === null) return listener;
+    if ((typeof listener !== 'function' && typeof listener !== 'object') || listener === null)
+        return listener;
     const known = guarded.get(listener);
     if (known) return known;
     /** @this {EventTarget} @param {Event} event */
     const call = function (event) {
-        const invoke = () => (typeof listener === 'function' ? Reflect.apply(listener, this, [event]) : listener.handleEvent(event));
+        const invoke = () =>
+            typeof listener === 'function'
+                ? Reflect.apply(listener, this, [event])
+                : listener.handleEvent(event);
         forgetOnce(this, event.type, listener);
         const context = contexts.get(this);
         return context ? context.hear(event, invoke) : invoke();
@@ -32,7 +36,12 @@ export function guardedListener(listener) {
 const { dispatchEvent } = EventTarget.prototype;
 
 /** Dispatches, whatever a page has put in the place of dispatchEvent(). @param {EventTarget} target @param {Event} event @returns {boolean} false: it was cancelled */
-export const dispatched = (target, event) => Reflect.apply(target instanceof InnerTarget ? InnerTarget.prototype.dispatchEvent : dispatchEvent, target, [event]);
+export const dispatched = (target, event) =>
+    Reflect.apply(
+        target instanceof InnerTarget ? InnerTarget.prototype.dispatchEvent : dispatchEvent,
+        target,
+        [event],
+    );
 
 export class ReportingTarget extends EventTarget {
     /** @param {string} type @param {any} listener @param {any} [options] */
@@ -58,7 +67,9 @@ export class OuterTarget extends ReportingTarget {
     /** @param {string} type @param {any} listener @param {any} [options] */
     addEventListener(type, listener, options) {
         super.addEventListener(type, listener, options);
-        const { capture, once, signal } = Object(typeof options === 'boolean' ? { capture: options } : options);
+        const { capture, once, signal } = Object(
+            typeof options === 'boolean' ? { capture: options } : options,
+        );
         const entry = { type: `${type}`, listener, capture: Boolean(capture), once: Boolean(once), signal };
         const entries = entriesOf.get(this) ?? [];
         entriesOf.set(this, entries);
@@ -76,7 +87,8 @@ export class OuterTarget extends ReportingTarget {
 }
 
 /** @param {Entry[]} entries @param {{ type: string, listener: unknown, capture: boolean }} wanted */
-const findEntry = (entries, { type, listener, capture }) => entries.findIndex((one) => one.type === type && one.listener === listener && one.capture === capture);
+const findEntry = (entries, { type, listener, capture }) =>
+    entries.findIndex((one) => one.type === type && one.listener === listener && one.capture === capture);
 
 /** One within an outer target: DOM §2.9, of a path of two. */
 export class InnerTarget extends ReportingTarget {
@@ -92,14 +104,20 @@ export class InnerTarget extends ReportingTarget {
     /** @param {Event} event */
     dispatchEvent(event) {
         const outer = this.#outer();
-        const heard = outer && event instanceof Event && entriesOf.get(outer)?.some(({ type }) => type === event.type);
+        const heard =
+            outer && event instanceof Event && entriesOf.get(outer)?.some(({ type }) => type === event.type);
         if (!heard) return super.dispatchEvent(event);
         let ended = '';
-        const stops = ['stopPropagation', 'stopImmediatePropagation'].map((name) => [name, () => {
-            ended = name;
-            if (event.eventPhase === Event.AT_TARGET) /** @type {any} */ (Event.prototype)[name].call(event);
-        }]);
-        const passes = (/** @type {number} */ phase) => this.#pass(outer, event, phase, () => ended === 'stopImmediatePropagation');
+        const stops = ['stopPropagation', 'stopImmediatePropagation'].map((name) => [
+            name,
+            () => {
+                ended = name;
+                if (event.eventPhase === Event.AT_TARGET)
+                    /** @type {any} */ (Event.prototype)[name].call(event);
+            },
+        ]);
+        const passes = (/** @type {number} */ phase) =>
+            this.#pass(outer, event, phase, () => ended === 'stopImmediatePropagation');
         const dispatch = () => {
             passes(Event.CAPTURING_PHASE);
             if (!ended) super.dispatchEvent(event);
@@ -116,18 +134,34 @@ export class InnerTarget extends ReportingTarget {
         const listening = entries.filter((one) => one.type === event.type && one.capture === capture);
         const call = () => {
             for (const { listener, once, signal } of listening) {
-                if (ended() || signal?.aborted || findEntry(entries, { type: event.type, listener, capture }) < 0) continue;
+                if (
+                    ended() ||
+                    signal?.aborted ||
+                    findEntry(entries, { type: event.type, listener, capture }) < 0
+                )
+                    continue;
                 if (once) outer.removeEventListener(event.type, listener, capture);
                 guardedListener(listener).call(outer, event);
             }
         };
-        having(event, { target: this, srcElement: this, currentTarget: outer, eventPhase: phase, composedPath: () => [this, outer] }, call);
+        having(
+            event,
+            {
+                target: this,
+                srcElement: this,
+                currentTarget: outer,
+                eventPhase: phase,
+                composedPath: () => [this, outer],
+            },
+            call,
+        );
     }
 }
 
 /** Calls while an event has other properties. @param {Event} event @param {Record<string, unknown>} properties @param {() => void} call */
 function having(event, properties, call) {
-    for (const [name, value] of Object.entries(properties)) Object.defineProperty(event, name, { value, configurable: true });
+    for (const [name, value] of Object.entries(properties))
+        Object.defineProperty(event, name, { value, configurable: true });
     try {
         call();
     } finally {
@@ -147,7 +181,11 @@ export const isTarget = (target) => contexts.has(target);
 /** Web IDL §3.7.1: what scripts see an interface inherit is EventTarget; what ours adds to it goes over. @param {Function} Interface */
 export function inheritEventTarget(Interface) {
     for (const name of /** @type {const} */ (['addEventListener', 'removeEventListener'])) {
-        Object.defineProperty(Interface.prototype, name, { value: ReportingTarget.prototype[name], writable: true, configurable: true });
+        Object.defineProperty(Interface.prototype, name, {
+            value: ReportingTarget.prototype[name],
+            writable: true,
+            configurable: true,
+        });
     }
     Object.setPrototypeOf(Interface, EventTarget);
     Object.setPrototypeOf(Interface.prototype, EventTarget.prototype);

@@ -40,10 +40,15 @@ function chosen(context, target) {
 /** A page that is open stays as it is: what a URL shows is what a test runs there. @param {Context} context */
 export function openFrom(context) {
     const { origin, tab, url: base } = context;
-    return (/** @type {any} */ url = '', /** @type {any} */ target = '_blank', /** @type {any} */ features = '') => {
+    return (
+        /** @type {any} */ url = '',
+        /** @type {any} */ target = '_blank',
+        /** @type {any} */ features = '',
+    ) => {
         const [asked, given, wanted] = [`${url}`.toWellFormed(), `${target}`, `${features ?? ''}`];
         const name = given === '' ? '_blank' : given;
-        if (asked && !URL.canParse(asked, base)) throw new DOMException(`open: '${asked}' is no URL`, 'SyntaxError');
+        if (asked && !URL.canParse(asked, base))
+            throw new DOMException(`open: '${asked}' is no URL`, 'SyntaxError');
         const { href, origin: its, protocol } = new URL(asked || 'about:blank', base);
         // Another origin's tabs are none of this emulator's: as a pop-up that the browser blocks.
         if ((its !== base.origin && protocol !== 'about:') || origin.closed || tab.closed) return null;

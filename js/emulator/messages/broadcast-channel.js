@@ -58,7 +58,7 @@ export const broadcastChannelInterface = (context) => {
             if (this.#closed) throw new DOMException('the channel is closed', 'InvalidStateError');
             const data = context.serialize(message);
             context.rules.tell(context.id, 18, () => `posts ${short(told(data))}`);
-            context.origin.mail.send(data, (number) => context.rules.post(context.id, this.#endpoint, number));
+            context.origin.mail.send(data, (id) => context.rules.post(context.id, this.#endpoint, id));
             context.origin.wake();
         }
 

@@ -10,7 +10,8 @@ import { isPort } from './post-message.js';
 const messageSource = {
     initial: null,
     convert: (value) => {
-        if (value !== null && !(value instanceof EventTarget)) throw new TypeError('MessageEvent: the source is no window and no port');
+        if (value !== null && !(value instanceof EventTarget))
+            throw new TypeError('MessageEvent: the source is no window and no port');
         return value;
     },
 };
@@ -19,7 +20,10 @@ const messageSource = {
 const ports = {
     initial: Object.freeze([]),
     convert: (value) => {
-        const listed = typeof value === 'object' && value !== null && typeof value[Symbol.iterator] === 'function' ? [...value] : [undefined];
+        const listed =
+            typeof value === 'object' && value !== null && typeof value[Symbol.iterator] === 'function'
+                ? [...value]
+                : [undefined];
         if (!listed.every(isPort)) throw new TypeError('MessageEvent: the ports are not a sequence of ports');
         return Object.freeze(listed);
     },
@@ -27,6 +31,12 @@ const ports = {
 
 /** HTML §9.2: of which Node's takes no window for a source. */
 export const messageEventInterface = forEachGlobal(() => {
-    const members = { data: { convert: (/** @type {unknown} */ value) => value, initial: null }, lastEventId: text, origin: usv, ports, source: messageSource };
+    const members = {
+        data: { convert: (/** @type {unknown} */ value) => value, initial: null },
+        lastEventId: text,
+        origin: usv,
+        ports,
+        source: messageSource,
+    };
     return eventInterface('MessageEvent', members, ['data', 'origin', 'lastEventId', 'source', 'ports']);
 });

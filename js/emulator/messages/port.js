@@ -67,7 +67,12 @@ export class Port extends ReportingTarget {
     /** The event `close` waits for what was posted before, but not for start(). */
     #awaitEnd() {
         const last = this.#queue.at(-1);
-        if (!this.#started && last && !last.message) this.#context?.queueTask(() => this.#started || this.#deliver(this.#queue.pop()), source.message, last.from);
+        if (!this.#started && last && !last.message)
+            this.#context?.queueTask(
+                () => this.#started || this.#deliver(this.#queue.pop()),
+                source.message,
+                last.from,
+            );
     }
 
     /** @param {Entry | undefined} entry none: the queue went over with the port */
@@ -91,7 +96,10 @@ export class Port extends ReportingTarget {
     }
 
     /** @type {import('./transferable.js').TransferSteps} */
-    static #transferSteps = { isDetached: (port) => port.#detached, transfer: (port) => Port.#transfer(port) };
+    static #transferSteps = {
+        isDetached: (port) => port.#detached,
+        transfer: (port) => Port.#transfer(port),
+    };
 
     /** §9.4.4's transfer steps: what it becomes elsewhere, with what it has not delivered. @param {Port} port @returns {Port} */
     static #transfer(port) {
@@ -107,7 +115,9 @@ defineHandlers(Port.prototype, ['message', 'messageerror', 'close'], {}, isTarge
 idlInterface(Port, 'MessagePort');
 
 /** Setting its handler starts a port. */
-const onmessage = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(Port.prototype, 'onmessage'));
+const onmessage = /** @type {PropertyDescriptor} */ (
+    Object.getOwnPropertyDescriptor(Port.prototype, 'onmessage')
+);
 Object.defineProperty(Port.prototype, 'onmessage', {
     ...onmessage,
     /** @this {Port} @param {unknown} handler */

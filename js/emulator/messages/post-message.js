@@ -62,13 +62,28 @@ function marked(value, marks, copies) {
     if (marks.has(value)) return marks.get(value);
     if (copies.has(value)) return copies.get(value);
     if (isRefused(value)) throw refusal(value);
-    const copy = Array.isArray(value) ? Array(value.length) : value instanceof Map ? new Map() : value instanceof Set ? new Set() : isPlain(value) ? {} : undefined;
+    const copy = Array.isArray(value)
+        ? Array(value.length)
+        : value instanceof Map
+          ? new Map()
+          : value instanceof Set
+            ? new Set()
+            : isPlain(value)
+              ? {}
+              : undefined;
     if (!copy) return value;
     copies.set(value, copy);
     const inner = (/** @type {any} */ one) => marked(one, marks, copies);
     if (copy instanceof Map) for (const [key, one] of value) copy.set(inner(key), inner(one));
     else if (copy instanceof Set) for (const one of value) copy.add(inner(one));
-    else for (const [key, one] of Object.entries(value)) Object.defineProperty(copy, key, { value: inner(one), writable: true, enumerable: true, configurable: true });
+    else
+        for (const [key, one] of Object.entries(value))
+            Object.defineProperty(copy, key, {
+                value: inner(one),
+                writable: true,
+                enumerable: true,
+                configurable: true,
+            });
     return copy;
 }
 
@@ -85,9 +100,15 @@ function replaced(value, arrived, seen) {
     if (typeof value !== 'object' || value === null || seen.has(value)) return value;
     seen.add(value);
     const inner = (/** @type {any} */ one) => replaced(one, arrived, seen);
-    if (value instanceof Map) refill(value, [...value].map(([key, one]) => [inner(key), inner(one)]), ([key, one]) => value.set(key, one));
+    if (value instanceof Map)
+        refill(
+            value,
+            [...value].map(([key, one]) => [inner(key), inner(one)]),
+            ([key, one]) => value.set(key, one),
+        );
     else if (value instanceof Set) refill(value, [...value].map(inner), (one) => value.add(one));
-    else if (Array.isArray(value) || isPlain(value)) for (const [key, one] of Object.entries(value)) value[key] = inner(one);
+    else if (Array.isArray(value) || isPlain(value))
+        for (const [key, one] of Object.entries(value)) value[key] = inner(one);
     return value;
 }
 
@@ -98,11 +119,16 @@ function refill(collection, items, add) {
 }
 
 /** HTML §2.7.3: shared memory goes nowhere from where `crossOriginIsolated` is false. @param {any} value */
-const isShared = (value) => typeof SharedArrayBuffer === 'function' && (ArrayBuffer.isView(value) ? value.buffer : value) instanceof SharedArrayBuffer;
+const isShared = (value) =>
+    typeof SharedArrayBuffer === 'function' &&
+    (ArrayBuffer.isView(value) ? value.buffer : value) instanceof SharedArrayBuffer;
 
 /** Of platform objects, exceptions alone are serializable. @param {object} value */
 const isRefused = (value) =>
-    isShared(value) || value instanceof EventTarget || value instanceof Event || (!(value instanceof DOMException) && isPlatformObject(value));
+    isShared(value) ||
+    value instanceof EventTarget ||
+    value instanceof Event ||
+    (!(value instanceof DOMException) && isPlatformObject(value));
 
 /** @param {object} value */
 const refusal = (value) => uncloneable(`${Object.prototype.toString.call(value)} cannot be cloned`);
@@ -115,7 +141,9 @@ function within(value) {
     if (Array.isArray(value)) return Object.values(value);
     if (value instanceof Map) return [...value].flat();
     if (value instanceof Set) return [...value];
-    return isPlain(value) ? Object.keys(value).map((key) => Object.getOwnPropertyDescriptor(value, key)?.value) : [];
+    return isPlain(value)
+        ? Object.keys(value).map((key) => Object.getOwnPropertyDescriptor(value, key)?.value)
+        : [];
 }
 
 /**
@@ -143,7 +171,8 @@ function clone(value, options) {
     } catch (error) {
         // Node's: TypeErrors.
         const { code, message } = /** @type {any} */ (error) ?? {};
-        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST' || code === 'ERR_INVALID_TRANSFER_OBJECT') throw uncloneable(message);
+        if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST' || code === 'ERR_INVALID_TRANSFER_OBJECT')
+            throw uncloneable(message);
         throw error;
     }
 }
@@ -153,8 +182,10 @@ export const cloned = (value) => transferred(value, []).data;
 
 /** @param {any} given a sequence<object>? @returns {any[]} */
 function sequence(given) {
-    const isObject = (/** @type {any} */ one) => (typeof one === 'object' && one !== null) || typeof one === 'function';
-    if (!isObject(given) || typeof (/** @type {any} */ (given)[Symbol.iterator]) !== 'function') throw new TypeError('postMessage: the transfer is not a sequence');
+    const isObject = (/** @type {any} */ one) =>
+        (typeof one === 'object' && one !== null) || typeof one === 'function';
+    if (!isObject(given) || typeof (/** @type {any} */ (given)[Symbol.iterator]) !== 'function')
+        throw new TypeError('postMessage: the transfer is not a sequence');
     const items = [.../** @type {any} */ (given)];
     if (!items.every(isObject)) throw new TypeError('postMessage: what is transferred is not an object');
     return items;
@@ -163,7 +194,8 @@ function sequence(given) {
 /** @param {any} given a dictionary? */
 function dictionary(given) {
     if (given === undefined || given === null) return {};
-    if (typeof given !== 'object' && typeof given !== 'function') throw new TypeError('postMessage: the options are not an object');
+    if (typeof given !== 'object' && typeof given !== 'function')
+        throw new TypeError('postMessage: the options are not an object');
     return given;
 }
 
@@ -180,8 +212,12 @@ const transferOf = ({ transfer }) => (transfer === undefined ? [] : sequence(tra
 export function postedToWorker(given, through) {
     requireArguments("execute 'postMessage'", given, 1);
     const [message, options] = given;
-    const transfer = typeof options?.[Symbol.iterator] === 'function' && typeof options === 'object' ? sequence(options) : transferOf(dictionary(options));
-    if (through && transfer.includes(through)) throw uncloneable('a port cannot be transferred through itself');
+    const transfer =
+        typeof options?.[Symbol.iterator] === 'function' && typeof options === 'object'
+            ? sequence(options)
+            : transferOf(dictionary(options));
+    if (through && transfer.includes(through))
+        throw uncloneable('a port cannot be transferred through itself');
     return transferred(message, transfer);
 }
 
@@ -199,7 +235,12 @@ export const clonedByScript = ([value, options]) => transferred(value, transferO
 export function postedToWindow(given, from) {
     requireArguments("execute 'postMessage'", given, 1);
     const [message, second] = given;
-    const byOptions = given.length < 3 && (second === undefined || second === null || typeof second === 'object' || typeof second === 'function');
+    const byOptions =
+        given.length < 3 &&
+        (second === undefined ||
+            second === null ||
+            typeof second === 'object' ||
+            typeof second === 'function');
     const options = byOptions ? dictionary(second) : {};
     const named = byOptions ? options.targetOrigin : second;
     const target = byOptions && named === undefined ? '/' : `${named}`.toWellFormed();

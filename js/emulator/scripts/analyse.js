@@ -33,19 +33,32 @@ export function readingOf(source, isClassic) {
 }
 
 /** Also of what stands in strings, for eval(). @param {string} source */
-export const askedIn = (source) => new Set([...source.matchAll(/\btypeof[\s(]+([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu)].map(([, name]) => /** @type {string} */ (name)));
+export const askedIn = (source) =>
+    new Set(
+        [...source.matchAll(/\btypeof[\s(]+([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu)].map(
+            ([, name]) => /** @type {string} */ (name),
+        ),
+    );
 
 /** @param {string} source @param {(source: string) => boolean} isClassic @returns {Reading} */
 function read(source, isClassic) {
     const tokens = tokensOf(source);
-    const outermost = (/** @type {Token} */ one, /** @type {string} */ text) => one.kind === 'name' && one.text === text && !one.member;
+    const outermost = (/** @type {Token} */ one, /** @type {string} */ text) =>
+        one.kind === 'name' && one.text === text && !one.member;
     const exports = tokens.some((one) => outermost(one, 'export') && one.depth === 0);
     const awaits = () => tokens.some((one) => outermost(one, 'await') && !one.inner) && !isClassic(source);
     const asked = askedIn(source);
     if (exports || metasOf(tokens).length > 0 || awaits()) {
         return { ...moduleOf(source, tokens), module: true, strict: true, names: [], lexical: [], asked };
     }
-    return { text: source, module: false, strict: isStrict(tokens), ...declaredIn(tokens), asked, exports: [] };
+    return {
+        text: source,
+        module: false,
+        strict: isStrict(tokens),
+        ...declaredIn(tokens),
+        asked,
+        exports: [],
+    };
 }
 
 /** §11.2.1, a Directive Prologue. @param {readonly Token[]} tokens */
@@ -62,12 +75,15 @@ function declaredIn(tokens) {
     const names = new Set();
     /** @type {Set<string>} */
     const lexical = new Set();
-    const add = (/** @type {Set<string>} */ set, /** @type {readonly string[]} */ more) => more.forEach((name) => set.add(name));
+    const add = (/** @type {Set<string>} */ set, /** @type {readonly string[]} */ more) =>
+        more.forEach((name) => set.add(name));
     for (const [at, { kind, text, inner, member, depth }] of tokens.entries()) {
         if (kind !== 'name' || inner || member) continue;
         if (text === 'var') add(names, bindings(tokens, at + 1));
-        else if (text === 'function') add(names, nameAt(tokens, tokens[at + 1]?.text === '*' ? at + 2 : at + 1));
-        else if (depth === 0 && text === 'class') add(lexical, beginsStatement(tokens, at) ? nameAt(tokens, at + 1) : []);
+        else if (text === 'function')
+            add(names, nameAt(tokens, tokens[at + 1]?.text === '*' ? at + 2 : at + 1));
+        else if (depth === 0 && text === 'class')
+            add(lexical, beginsStatement(tokens, at) ? nameAt(tokens, at + 1) : []);
         else if (depth === 0 && (text === 'let' || text === 'const')) add(lexical, bindings(tokens, at + 1));
     }
     return { names: [...names], lexical: [...lexical] };
@@ -79,7 +95,12 @@ const nameAt = (tokens, at) => (tokens[at]?.kind === 'name' ? [/** @type {Token}
 /** @param {readonly Token[]} tokens @param {number} at */
 function beginsStatement(tokens, at) {
     const before = tokens[at - 1];
-    return !before || before.text === ';' || before.text === '}' || (endsOperand(before) && Boolean(tokens[at]?.newline));
+    return (
+        !before ||
+        before.text === ';' ||
+        before.text === '}' ||
+        (endsOperand(before) && Boolean(tokens[at]?.newline))
+    );
 }
 
 /** The names of one declaration. @param {readonly Token[]} tokens @param {number} from after its keyword @returns {string[]} */
@@ -130,11 +151,15 @@ function boundIn(tokens, open, close) {
 function endOfInitializer(tokens, from, depth) {
     for (let at = from; at < tokens.length; ++at) {
         const token = /** @type {Token} */ (tokens[at]);
-        if (token.depth < depth || (token.depth === depth && (token.text === ',' || token.text === ';'))) return at;
+        if (token.depth < depth || (token.depth === depth && (token.text === ',' || token.text === ';')))
+            return at;
         const before = tokens[at - 1];
         // What closes at its depth ends an expression, whatever it closes.
         if (token.depth > depth || !token.newline || !(endsOperand(before) || before?.text === '}')) continue;
-        const continues = token.kind === 'name' ? token.text === 'in' || token.text === 'instanceof' : token.kind === 'punctuator' && !['{', '++', '--'].includes(token.text);
+        const continues =
+            token.kind === 'name'
+                ? token.text === 'in' || token.text === 'instanceof'
+                : token.kind === 'punctuator' && !['{', '++', '--'].includes(token.text);
         if (!continues && token.kind !== 'template') return at;
     }
     return tokens.length;
@@ -142,7 +167,15 @@ function endOfInitializer(tokens, from, depth) {
 
 /** Where `import.meta` is. @param {readonly Token[]} tokens @returns {number[]} */
 const metasOf = (tokens) =>
-    tokens.flatMap(({ text, kind, member }, at) => (kind === 'name' && text === 'import' && !member && tokens[at + 1]?.text === '.' && tokens[at + 2]?.text === 'meta' ? [at] : []));
+    tokens.flatMap(({ text, kind, member }, at) =>
+        kind === 'name' &&
+        text === 'import' &&
+        !member &&
+        tokens[at + 1]?.text === '.' &&
+        tokens[at + 2]?.text === 'meta'
+            ? [at]
+            : [],
+    );
 
 /** A piece of a text that another stands for. @typedef {{ at: number, end: number, text: string }} Edit */
 
@@ -151,16 +184,22 @@ function moduleOf(source, tokens) {
     /** @type {[string, string][]} */
     const exports = [];
     /** @type {Edit[]} */
-    const edits = metasOf(tokens).map((at) => ({ at: tokens[at]?.at ?? 0, end: tokens[at + 2]?.end ?? 0, text: hidden.meta }));
+    const edits = metasOf(tokens).map((at) => ({
+        at: tokens[at]?.at ?? 0,
+        end: tokens[at + 2]?.end ?? 0,
+        text: hidden.meta,
+    }));
     for (const [at, { kind, text, depth, member }] of tokens.entries()) {
-        if (kind === 'name' && text === 'export' && depth === 0 && !member) edits.push(...exportAt(tokens, at, exports));
+        if (kind === 'name' && text === 'export' && depth === 0 && !member)
+            edits.push(...exportAt(tokens, at, exports));
     }
     edits.sort((one, other) => one.at - other.at);
     let text = '';
     let from = 0;
     for (const edit of edits) {
         // Lines stay where they are.
-        text += source.slice(from, edit.at) + edit.text + source.slice(edit.at, edit.end).replace(/[^\n]+/g, '');
+        text +=
+            source.slice(from, edit.at) + edit.text + source.slice(edit.at, edit.end).replace(/[^\n]+/g, '');
         from = edit.end;
     }
     return { text: text + source.slice(from), exports };
@@ -175,7 +214,9 @@ function exportAt(tokens, at, exports) {
     if (second?.text === 'default') return defaultAt(tokens, at, exports);
     if (second?.text === '*') return []; // of another module: the engine says so
     if (second?.text === 'const' || second?.text === 'let' || second?.text === 'var') {
-        exports.push(...bindings(tokens, at + 2).map((name) => /** @type {[string, string]} */ ([name, name])));
+        exports.push(
+            ...bindings(tokens, at + 2).map((name) => /** @type {[string, string]} */ ([name, name])),
+        );
     } else {
         const name = declarationAt(tokens, at + 1)?.name;
         if (name) exports.push([name, name]);
@@ -190,7 +231,10 @@ function listAt(tokens, at, exports) {
     for (let i = at + 2; i < close; ++i) {
         const local = /** @type {Token} */ (tokens[i]);
         const called = tokens[i + 1]?.text === 'as' ? tokens[(i += 2)] : local;
-        exports.push([called?.kind === 'string' ? called.text.slice(1, -1) : (called?.text ?? ''), local.text]);
+        exports.push([
+            called?.kind === 'string' ? called.text.slice(1, -1) : (called?.text ?? ''),
+            local.text,
+        ]);
         if (tokens[i + 1]?.text === ',') ++i;
     }
     return [{ at: tokens[at]?.at ?? 0, end: tokens[close]?.end ?? 0, text: ';' }];
@@ -198,11 +242,15 @@ function listAt(tokens, at, exports) {
 
 /** @param {readonly Token[]} tokens @param {number} at @returns {{ name: string | undefined, body: number } | undefined} a function's or a class's */
 function declarationAt(tokens, at) {
-    const start = tokens[at]?.text === 'async' && tokens[at + 1]?.text === 'function' && !tokens[at + 1]?.newline ? at + 1 : at;
+    const start =
+        tokens[at]?.text === 'async' && tokens[at + 1]?.text === 'function' && !tokens[at + 1]?.newline
+            ? at + 1
+            : at;
     const { text = '', depth = 0 } = tokens[start] ?? {};
     if (text !== 'function' && text !== 'class') return undefined;
     const named = tokens[start + 1]?.text === '*' ? start + 2 : start + 1;
-    const name = tokens[named]?.kind === 'name' && tokens[named]?.text !== 'extends' ? tokens[named]?.text : undefined;
+    const name =
+        tokens[named]?.kind === 'name' && tokens[named]?.text !== 'extends' ? tokens[named]?.text : undefined;
     // A brace of this depth before it is the heritage's of a class: `class extends mixin({}) {}` has none.
     let body = start + 1;
     while (body < tokens.length && !(tokens[body]?.text === '{' && tokens[body]?.depth === depth)) ++body;

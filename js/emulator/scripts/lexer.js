@@ -28,19 +28,38 @@ const kinds = /** @type {const} */ ({
 });
 
 /** After these names an operand comes. */
-const operators = new Set(['await', 'case', 'default', 'delete', 'do', 'else', 'extends', 'export', 'in', 'instanceof', 'new', 'of', 'return', 'throw', 'typeof', 'void', 'yield']);
+const operators = new Set([
+    'await',
+    'case',
+    'default',
+    'delete',
+    'do',
+    'else',
+    'extends',
+    'export',
+    'in',
+    'instanceof',
+    'new',
+    'of',
+    'return',
+    'throw',
+    'typeof',
+    'void',
+    'yield',
+]);
 
 /** Names before a parenthesis that belongs to their statement. */
 const controls = new Set(['catch', 'for', 'if', 'switch', 'while', 'with']);
 
 /** @param {string} source @param {number} from @returns {number} the end of white space and comments */
 function afterTrivia(source, from) {
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
         const start = at;
         space.lastIndex = at;
         if (space.test(source)) at = space.lastIndex;
         if (source.startsWith('//', at)) at = endOfLine(source, at);
-        else if (source.startsWith('/*', at)) at = source.indexOf('*/', at + 2) < 0 ? source.length : source.indexOf('*/', at + 2) + 2;
+        else if (source.startsWith('/*', at))
+            at = source.indexOf('*/', at + 2) < 0 ? source.length : source.indexOf('*/', at + 2) + 2;
         if (at === start) return at;
     }
 }
@@ -93,14 +112,20 @@ class Lexer {
 
     run() {
         const source = this.#source;
-        for (let at = 0; ; ) {
+        for (let at = 0; ;) {
             const from = afterTrivia(source, at);
             if (from >= source.length) return this.tokens;
             const kind = this.#kindAt(from);
             const text = this.#match(kind, from) ?? /** @type {string} */ (this.#match('punctuator', from));
             const newline = at < from && /[\n\r\u2028\u2029]/.test(source.slice(at, from));
             at = from + text.length;
-            this.#add({ kind: text.length > 1 || kind === 'name' || kind === 'number' ? kind : 'punctuator', text, at: from, end: at, newline });
+            this.#add({
+                kind: text.length > 1 || kind === 'name' || kind === 'number' ? kind : 'punctuator',
+                text,
+                at: from,
+                end: at,
+                newline,
+            });
         }
     }
 
@@ -118,21 +143,33 @@ class Lexer {
         if (unit === '`' || (unit === '}' && this.#open.at(-1)?.text.endsWith('${'))) return 'template';
         if (/\d/.test(unit) || (unit === '.' && /\d/.test(this.#source[at + 1] ?? ''))) return 'number';
         if (unit === '/' && !endsOperand(this.tokens.at(-1)) && this.#match('regexp', at)) return 'regexp';
-        return /[\w$#]/.test(unit) || unit > '\x7f' ? (this.#match('name', at) ? 'name' : 'punctuator') : 'punctuator';
+        return /[\w$#]/.test(unit) || unit > '\x7f'
+            ? this.#match('name', at)
+                ? 'name'
+                : 'punctuator'
+            : 'punctuator';
     }
 
     /** @param {Omit<Token, 'depth' | 'inner'>} found */
     #add(found) {
         const { kind, text } = found;
         const before = this.tokens.at(-1);
-        const closing = (kind === 'template' && text.startsWith('}')) || (kind === 'punctuator' && (text === ')' || text === ']' || text === '}'));
+        const closing =
+            (kind === 'template' && text.startsWith('}')) ||
+            (kind === 'punctuator' && (text === ')' || text === ']' || text === '}'));
         const closed = closing ? this.#open.pop() : undefined;
         if (closed?.body) --this.#bodies;
         /** @type {Token} */
         const token = { ...found, depth: this.#open.length, inner: this.#bodies > 0 };
         if (kind === 'name' && (before?.text === '.' || before?.text === '?.')) token.member = true;
-        if (closing && kind === 'punctuator') token.closes = text === ']' || (text === ')' ? !closed?.control : (closed?.object ?? false));
-        if (kind === 'template' ? text.endsWith('${') : kind === 'punctuator' && (text === '(' || text === '[' || text === '{')) this.#push(token, before);
+        if (closing && kind === 'punctuator')
+            token.closes = text === ']' || (text === ')' ? !closed?.control : (closed?.object ?? false));
+        if (
+            kind === 'template'
+                ? text.endsWith('${')
+                : kind === 'punctuator' && (text === '(' || text === '[' || text === '{')
+        )
+            this.#push(token, before);
         this.tokens.push(token);
     }
 
@@ -142,7 +179,12 @@ class Lexer {
         const body = brace && (before?.text === '=>' || (before?.text === ')' && Boolean(before.closes)));
         const word = before?.text === 'await' ? this.tokens.at(-2) : before;
         const control = text === '(' && word?.kind === 'name' && !word.member && controls.has(word.text);
-        this.#open.push({ text, control, body, object: brace && !body && beginsObject(before, this.#open.at(-1)) });
+        this.#open.push({
+            text,
+            control,
+            body,
+            object: brace && !body && beginsObject(before, this.#open.at(-1)),
+        });
         if (body) ++this.#bodies;
     }
 }

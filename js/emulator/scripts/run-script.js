@@ -15,7 +15,15 @@ const runners = new Set(['assert', 'chai', 'expect', 'expectTypeOf', 'jest', 'vi
 const nothing = new Proxy({}, { get: () => true });
 
 /** Names that scripts can see, and do not use. */
-const names = { text: '__tabacus_text', tell: '__tabacus_tell', name: '__tabacus_name', value: '__tabacus_value', beyond: '__tabacus_beyond', lexical: '__tabacus_lexical', ...hidden };
+const names = {
+    text: '__tabacus_text',
+    tell: '__tabacus_tell',
+    name: '__tabacus_name',
+    value: '__tabacus_value',
+    beyond: '__tabacus_beyond',
+    lexical: '__tabacus_lexical',
+    ...hidden,
+};
 
 /** What a script declared is told from within it, before its first statement. */
 const telling = `${names.tell}((${names.name}) => eval(${names.name}), (${names.name}, ${names.value}) => eval(${names.name} + ' = ${names.value}'));`;
@@ -28,7 +36,8 @@ class Scopes {
     /** @param {Context} context @param {{ asked: Set<string>, strict?: boolean, lent?: Set<string> }} script */
     constructor(context, { asked, strict = false, lent }) {
         this.#context = context;
-        const undeclared = (/** @type {string | symbol} */ key) => new ReferenceError(`${String(key)} is not defined`);
+        const undeclared = (/** @type {string | symbol} */ key) =>
+            new ReferenceError(`${String(key)} is not defined`);
         /**
          * Of names that the global object has not: the host's are not there. ECMAScript's PutValue makes a property of
          * what is assigned, unless by a strict script; reading is an error, but for typeof, of which a scope hears nothing.
@@ -70,7 +79,10 @@ class Scopes {
         const lexical = this.#context.lexical.size > 0 ? `with (${names.lexical})` : '';
         const parameters = Object.keys(given);
         const text = `with (${names.beyond}) return function (${[names.lexical, ...parameters].join()}) { with (this) ${lexical} { ${body} } }`;
-        return compiled([names.beyond], text)(this.beyond).call(this.#context.window, this.lexical, ...Object.values(given));
+        return compiled(
+            [names.beyond],
+            text,
+        )(this.beyond).call(this.#context.window, this.lexical, ...Object.values(given));
     }
 }
 
@@ -113,7 +125,8 @@ class Declarations {
     #found() {
         const found = new Map();
         const look = this.#look;
-        if (look) this.#scopes.declared(() => this.#reading.names.forEach((name) => findIn(look, name, found)));
+        if (look)
+            this.#scopes.declared(() => this.#reading.names.forEach((name) => findIn(look, name, found)));
         return found;
     }
 
@@ -121,7 +134,11 @@ class Declarations {
     #declare(name, value) {
         if (typeof value !== 'function' && name in this.#window) return;
         const configurable = Object.getOwnPropertyDescriptor(this.#window, name)?.configurable ?? true;
-        Reflect.defineProperty(this.#window, name, configurable ? { value, writable: true, enumerable: true, configurable } : { value });
+        Reflect.defineProperty(
+            this.#window,
+            name,
+            configurable ? { value, writable: true, enumerable: true, configurable } : { value },
+        );
     }
 }
 
@@ -152,7 +169,10 @@ export function runScript(context, given) {
     const tells = reading.names.length + reading.lexical.length > 0;
     const text = tells ? `${reading.strict ? "'use strict';" : ''}${telling}${source}` : source;
     try {
-        return scopes.run(`return eval(${names.text})`, { [names.text]: text, [names.tell]: declarations.begin });
+        return scopes.run(`return eval(${names.text})`, {
+            [names.text]: text,
+            [names.tell]: declarations.begin,
+        });
     } finally {
         declarations.end();
     }
@@ -169,7 +189,9 @@ function isClassic(source) {
 
 /** @param {Context} context @param {Reading} reading @param {Scopes} scopes @returns {Promise<object>} */
 function runModule(context, { text, exports }, scopes) {
-    const getters = exports.map(([name, local]) => `get ${JSON.stringify(name)}() { return ${local} },`).join(' ');
+    const getters = exports
+        .map(([name, local]) => `get ${JSON.stringify(name)}() { return ${local} },`)
+        .join(' ');
     const body = `return (async function () { 'use strict'; const ${names.exported} = { ${getters} }; ${text}\nreturn ${names.exported} })()`;
     return scopes.run(body, { [names.meta]: { url: context.address.href } });
 }
@@ -193,14 +215,21 @@ function asExpression(text) {
     const texts = tokens.map((token) => token.text);
     const start = texts[0] === 'async' && !tokens[1]?.newline ? 1 : 0;
     if (texts[start] === 'function' || texts[start] === 'class') return `(${text})`;
-    const parameters = tokens.findIndex(({ text: one, kind, depth }, at) => at >= start && depth === 0 && (one === ')' || one === '=>' || (at > start && kind === 'name' && texts[at + 1] === '=>')));
+    const parameters = tokens.findIndex(
+        ({ text: one, kind, depth }, at) =>
+            at >= start &&
+            depth === 0 &&
+            (one === ')' || one === '=>' || (at > start && kind === 'name' && texts[at + 1] === '=>')),
+    );
     if (texts[parameters] === '=>' || texts[parameters + 1] === '=>') return `(${text})`;
     return `(Object.values(Object.getOwnPropertyDescriptors({ ${withName(text, tokens)} })).map(({ value, get, set }) => value ?? get ?? set)[0])`;
 }
 
 /** A computed or private name is one of a class or of what it closes over. @param {string} text @param {import('./lexer.js').Token[]} tokens */
 function withName(text, tokens) {
-    const first = tokens.findIndex((token) => token.depth === 0 && (token.text === '[' || token.text.startsWith('#')));
+    const first = tokens.findIndex(
+        (token) => token.depth === 0 && (token.text === '[' || token.text.startsWith('#')),
+    );
     const list = tokens.findIndex((token) => token.depth === 0 && token.text === '(');
     const from = tokens[first];
     if (!from || first > list) return text;

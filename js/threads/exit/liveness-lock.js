@@ -22,7 +22,8 @@ export function live(life, id) {
     const locks = platformLocks();
     if (!locks) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-        const alive = () => new Promise((/** @type {(value?: undefined) => void} */ end) => resolve(() => end()));
+        const alive = () =>
+            new Promise((/** @type {(value?: undefined) => void} */ end) => resolve(() => end()));
         // Refused (SecurityError) in a context without storage.
         locks.request(nameOf(life, id), alive).catch(() => resolve(undefined));
     });

@@ -4,7 +4,17 @@ import { checkRequest, invoked, requestFrom, stolenMessage } from '../../platfor
 import { internal } from '../../platform/web-idl.js';
 import { lockInterface } from '../../platform/lock-manager.js';
 import { TabacusError } from '../../common/errors.js';
-import { blockBytes, doors, lockHow, lockModes, lockStates, noRequest, notAvailable, requestFields, roomFields } from '../segment/segment-layout.js';
+import {
+    blockBytes,
+    doors,
+    lockHow,
+    lockModes,
+    lockStates,
+    noRequest,
+    notAvailable,
+    requestFields,
+    roomFields,
+} from '../segment/segment-layout.js';
 import { join, lifeOf, roomBehind } from '../segment/segment.js';
 import { task } from '../../common/macrotask.js';
 import { Texts } from '../segment/texts.js';
@@ -68,20 +78,25 @@ export class OpenLocks {
         this.#core.assertOpen();
         return this.#inside(() => {
             const all = [...this.#infos()];
-            const of = (/** @type {number} */ wanted) => all.filter(([state]) => state === wanted).map(([, info]) => info);
+            const of = (/** @type {number} */ wanted) =>
+                all.filter(([state]) => state === wanted).map(([, info]) => info);
             return { held: of(lockStates.held), pending: of(lockStates.pending) };
         });
     }
 
     /** @returns {Generator<[number, LockInfo]>} */
     *#infos() {
-        const word = (/** @type {number} */ block, /** @type {number} */ field) => this.#texts.word(block, field);
+        const word = (/** @type {number} */ block, /** @type {number} */ field) =>
+            this.#texts.word(block, field);
         const life = lifeOf(this.#core.words, this.#room);
         let block = Number(this.#core.words[(this.#room + roomFields.first) >> 2]);
         for (; block !== 0; block = word(block, requestFields.next)) {
             const clientId = `${life}/${word(block, requestFields.client)}`;
             const mode = lockModes[word(block, requestFields.mode)] ?? 'exclusive';
-            yield [word(block, requestFields.state), { name: this.#texts.read(word(block, requestFields.name)), mode, clientId }];
+            yield [
+                word(block, requestFields.state),
+                { name: this.#texts.read(word(block, requestFields.name)), mode, clientId },
+            ];
         }
     }
 
@@ -115,17 +130,25 @@ export class OpenLocks {
             const text = this.#ops.locks_text(this.#room, name.length);
             if (text === 0) return noRequest;
             this.#texts.write(text, name);
-            if (!this.#ops.locks_inside(this.#room, id)) throw new TabacusError('lock-lost', 'this thread stood still, and was taken for dead');
+            if (!this.#ops.locks_inside(this.#room, id))
+                throw new TabacusError('lock-lost', 'this thread stood still, and was taken for dead');
             return this.#ops.locks_request(this.#room, id, text, lockModes.indexOf(mode), how) >>> 0;
         });
-        if (block === noRequest) throw new TabacusError('out-of-memory', 'the shared memory has no room for another request for a lock');
+        if (block === noRequest)
+            throw new TabacusError(
+                'out-of-memory',
+                'the shared memory has no room for another request for a lock',
+            );
         return block;
     }
 
     /** The lock is held until what the callback returns is settled. @param {Request} request @param {number} block */
     async #hold(request, block) {
         void this.#watch(request, block);
-        const waiting = invoked(request.callback, new SharedLock(internal, request.name, request.options.mode));
+        const waiting = invoked(
+            request.callback,
+            new SharedLock(internal, request.name, request.options.mode),
+        );
         await waiting.catch(() => {});
         if (this.#core.closed) return;
         // §4.2: released first. Whether it was stolen before is settled in the room, not by who of both hears of it first.
@@ -136,7 +159,13 @@ export class OpenLocks {
     /** §4.1: a robbed holder is told at once. @param {Request} request @param {number} block */
     async #watch(request, block) {
         while (request.block !== 0 && this.#state(block) === lockStates.held) {
-            await sleepAsync(this.#core.words, this.#wordOf(block), lockStates.held, lookMax_ms(), this.#core.ending);
+            await sleepAsync(
+                this.#core.words,
+                this.#wordOf(block),
+                lockStates.held,
+                lookMax_ms(),
+                this.#core.ending,
+            );
         }
         if (request.block !== 0) this.#tellStolen(request);
     }

@@ -29,7 +29,9 @@ class Parts {
         idlInterface(/** @type {any} */ (shared.locks).constructor, 'LockManager');
         this.#core = core;
         this.#ops = new Loaded(() => instantiateStore(core));
-        this.#storage = new Loaded(async () => openStorage(core, await this.#ops.get(), shared, this.#quota_bytes));
+        this.#storage = new Loaded(async () =>
+            openStorage(core, await this.#ops.get(), shared, this.#quota_bytes),
+        );
         this.#locks = new Loaded(async () => openLocks(core, await this.#ops.get()));
     }
 
@@ -42,16 +44,23 @@ class Parts {
     /** @param {{ quota_bytes?: number }} [options] */
     async storage(options = {}) {
         const { quota_bytes } = checkOptions(options, ['quota_bytes']);
-        const quota = quota_bytes === undefined ? undefined : checkInteger('quota_bytes', quota_bytes, 0, quotaMax_bytes);
+        const quota =
+            quota_bytes === undefined
+                ? undefined
+                : checkInteger('quota_bytes', quota_bytes, 0, quotaMax_bytes);
         this.#core.assertOpen();
         this.#quota_bytes ??= quota;
         const { storage, quota_bytes: has } = await this.#storage.get();
         if (quota === undefined || quota === has) return storage;
-        throw new TabacusError('kind-mismatch', `the storage has a quota of ${has} bytes already, not ${show(quota)}`, {
-            argument: 'quota_bytes',
-            value: quota,
-            allowed: String(has),
-        });
+        throw new TabacusError(
+            'kind-mismatch',
+            `the storage has a quota of ${has} bytes already, not ${show(quota)}`,
+            {
+                argument: 'quota_bytes',
+                value: quota,
+                allowed: String(has),
+            },
+        );
     }
 }
 

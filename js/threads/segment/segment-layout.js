@@ -15,7 +15,15 @@ export const noPage = -2;
 /** And when it could not load what it takes: whoever wants the room next has it try again. */
 export const noModule = -3;
 
-export const roomFields = Object.freeze({ version: 0, news: 4, joined: 8, life: 12, first: 20, mirror: 24, members: 28 });
+export const roomFields = Object.freeze({
+    version: 0,
+    news: 4,
+    joined: 8,
+    life: 12,
+    first: 20,
+    mirror: 24,
+    members: 28,
+});
 export const memberFields = Object.freeze({ id: 0, thread: 4, end: 8 });
 export const membersMax = 256;
 

@@ -57,7 +57,11 @@ export async function instantiateStore({ memory, agent }) {
         stackPointer.value = agent + agentFields.end;
         return /** @type {any} */ (exports);
     } catch (cause) {
-        throw new TabacusError('unavailable', 'store.wasm is not beside the package’s modules: copy it there', { cause });
+        throw new TabacusError(
+            'unavailable',
+            'store.wasm is not beside the package’s modules: copy it there',
+            { cause },
+        );
     }
 }
 
@@ -72,7 +76,8 @@ export async function roomBehind(core, door, quota_bytes) {
     const { words, root } = core;
     const at = (root + door) >> 2;
     const room = at + (doorFields.room >> 2);
-    if (quota_bytes !== undefined) Atomics.compareExchange(words, at + (doorFields.quota >> 2), 0, quota_bytes + 1);
+    if (quota_bytes !== undefined)
+        Atomics.compareExchange(words, at + (doorFields.quota >> 2), 0, quota_bytes + 1);
     const again = Atomics.compareExchange(words, room, noModule, 0) === noModule;
     if (Atomics.exchange(words, at + (doorFields.wanted >> 2), 1) === 0 || again) {
         const wanted = (root + arenaFields.wanted) >> 2;
@@ -82,9 +87,16 @@ export async function roomBehind(core, door, quota_bytes) {
     let made;
     while ((made = Atomics.load(words, room)) === 0) await orAborted(sleepAsync(words, room, 0), core.ending);
     core.assertOpen();
-    if (made === noPage) throw new TabacusError('unavailable', 'the page that made the memory makes no room for it: it has closed it');
+    if (made === noPage)
+        throw new TabacusError(
+            'unavailable',
+            'the page that made the memory makes no room for it: it has closed it',
+        );
     if (made === noModule) {
-        throw new TabacusError('unavailable', 'the page that made the memory could not load what makes a room for it: ask again');
+        throw new TabacusError(
+            'unavailable',
+            'the page that made the memory could not load what makes a room for it: ask again',
+        );
     }
     if (made === noRoom) throw new TabacusError('out-of-memory', 'the shared memory has no room for it');
     return root + made;

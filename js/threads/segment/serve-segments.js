@@ -15,7 +15,8 @@ const quotaDefault_bytes = 10 * 2 ** 20;
 /** @typedef {'storage' | 'locks'} Kind */
 
 /** A room's name, for its threads' signs of life. @returns {[number, number]} */
-const life = () => /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
+const life = () =>
+    /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
 
 /** What the main module's C++ side offers for it. @typedef {{ _room_take: (bytes: number) => number }} Ground */
 
@@ -52,8 +53,12 @@ class Rooms {
         const { words, root } = this.#core;
         const at = (root + doors[kind]) >> 2;
         const word = at + (doorFields.room >> 2);
-        if (Atomics.load(words, at + (doorFields.wanted >> 2)) === 0 || Atomics.load(words, word) !== 0) return;
-        const room = kind === 'locks' ? this.#makeLocks() : this.#makeStorage(Number(words[at + (doorFields.quota >> 2)]));
+        if (Atomics.load(words, at + (doorFields.wanted >> 2)) === 0 || Atomics.load(words, word) !== 0)
+            return;
+        const room =
+            kind === 'locks'
+                ? this.#makeLocks()
+                : this.#makeStorage(Number(words[at + (doorFields.quota >> 2)]));
         Atomics.store(words, word, room === 0 ? noRoom : room - root);
         Atomics.notify(words, word);
         if (room !== 0) void this.#watchAll(kind, room);
@@ -92,7 +97,12 @@ class Rooms {
         let watched = new Map();
         while (!this.#core.closed) {
             const seen = Atomics.load(words, joined);
-            const here = new Map(this.#members(room).map(([id, thread]) => [id, watched.get(id) ?? this.#watch(kind, room, id, thread)]));
+            const here = new Map(
+                this.#members(room).map(([id, thread]) => [
+                    id,
+                    watched.get(id) ?? this.#watch(kind, room, id, thread),
+                ]),
+            );
             for (const [id, forget] of watched) if (!here.has(id)) forget();
             watched = here;
             await sleepAsync(words, joined, seen, Infinity, this.#core.ending);
@@ -107,9 +117,18 @@ class Rooms {
      */
     #members(room) {
         const { words, id } = this.#core;
-        const all = Array.from({ length: membersMax }, (_, i) => (room + roomFields.members + i * memberFields.end) >> 2);
+        const all = Array.from(
+            { length: membersMax },
+            (_, i) => (room + roomFields.members + i * memberFields.end) >> 2,
+        );
         return all
-            .map((at) => /** @type {[number, number]} */ ([Atomics.load(words, at), Atomics.load(words, at + (memberFields.thread >> 2))]))
+            .map(
+                (at) =>
+                    /** @type {[number, number]} */ ([
+                        Atomics.load(words, at),
+                        Atomics.load(words, at + (memberFields.thread >> 2)),
+                    ]),
+            )
             .filter(([member]) => member > 0 && member !== id); // 0: nobody; below: is being written
     }
 
@@ -122,9 +141,18 @@ class Rooms {
      */
     #watch(kind, room, dead, thread) {
         const { words, id, maySleep } = this.#core;
-        const bury = () => this.#core.closed || /** @type {any} */ (this.#ops)[`${kind}_bury`](room, dead, id, maySleep ? 1 : 0);
+        const bury = () =>
+            this.#core.closed ||
+            /** @type {any} */ (this.#ops)[`${kind}_bury`](room, dead, id, maySleep ? 1 : 0);
         // Node goes by the thread, and browsers by the room.
-        return /** @type {(...given: any[]) => (() => void) | void} */ (watch)(lifeOf(words, room), dead, bury, thread) ?? (() => {});
+        return (
+            /** @type {(...given: any[]) => (() => void) | void} */ (watch)(
+                lifeOf(words, room),
+                dead,
+                bury,
+                thread,
+            ) ?? (() => {})
+        );
     }
 }
 

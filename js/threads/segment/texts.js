@@ -43,7 +43,8 @@ export class Texts {
         const copy = new Uint16Array(all);
         this.#pieces(text, all, (at, count, done) => copy.set(this.#units.subarray(at, at + count), done));
         let read = '';
-        for (let at = 0; at < all; at += unitsMax) read += String.fromCharCode(...copy.subarray(at, at + unitsMax));
+        for (let at = 0; at < all; at += unitsMax)
+            read += String.fromCharCode(...copy.subarray(at, at + unitsMax));
         return read;
     }
 

@@ -122,7 +122,7 @@ class Mirror {
         }
         this.#writing.push(...changes);
         // Firefox may dispatch `pagehide` within setItem(), which brings us here again, with what is newer.
-        for (let change; (change = this.#writing.shift()); ) this.#write(change.key, change.newValue);
+        for (let change; (change = this.#writing.shift());) this.#write(change.key, change.newValue);
     }
 
     /** @param {string | null} key @param {string | null} value */

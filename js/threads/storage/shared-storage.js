@@ -14,7 +14,9 @@ const SharedStorageEvent = storageEventInterface();
 /** A Worker's global object, which is a target of events as a window is. */
 const workerScope = () => {
     const { WorkerGlobalScope } = /** @type {any} */ (globalThis);
-    return WorkerGlobalScope && globalThis instanceof WorkerGlobalScope ? /** @type {EventTarget} */ (globalThis) : undefined;
+    return WorkerGlobalScope && globalThis instanceof WorkerGlobalScope
+        ? /** @type {EventTarget} */ (globalThis)
+        : undefined;
 };
 
 export class OpenStorage {
@@ -48,7 +50,8 @@ export class OpenStorage {
             const { changes, last } = this.area.changes(Number(this.area.heard), id);
             this.area.heard = last;
             // What was missed may be anything: an event without a key, as after clear().
-            for (const change of changes ?? [{ key: null, oldValue: null, newValue: null }]) this.#dispatch(change);
+            for (const change of changes ?? [{ key: null, oldValue: null, newValue: null }])
+                this.#dispatch(change);
             if (last !== this.area.news) await task();
         }
     }
@@ -56,7 +59,9 @@ export class OpenStorage {
     /** @param {import('./storage-area.js').Change} change */
     #dispatch(change) {
         for (const target of this.#targets) {
-            target?.dispatchEvent(new SharedStorageEvent('storage', { ...change, storageArea: this.storage }));
+            target?.dispatchEvent(
+                new SharedStorageEvent('storage', { ...change, storageArea: this.storage }),
+            );
         }
     }
 }

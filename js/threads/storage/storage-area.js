@@ -265,6 +265,9 @@ export class StorageArea {
 
     #assertInside() {
         if (this.#ops.storage_inside(this.#room, this.#core.id)) return;
-        throw new TabacusError('lock-lost', 'this thread stood still inside the storage, and was taken for dead');
+        throw new TabacusError(
+            'lock-lost',
+            'this thread stood still inside the storage, and was taken for dead',
+        );
     }
 }

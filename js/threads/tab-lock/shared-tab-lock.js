@@ -193,7 +193,10 @@ export class SharedTabLock {
     #assertMayBlock() {
         this.#core.assertOpen();
         if (this.#core.maySleep && !this.#core.answers) return;
-        throw new TabacusError('would-block', 'a page must not block, which has to answer: await lockAsync() instead');
+        throw new TabacusError(
+            'would-block',
+            'a page must not block, which has to answer: await lockAsync() instead',
+        );
     }
 
     /** @param {number} how */
@@ -230,7 +233,10 @@ export class SharedTabLock {
         if (this.#state(request) === tabStates.refused) {
             const reason = this.#reason(request);
             this.#retire(request);
-            throw new TabacusError(reason || 'unavailable', `the page could not take ${show(this.name)}: ${reason}`);
+            throw new TabacusError(
+                reason || 'unavailable',
+                `the page could not take ${show(this.name)}: ${reason}`,
+            );
         }
         const words = this.#core.words;
         const at = (request + requestFields.token) >> 2;
@@ -292,7 +298,10 @@ export class SharedTabLock {
     }
 
     #notOwner() {
-        return new TabacusError('not-owner', `${show(this.name)} is not held here; only its owner can unlock it`);
+        return new TabacusError(
+            'not-owner',
+            `${show(this.name)} is not held here; only its owner can unlock it`,
+        );
     }
 }
 
@@ -331,7 +340,10 @@ export class TabGrant {
     /** @throws {TabacusError} `not-owner` if it was released before; `lock-lost` if it was lost */
     unlock() {
         if (this.#lock._release(this)) return;
-        throw new TabacusError('lock-lost', `${show(this.#lock.name)} was lost before: stolen, or its page frozen or closed`);
+        throw new TabacusError(
+            'lock-lost',
+            `${show(this.#lock.name)} was lost before: stolen, or its page frozen or closed`,
+        );
     }
 
     /** Lets go of it, also if it was lost. */

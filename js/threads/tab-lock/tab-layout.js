@@ -1,7 +1,14 @@
 /** What wasm/include/tabacus/sync/tab_request.hpp fixes; apart, since only who locks over tabs loads it. */
 
 /** Of tab_request.hpp: a request's fields, its states, what a page has for it, and what it must do. */
-export const requestFields = Object.freeze({ state: 0, agent: 4, reason: 12, token: 16, nameUnits: 24, name: 28 });
+export const requestFields = Object.freeze({
+    state: 0,
+    agent: 4,
+    reason: 12,
+    token: 16,
+    nameUnits: 24,
+    name: 28,
+});
 export const tabStates = Object.freeze({ asked: 2, trying: 3, granted: 4, lost: 5, refused: 6, over: 7 });
 export const tabHas = Object.freeze({ nothing: 0, waiting: 1, trying: 2, holding: 3 });
 export const tabTasks = Object.freeze({ nothing: 0, wait: 1, attempt: 2, drop: 3 });

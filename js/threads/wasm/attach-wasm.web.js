@@ -1,2 +1,3 @@
 /** @returns {Promise<WebAssembly.Module>} attach.wasm from beside this package's modules */
-export const attachModule = () => WebAssembly.compileStreaming(fetch(new URL('./attach.wasm', import.meta.url)));
+export const attachModule = () =>
+    WebAssembly.compileStreaming(fetch(new URL('./attach.wasm', import.meta.url)));

@@ -49,7 +49,8 @@ export function useBrowser(engine, { isolated = true, page: usual = '' } = {}) {
         /** A namespace that no other test has touched. */
         namespace: () => `suite-${++lastNamespace}`,
         /** A tab that shows the page. */
-        openTab: (page = usual) => both.browser.openTab(page ? `${both.server.url}/${page}` : both.server.page),
+        openTab: (page = usual) =>
+            both.browser.openTab(page ? `${both.server.url}/${page}` : both.server.page),
         /**
          * A tab with an open namespace.
          *

@@ -52,7 +52,8 @@ export const take = (tab, as, options = {}) =>
 export const whenQueued = (tab, requests) =>
     tab.evaluate(async (least) => {
         const { tab: locks } = /** @type {any} */ (globalThis);
-        while ((await locks.lock('l').query()).length < least) await new Promise((turn) => setTimeout(turn, 5));
+        while ((await locks.lock('l').query()).length < least)
+            await new Promise((turn) => setTimeout(turn, 5));
     }, requests);
 
 /**
@@ -69,10 +70,12 @@ export const refusedWrites = (tab, as, times) =>
             const held = /** @type {any} */ (globalThis).held[key];
             let refused = 0;
             for (let i = 0; i < tries; i++) {
-                await held.commit('s', (/** @type {any} */ tx) => tx.put('s', 'k', 'late')).catch((/** @type {any} */ error) => {
-                    if (['lock-lost', 'fenced'].includes(error.code)) refused++;
-                    else throw error;
-                });
+                await held
+                    .commit('s', (/** @type {any} */ tx) => tx.put('s', 'k', 'late'))
+                    .catch((/** @type {any} */ error) => {
+                        if (['lock-lost', 'fenced'].includes(error.code)) refused++;
+                        else throw error;
+                    });
             }
             return refused;
         },

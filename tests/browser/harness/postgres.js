@@ -11,12 +11,15 @@ import { until } from './waiting.js';
 const programs = postgresFolder() ?? '';
 
 /** Why it cannot be tested here; undefined where it can. */
-export const missing = programs ? undefined : 'PostgreSQL is not installed (Debian: apt-get install postgresql)';
+export const missing = programs
+    ? undefined
+    : 'PostgreSQL is not installed (Debian: apt-get install postgresql)';
 
 /** PostgreSQL refuses to run as root: its package has a user for it. */
 function user() {
     if (process.getuid?.() !== 0) return {};
-    const of = (/** @type {string} */ flag) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
+    const of = (/** @type {string} */ flag) =>
+        Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
     return { uid: of('-u'), gid: of('-g') };
 }
 
@@ -26,9 +29,15 @@ export async function startPostgres() {
     if (as.uid !== undefined) await chown(folder.path, as.uid, as.gid);
     const data = join(folder.path, 'data');
     const options = { ...as, cwd: folder.path, env: { ...process.env, LC_ALL: 'C.UTF-8' } };
-    const made = spawnSync(join(programs, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], { ...options, encoding: 'utf8' });
+    const made = spawnSync(
+        join(programs, 'initdb'),
+        ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'],
+        { ...options, encoding: 'utf8' },
+    );
     if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
-    const settings = ['listen_addresses=', `unix_socket_directories=${folder.path}`, 'fsync=off'].flatMap((one) => ['-c', one]);
+    const settings = ['listen_addresses=', `unix_socket_directories=${folder.path}`, 'fsync=off'].flatMap(
+        (one) => ['-c', one],
+    );
     const server = startGroup(join(programs, 'postgres'), ['-D', data, ...settings], options);
 
     /**
@@ -39,13 +48,19 @@ export async function startPostgres() {
     const query = (sql, variables = {}) =>
         new Promise((resolve, reject) => {
             const said = Object.entries(variables).flatMap(([name, value]) => ['-v', `${name}=${value}`]);
-            const client = spawn('psql', ['-h', folder.path, '-U', 'postgres', '-XqtA', '-v', 'ON_ERROR_STOP=1', ...said], { cwd: '/' });
+            const client = spawn(
+                'psql',
+                ['-h', folder.path, '-U', 'postgres', '-XqtA', '-v', 'ON_ERROR_STOP=1', ...said],
+                { cwd: '/' },
+            );
             let out = '';
             let error = '';
             client.stdout.on('data', (text) => (out += text));
             client.stderr.on('data', (text) => (error += text));
             client.on('error', reject);
-            client.on('close', (code) => (code === 0 ? resolve(out.trim()) : reject(new Error(`psql: ${error}`))));
+            client.on('close', (code) =>
+                code === 0 ? resolve(out.trim()) : reject(new Error(`psql: ${error}`)),
+            );
             client.stdin.end(sql);
         });
     await until(() => query('SELECT 1;').catch(() => ''), 'PostgreSQL');

@@ -132,7 +132,7 @@ function describe(pid) {
 export function descendants(ancestor) {
     const all = processes();
     const family = new Set([ancestor]);
-    for (let before = 0; before !== family.size; ) {
+    for (let before = 0; before !== family.size;) {
         before = family.size;
         for (const { pid, parent } of all) if (family.has(parent)) family.add(pid);
     }

@@ -143,9 +143,13 @@ function freePort() {
  * @param {string} executable
  */
 async function startScreen(executable) {
-    const screen = startGroup(executable, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], {
-        stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-    });
+    const screen = startGroup(
+        executable,
+        ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'],
+        {
+            stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+        },
+    );
     const output = /** @type {import('node:stream').Readable} */ (screen.stdio[3]);
     const number = await within(
         new Promise((resolve, reject) => {
@@ -188,7 +192,14 @@ export async function launchWebKit(executables, { profile, env = {} }) {
         env: environment(profile ?? folder?.path ?? '', display, env),
     });
     const server = `http://127.0.0.1:${port}`;
-    await until(() => fetch(`${server}/status`).then(({ ok }) => ok, () => false), 'WebKitWebDriver');
+    await until(
+        () =>
+            fetch(`${server}/status`).then(
+                ({ ok }) => ok,
+                () => false,
+            ),
+        'WebKitWebDriver',
+    );
     const session = await WebDriverSession.start(server, {
         'webkitgtk:browserOptions': { binary: executables.browser, args: ['--automation'] },
     });

@@ -189,7 +189,8 @@ async function round(job, number, random) {
     const { run, program, me } = job;
     const round = new Round(`${run}/${number}/`, random);
     if (program.init.length > 0) {
-        if (me === 0) for (const [key, value] of program.init) localStorage.setItem(round.prefix + key, value);
+        if (me === 0)
+            for (const [key, value] of program.init) localStorage.setItem(round.prefix + key, value);
         await settle(job, `${number}init`);
     }
     const jitter_us = random(JITTERS_US[random(JITTERS_US.length)] ?? 1);

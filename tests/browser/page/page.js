@@ -87,7 +87,8 @@ async function work({ name, options, seed, batches, adds, least = 1, most = 1 })
 /** What a tab can keep in the database beside the default counter's rows. */
 const uses = {
     transactional: (/** @type {Tab} */ tab) => tab.counter('c', { strategy: 'transactional' }).add(1),
-    stores: (/** @type {Tab} */ tab) => tab.lock('l').run((held) => held.commit('s', (tx) => tx.put('s', 'key', 1))),
+    stores: (/** @type {Tab} */ tab) =>
+        tab.lock('l').run((held) => held.commit('s', (tx) => tx.put('s', 'key', 1))),
     once: (/** @type {Tab} */ tab) => tab.once('o', () => 1),
     queue: (/** @type {Tab} */ tab) => tab.queue('q').enqueue(1, { key: 'one' }),
     sequence: (/** @type {Tab} */ tab) => tab.sequence('n').next(),

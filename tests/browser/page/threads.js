@@ -41,7 +41,13 @@ const commands = {
             const made = await tabacus.threads({ tab });
             const mutex = made.mutex('m');
             mutex.tryLock();
-            const waiting = [mutex.lockAsync(), made.tabLock('l').lockAsync().then(() => made.tabLock('l').lockAsync())];
+            const waiting = [
+                mutex.lockAsync(),
+                made
+                    .tabLock('l')
+                    .lockAsync()
+                    .then(() => made.tabLock('l').lockAsync()),
+            ];
             await made.storage();
             await made.locks.request('l', () => {});
             await made.hammer(made.counter('c'), { threads: 1, adds: 1 });

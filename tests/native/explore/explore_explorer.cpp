@@ -7,10 +7,10 @@
 
 #include "explore_toy.hpp"
 #include "lab/explore/explorer.hpp"
-#include "lab/report/sequence_diagram.hpp"
-#include "lab/report/request_text.hpp"
 #include "lab/explore/sampling.hpp"
 #include "lab/explore/shrink.hpp"
+#include "lab/report/request_text.hpp"
+#include "lab/report/sequence_diagram.hpp"
 #include "lab/seeded_random.hpp"
 #include "tabacus/common/error.hpp"
 

@@ -11,11 +11,11 @@
 
 #include "equal_states.hpp"
 #include "lab/digest.hpp"
-#include "lab/report/sequence_diagram.hpp"
 #include "lab/explore/sampling.hpp"
 #include "lab/explore/scenario.hpp"
 #include "lab/explore/search.hpp"
 #include "lab/explore/shrink.hpp"
+#include "lab/report/sequence_diagram.hpp"
 #include "limit/limits_scene.hpp"
 #include "rewinding.hpp"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "lab/explore/sampling.hpp"
 #include "lab/report/matrix.hpp"
 #include "lab/report/report_text.hpp"
-#include "lab/explore/sampling.hpp"
 #include "planted/planted_strategies.hpp"
 
 namespace tabacus::lab::test {

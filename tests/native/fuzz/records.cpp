@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "protocol/common/record.hpp"
 #include "protocol/limit/limit_record.hpp"
 #include "protocol/lock/lock_record.hpp"
 #include "protocol/queue/queue_record.hpp"
-#include "protocol/common/record.hpp"
 
 namespace {
 

@@ -13,9 +13,9 @@
 #include "explore/counter_judge.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
-#include "tabacus/strategy/catalogue.hpp"
 #include "tabacus/replica/replicated.hpp"
 #include "tabacus/replica/tab.hpp"
+#include "tabacus/strategy/catalogue.hpp"
 
 namespace tabacus::test {
 

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "sync_support.hpp"
-#include "tabacus/threads/shared_storage.hpp"
 #include "tabacus/sync/storage_table.hpp"
+#include "tabacus/threads/shared_storage.hpp"
 
 using namespace tabacus::sync;
 using tabacus::SharedStorage;

@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "lab/rules/channel_hub.hpp"
 #include "footprint.hpp"
+#include "lab/rules/channel_hub.hpp"
 #include "lab/rules/lock_manager.hpp"
 #include "lab/rules/memory_database.hpp"
-#include "seeded_random.hpp"
-#include "scheduler.hpp"
 #include "lab/rules/storage_area.hpp"
 #include "lab/rules/virtual_clock.hpp"
+#include "scheduler.hpp"
+#include "seeded_random.hpp"
 
 namespace tabacus::lab {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "tabacus/limit/budget.hpp"
 #include "tabacus/common/counter.hpp"
+#include "tabacus/common/world.hpp"
+#include "tabacus/limit/budget.hpp"
 #include "tabacus/limit/rate_limit.hpp"
 #include "tabacus/limit/sequence.hpp"
-#include "tabacus/common/world.hpp"
 
 namespace tabacus {
 

@@ -31,8 +31,8 @@
 #include <vector>
 
 #include "tabacus/common/counter.hpp"
-#include "tabacus/lock/lock.hpp"
 #include "tabacus/common/world.hpp"
+#include "tabacus/lock/lock.hpp"
 
 namespace tabacus {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "tabacus/threads/shared_segment.hpp"
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/shared_lock_table.hpp"
+#include "tabacus/threads/shared_segment.hpp"
 
 namespace tabacus {
 

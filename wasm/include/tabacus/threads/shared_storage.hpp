@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "tabacus/threads/shared_segment.hpp"
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/storage_table.hpp"
+#include "tabacus/threads/shared_segment.hpp"
 
 namespace tabacus {
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "lab/explore/sampling.hpp"
 #include "lab/report/report_text.hpp"
 #include "lab/report/request_text.hpp"
-#include "lab/explore/sampling.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "browser/core/counter_core.hpp"
 #include "browser/browser_world.hpp"
+#include "browser/core/counter_core.hpp"
 #include "tabacus/strategy/catalogue.hpp"
 
 namespace tabacus::browser {

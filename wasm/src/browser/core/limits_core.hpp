@@ -5,11 +5,11 @@
 #include <map>
 #include <string>
 
-#include "browser/core/counter_core.hpp"
 #include "browser/browser_world.hpp"
+#include "browser/core/counter_core.hpp"
 #include "protocol/common/store_watch.hpp"
-#include "tabacus/replica/counter_transfer.hpp"
 #include "tabacus/limit/limits.hpp"
+#include "tabacus/replica/counter_transfer.hpp"
 
 namespace tabacus::browser {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "browser/core/counter_core.hpp"
 #include "browser/browser_world.hpp"
+#include "browser/core/counter_core.hpp"
 #include "protocol/common/store_watch.hpp"
 #include "tabacus/lock/leader.hpp"
 #include "tabacus/lock/lock.hpp"

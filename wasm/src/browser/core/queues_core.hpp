@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "browser/core/counter_core.hpp"
 #include "browser/browser_world.hpp"
+#include "browser/core/counter_core.hpp"
 #include "protocol/common/store_watch.hpp"
 #include "tabacus/queue/queue.hpp"
 

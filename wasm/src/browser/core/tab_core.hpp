@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "browser/core/counter_core.hpp"
 #include "browser/browser_world.hpp"
+#include "browser/core/counter_core.hpp"
 #include "tabacus/replica/replicated.hpp"
 #include "tabacus/replica/tab.hpp"
 

@@ -19,14 +19,14 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/rules/channel_hub.hpp"
 #include "lab/explore/random_choices.hpp"
 #include "lab/explore/schedule.hpp"
 #include "lab/footprint.hpp"
+#include "lab/rules/channel_hub.hpp"
 #include "lab/rules/lock_manager.hpp"
-#include "lab/scheduler.hpp"
 #include "lab/rules/storage_area.hpp"
 #include "lab/rules/virtual_clock.hpp"
+#include "lab/scheduler.hpp"
 
 namespace tabacus::lab {
 

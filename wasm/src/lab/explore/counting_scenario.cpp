@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tabacus/strategy/catalogue.hpp"
 #include "tabacus/replica/replicated.hpp"
 #include "tabacus/replica/tab.hpp"
+#include "tabacus/strategy/catalogue.hpp"
 
 namespace tabacus::lab {
 namespace {

@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "counting_scenario.hpp"
-#include "search.hpp"
 #include "lab/report/seed_text.hpp"
+#include "search.hpp"
 
 namespace tabacus::lab {
 

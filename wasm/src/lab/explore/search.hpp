@@ -26,11 +26,11 @@
 #include <string>
 #include <vector>
 
-#include "visited_points.hpp"
 #include "rewinder.hpp"
 #include "run.hpp"
 #include "schedule.hpp"
 #include "trace_hash.hpp"
+#include "visited_points.hpp"
 
 namespace tabacus::lab {
 

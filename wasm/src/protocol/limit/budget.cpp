@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/common/concat.hpp"
 #include "limit_record.hpp"
 #include "limit_store.hpp"
+#include "protocol/common/concat.hpp"
 
 namespace tabacus {
 

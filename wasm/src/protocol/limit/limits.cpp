@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "protocol/common/concat.hpp"
 #include "limit_record.hpp"
 #include "limit_store.hpp"
+#include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
 

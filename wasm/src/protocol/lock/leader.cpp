@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "protocol/common/concat.hpp"
 #include "lock_queue.hpp"
+#include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
 #include "tabacus/lock/leader.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lease.hpp"
 #include "entry_lock.hpp"
+#include "lease.hpp"
 
 namespace tabacus {
 namespace {

@@ -23,8 +23,8 @@
 
 #include "epochs.hpp"
 #include "lock_record.hpp"
-#include "tabacus/lock/lock.hpp"
 #include "protocol/common/watchers.hpp"
+#include "tabacus/lock/lock.hpp"
 
 namespace tabacus {
 

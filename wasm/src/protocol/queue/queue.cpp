@@ -3,8 +3,8 @@
 
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
-#include "state.hpp"
 #include "protocol/common/record.hpp"
+#include "state.hpp"
 
 namespace tabacus {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "protocol/common/names.hpp"
-#include "state.hpp"
 #include "protocol/common/record.hpp"
+#include "state.hpp"
 
 namespace tabacus {
 namespace {

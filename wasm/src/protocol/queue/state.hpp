@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "protocol/common/concat.hpp"
 #include "protocol/common/abortable_transactions.hpp"
+#include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
-#include "rows.hpp"
 #include "protocol/common/record.hpp"
+#include "rows.hpp"
 #include "tabacus/queue/queue.hpp"
 
 namespace tabacus {

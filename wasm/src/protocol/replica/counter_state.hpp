@@ -6,10 +6,10 @@
 #include <list>
 #include <string>
 
+#include "protocol/common/watchers.hpp"
 #include "row_cache.hpp"
 #include "tabacus/common/counter.hpp"
 #include "tabacus/common/task.hpp"
-#include "protocol/common/watchers.hpp"
 
 namespace tabacus {
 

@@ -10,14 +10,12 @@
 //    holds that Web Lock while it lives; where a lock keeps a page that is left out of the
 //    back/forward cache, while it has anything to write.
 //  - EPOCH. Adopting a slot records a new holder in `claims`, in one transaction. Every commit
-//  claims
-//    the slot again under that holder; the unique index aborts it if a newer one is recorded. The
-//    lock only keeps the waiting polite; this is the fence.
+//    claims the slot again under that holder; the unique index aborts it if a newer one is
+//    recorded. The lock only keeps the waiting polite; this is the fence.
 //  - COMMIT. Whole rows of cumulative totals, all dirty counters in one transaction, one at a time.
 //  - NEWS. Totals are announced before they are committed, and checked against the store later.
 //  - GENERATION. The database carries a random id. A row is named by (generation, slot), so that
-//  rows
-//    saved from a vanished database keep their names and can be merged back by anybody, any number
+//    rows saved from a vanished database keep their names and can be merged back by anybody, any number
 //    of times, by taking the larger: from the memory of living tabs and from the mirror that each
 //    replica keeps of its committed rows in localStorage.
 //
@@ -31,8 +29,8 @@
 #include <string>
 #include <string_view>
 
-#include "counter_state.hpp"
 #include "backup.hpp"
+#include "counter_state.hpp"
 #include "protocol/common/names.hpp"
 #include "tabacus/common/counter.hpp"
 #include "tabacus/common/world.hpp"

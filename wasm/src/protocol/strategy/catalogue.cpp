@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "batched.hpp"
-#include "protocol/common/concat.hpp"
 #include "deltas.hpp"
 #include "eventual.hpp"
 #include "lamport.hpp"
@@ -14,6 +13,7 @@
 #include "log.hpp"
 #include "naive.hpp"
 #include "optimistic.hpp"
+#include "protocol/common/concat.hpp"
 #include "protocol/common/store_watch.hpp"
 #include "stored_counter.hpp"
 #include "transactional.hpp"

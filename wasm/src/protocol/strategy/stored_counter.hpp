@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "protocol/common/names.hpp"
-#include "tabacus/common/counter.hpp"
 #include "protocol/common/watchers.hpp"
+#include "tabacus/common/counter.hpp"
 
 namespace tabacus {
 
