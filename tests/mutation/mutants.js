@@ -252,7 +252,7 @@ const PROTOCOLS = [
         test: 'replicated: hidden and frozen tabs delay, and lose nothing',
     },
     {
-        ...of('row_cache.cpp'),
+        ...of('replica/row_cache.cpp'),
         name: 'trust-the-channel',
         fault: 'what was announced and never stored is believed for ever',
         find: 'if (++row.looks >= looks_max) {',
@@ -268,7 +268,7 @@ const PROTOCOLS = [
         test: 'hostile messages: never a lasting wrong value, and never stored',
     },
     {
-        ...of('replica_recover.cpp'),
+        ...of('replica/replica_recover.cpp'),
         name: 'silent-loss',
         fault: 'a vanished database is told to nobody: its generation is not looked at',
         find: 'if (other || browser_says_so) {',
@@ -430,7 +430,7 @@ const LIMITS = [
         test: 'limits: no schedule of two tabs repeats an id or overspends, nor with a fault',
     },
     {
-        ...of('entry_lock.cpp'),
+        ...of('lock/entry_lock.cpp'),
         name: 'shut-the-gate',
         fault: 'the gate stays shut behind who could not take the lock',
         find: 'auto gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
@@ -467,7 +467,7 @@ const LOCKS = [
         test: 'lock: who asks behind one that would not wait is not overtaken meanwhile',
     },
     {
-        ...of('entry_lock.cpp'),
+        ...of('lock/entry_lock.cpp'),
         name: 'wait-for-who-is-behind',
         fault: 'who stands behind the own place in line keeps the own readers out',
         find: 'is_next ? Waiting::behind : Waiting::before',
@@ -491,7 +491,7 @@ const LOCKS = [
         test: 'lock: nor for those of a tab that holds by stealing',
     },
     {
-        ...of('serve.cpp'),
+        ...of('lock/serve.cpp'),
         name: 'let-go-when-spent',
         fault: 'a tab whose tokens are spent lets who came later have the lock',
         find: 'came_late(*waiter) || !co_await',
@@ -499,7 +499,7 @@ const LOCKS = [
         test: 'lease: what a tab asked for before another tab did comes before it',
     },
     {
-        ...of('serve.cpp'),
+        ...of('lock/serve.cpp'),
         name: 'linger-without-an-end',
         fault: 'a tab that need not let go at once goes on waiting for its caller to ask again',
         find: '--*steps_left;\n        ring();',
@@ -507,7 +507,7 @@ const LOCKS = [
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {
-        ...of('serve.cpp'),
+        ...of('lock/serve.cpp'),
         name: 'linger-before-who-is-behind',
         fault: 'a tab goes on for ever before who stands behind its place in line and could not say so',
         find: 'waiting != Waiting::nobody || !rivals_.empty()',
@@ -515,7 +515,7 @@ const LOCKS = [
         test: 'lock: who cannot say that it waits waits for one slice of the tab before it at most',
     },
     {
-        ...of('epochs.cpp'),
+        ...of('lock/epochs.cpp'),
         name: 'commit-when-deposed',
         fault: 'a holder that slept through its lease writes although a newer grant has begun',
         find: '|| row->fence > tokens.first ||',
@@ -523,7 +523,7 @@ const LOCKS = [
         test: 'lease: a holder that slept through its lease is refused, and told',
     },
     {
-        ...of('leader.cpp'),
+        ...of('lock/leader.cpp'),
         name: 'leave-what-is-given-up',
         fault: 'a call that its caller has given up is run, and committed',
         find: 'if (call->key ? open : open && !take_back) co_return std::nullopt;',
@@ -531,7 +531,7 @@ const LOCKS = [
         test: 'leader: the same when a tab is killed, frozen or cached at any moment',
     },
     {
-        ...of('leader.cpp'),
+        ...of('lock/leader.cpp'),
         name: 'answer-the-newest',
         fault: 'a leader takes the newest call first',
         find: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                break;',
@@ -539,7 +539,7 @@ const LOCKS = [
         test: 'lock leader: calls are answered in their order, and their rows are cleared away',
     },
     {
-        ...of('leader.cpp'),
+        ...of('lock/leader.cpp'),
         name: 'answer-twice',
         fault: 'the answer does not take the place of the call, which the next leader runs again',
         find: 'own.transaction().remove(Store::locks, where);',
@@ -547,7 +547,7 @@ const LOCKS = [
         test: 'leader: terms rise, and each call of three tabs is committed once and ends',
     },
     {
-        ...of('leader.cpp'),
+        ...of('lock/leader.cpp'),
         name: 'answer-for-ever',
         fault: 'the answer to a call of a key is the answer for ever',
         find: 'if (same && !outdated(*call, world_.clock().now_ms())) co_return;',
@@ -638,7 +638,7 @@ const EMULATOR = [
 /** @type {Mutant[]} */
 const QUEUES = [
     {
-        ...of('rows.cpp'),
+        ...of('queue/rows.cpp'),
         name: 'begin-once-more',
         fault: 'a job to run at most once is given back when its worker is lost',
         find: 'if (last.at_most_once || last.lost_workers',
@@ -646,7 +646,7 @@ const QUEUES = [
         test: 'queue: at most once, no job begins twice, whoever dies',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'claim-what-is-claimed',
         fault: 'a slot takes jobs that another slot runs',
         find: 'for (const auto& entry : slot->entries) busy.insert(entry.id);',
@@ -654,7 +654,7 @@ const QUEUES = [
         test: 'queue: killed tabs lose no job, and none is settled twice',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'trust-the-slot',
         fault: 'a worker does not look whether its slot was taken over',
         find: '(!claim.fresh && last_turn != claim.worker->turn)',
@@ -662,7 +662,7 @@ const QUEUES = [
         test: 'queue: who is robbed of its slot, and has not heard of it, settles nothing',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'remove-what-is-between',
         fault: 'jobs that another slot runs leave with those around them',
         find: 'const bool ranges = claim.gapless && !edited;',
@@ -670,7 +670,7 @@ const QUEUES = [
         test: 'queue: what is claimed together leaves together, and nothing that runs between it',
     },
     {
-        ...of('rows.cpp'),
+        ...of('queue/rows.cpp'),
         name: 'come-first-unseen',
         fault: 'claims pass over a job that comes before those that were there',
         find: 'kind->first = std::min(kind->first, place.substr(place.size() - order_digits));',
@@ -678,7 +678,7 @@ const QUEUES = [
         test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'settle-the-cancelled',
         fault: 'a job that was cancelled while it ran is settled all the same',
         find: 'const bool edited = rows.head.edits != claim.edits;',
@@ -686,7 +686,7 @@ const QUEUES = [
         test: 'queue: of a job that was cancelled while it ran nothing counts, whoever has not heard',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'pass-over-a-kind',
         fault: 'a claim takes jobs of one kind that are behind those of another of which it has not read all',
         find: 'if (horizon) std::erase_if',
@@ -694,7 +694,7 @@ const QUEUES = [
         test: 'queue: a claim of several kinds passes over none, however many rows each has',
     },
     {
-        ...of('run.cpp'),
+        ...of('queue/run.cpp'),
         name: 'forget-who-follows',
         fault: 'what follows a job is compared with the next one only',
         find: 'followers.add(claim.finished.back().outcome.next);',
@@ -702,7 +702,7 @@ const QUEUES = [
         test: 'queue: what follows a job comes before those of its claim that are behind its place',
     },
     {
-        ...of('run.cpp'),
+        ...of('queue/run.cpp'),
         name: 'claim-in-vain',
         fault: 'who is disturbed again and again claims as much as ever',
         find: ': stirred ? std::min(claim.ahead, begun * 2)',
@@ -710,7 +710,7 @@ const QUEUES = [
         test: 'queue: while jobs come one by one, little is claimed to be given back',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'claim-any-size',
         fault: 'a claim is bounded by the number of its jobs alone',
         find: 'return std::clamp<std::size_t>(ahead_bytes / row_bytes, 1, many);',
@@ -718,7 +718,7 @@ const QUEUES = [
         test: 'queue: of large jobs no more are claimed at once than fit',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'tell-failures-first',
         fault: 'those that failed are told before those that were done',
         find: '    for (auto& of_one : events) turn.changes.add_all(std::move(of_one));',
@@ -726,7 +726,7 @@ const QUEUES = [
         test: 'queue: jobs are told to have ended in the order in which they did, failed or not',
     },
     {
-        ...of('rows.cpp'),
+        ...of('queue/rows.cpp'),
         name: 'keep-the-older',
         fault: 'the first of what is claimed together is taken to run',
         find: 'slot.entries.size() == 1;',
@@ -734,7 +734,7 @@ const QUEUES = [
         test: 'queue: of jobs claimed together the first takes what is newer, too',
     },
     {
-        ...of('rows.cpp'),
+        ...of('queue/rows.cpp'),
         name: 'count-what-is-stored',
         fault: 'kinds are counted without those that are about to be written',
         find: '    put_fresh();  // or their kinds would not be counted\n    auto there',
@@ -742,7 +742,7 @@ const QUEUES = [
         test: 'queue: what follows a job is found, however many kinds there are',
     },
     {
-        ...of('work.cpp'),
+        ...of('queue/work.cpp'),
         name: 'blame-who-left',
         fault: 'a worker that leaves in good order counts as one that was lost',
         find: 'if (!in_good_order(reason)) return;',
@@ -750,7 +750,7 @@ const QUEUES = [
         test: 'queue: who leaves in good order is not lost, however often it does',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'suspect-each-alone',
         fault: 'what a lost worker had claimed is claimed one by one',
         find: 'return job.lost_workers > 1 ||',
@@ -758,7 +758,7 @@ const QUEUES = [
         test: 'queue: what a killed tab had claimed and not begun is claimed by many again',
     },
     {
-        ...of('work.cpp'),
+        ...of('queue/work.cpp'),
         name: 'doubt-no-more',
         fault: 'what a commit of unknown outcome has settled is forgotten when somebody else had a turn since',
         find: '    co_return co_await was_committed(claim, turn.id);',
@@ -767,7 +767,7 @@ const QUEUES = [
         test: 'queue: who loses its slot after a commit that nobody answered is told all the same',
     },
     {
-        ...of('work.cpp'),
+        ...of('queue/work.cpp'),
         name: 'trust-a-lease',
         fault: 'the first turn under a lease is not fenced',
         find: 'options.unfenced = parts_.locks.exclusion() == Exclusion::web_locks;',
@@ -775,7 +775,7 @@ const QUEUES = [
         test: 'queue: who slept through its lease before its first turn takes nothing from its heir',
     },
     {
-        ...of('rows.cpp'),
+        ...of('queue/rows.cpp'),
         name: 'put-back-unseen',
         fault: 'a job that failed and stays in its place is removed with those around it',
         find: 'if (job.due_ms == 0) ++head.edits;',
@@ -783,7 +783,7 @@ const QUEUES = [
         test: 'queue: what failed on a full disk is not removed with those around it',
     },
     {
-        ...of('rows.cpp'),
+        ...of('queue/rows.cpp'),
         name: 'blame-nobody',
         fault: 'a worker that was killed does not count',
         find: 'job.lost_workers += sparing ? 0 : 1;',
@@ -791,7 +791,7 @@ const QUEUES = [
         test: 'queue: who is killed is lost, and a job that has cost too many is a dead letter',
     },
     {
-        ...of('turn.cpp'),
+        ...of('queue/turn.cpp'),
         name: 'suspect-together-for-ever',
         fault: 'what has ended worker after worker is claimed with others all the same',
         find: 'return job.lost_workers > 1 || job',
@@ -799,7 +799,7 @@ const QUEUES = [
         test: 'queue: of one that kills its worker among many, the others are done',
     },
     {
-        ...of('work.cpp'),
+        ...of('queue/work.cpp'),
         name: 'leave-at-once',
         fault: 'who leaves does not wait until what had ended is settled',
         find: 'while (!slots_.empty()) {\n        const Completer<Unit> bell;\n        left_',
