@@ -2,6 +2,7 @@
 
 import js from '@eslint/js';
 import globals from 'globals';
+import { importX } from 'eslint-plugin-import-x';
 
 /**
  * Faults that tsc does not see.
@@ -42,6 +43,41 @@ const limits = {
     'no-warning-comments': ['error', { terms: ['todo', 'fixme', 'xxx'] }],
 };
 
+/**
+ * Which folders of js may import which. `target` is what imports, `from` what it may not import.
+ * @type {import('eslint').Linter.RulesRecord}
+ */
+const layers = {
+    'import-x/no-cycle': 'error',
+    'import-x/no-restricted-paths': [
+        'error',
+        {
+            zones: [
+                {
+                    target: ['./js/!(emulator)/**', './js/!(emulator).js'],
+                    from: './js/emulator/**',
+                    message: 'only js/emulator.js is the way into the emulator',
+                },
+                {
+                    target: './js/!(tab|compat)/**',
+                    from: './js/tab/**',
+                    message: 'js/tab is built on everything else; common code lies in js/common',
+                },
+                {
+                    target: './js/common/**',
+                    from: ['./js/!(common)/**', './js/*.js'],
+                    message: 'js/common imports nothing but itself',
+                },
+                {
+                    target: './js/platform/**',
+                    from: ['./js/!(common|platform)/**', './js/*.js'],
+                    message: 'js/platform imports nothing but js/common',
+                },
+            ],
+        },
+    ],
+};
+
 /** @type {import('eslint').Linter.Config[]} */
 export default [
     { ignores: ['build/', 'dist/', 'tests/consumers/fixtures/'] },
@@ -54,6 +90,12 @@ export default [
             globals: globals['shared-node-browser'],
         },
         rules: { ...faults, ...limits },
+    },
+    {
+        files: ['js/**'],
+        plugins: { 'import-x': /** @type {any} */ (importX) },
+        settings: { 'import-x/extensions': ['.js'] },
+        rules: layers,
     },
     {
         files: ['js/**', 'web/**', 'demo/**'],

@@ -38,14 +38,14 @@ function positive(name, text, most) {
     throw new Failure(`--${name} is ${text}: a number above 0 and at most ${most} is wanted`);
 }
 
-/** @param {string} what @param {string[]} words @param {readonly string[]} known */
-function known(what, words, known) {
-    const unknown = words.find((word) => !known.includes(word));
-    if (unknown === undefined) return words;
-    throw new Failure(`no ${what} ${unknown}: choose of ${known.join(', ')}`);
+/** @param {string} what @param {string[]} names @param {readonly string[]} known */
+function known(what, names, known) {
+    const unknown = names.find((name) => !known.includes(name));
+    if (unknown === undefined) return names;
+    throw new Failure(`unknown ${what} "${unknown}"; choose one of: ${known.join(', ')}`);
 }
 
-/** What can be wrong with the arguments is said before anything is built. */
+/** Checks the arguments before anything is built. */
 function checked() {
     const tabs = positive('tabs', options.tabs, TABS_MAX);
     if (!Number.isInteger(tabs)) throw new Failure(`--tabs is ${tabs}: an integer is wanted`);
@@ -66,8 +66,8 @@ async function run({ engines, ...wanted }) {
         const engine = ENGINES[/** @type {keyof typeof ENGINES} */ (name)];
         if (engine.missing) throw new Failure(engine.missing);
         /** @param {string} strategy */
-        const say = (strategy) => void process.stderr.write(`· ${engine.name}, ${strategy} …\n`);
-        runs.push({ engine: engine.name, rows: await measure(engine, wanted, say) });
+        const report = (strategy) => void process.stderr.write(`· ${engine.name}, ${strategy} …\n`);
+        runs.push({ engine: engine.name, rows: await measure(engine, wanted, report) });
     }
     return { tabs: wanted.tabs, seconds: wanted.duration_ms / 1000, runs };
 }

@@ -1,6 +1,15 @@
-/** npm run format: lays out the C++ as .clang-format says. */
+/**
+ * npm run format: lays out JavaScript, JSON, CSS and HTML (Prettier) and C++ (clang-format), and writes docs/errors.md
+ * from the code.
+ */
 
+import { writeFileSync } from 'node:fs';
+import { ERRORS_FILE, errorTable } from './lib/error-table.js';
 import { main } from './lib/failure.js';
-import { format } from './lib/lint.js';
+import { formatCpp, formatJs } from './lib/lint.js';
 
-await main(format);
+await main(async () => {
+    writeFileSync(ERRORS_FILE, await errorTable());
+    await formatJs();
+    await formatCpp();
+});

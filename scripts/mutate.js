@@ -14,7 +14,8 @@ const CORES = 2;
 /** @param {string[]} names */
 function chosen(names) {
     const unknown = names.find((name) => !MUTANTS.some((mutant) => mutant.name === name));
-    if (unknown !== undefined) throw new Failure(`no mutant ${unknown}`);
+    if (unknown !== undefined)
+        throw new Failure(`unknown mutant "${unknown}"; their names are in tests/mutation/mutants.js`);
     return names.length === 0 ? MUTANTS : MUTANTS.filter(({ name }) => names.includes(name));
 }
 

@@ -4,7 +4,7 @@ import { canInstall, ensure, unmet } from './apt.js';
 import { postgresFolder } from './postgres.js';
 
 /** Names under which other systems have the same browsers are the test harness's to look for. */
-const NEEDS = [
+export const NEEDS = [
     { name: 'chromium', apt: 'chromium', purpose: 'runs the browser tests' },
     { name: 'firefox-esr', apt: 'firefox-esr', purpose: 'runs the browser tests in Gecko' },
     {

@@ -10,8 +10,8 @@ import { summarise } from './compare-statistics.js';
 /** @typedef {import('../../tests/browser/harness/engines.js').Browser} Browser */
 /** @typedef {import('./compare-statistics.js').Row} Row */
 
-/** What the page itself allows an add that was begun before the end, and then some. */
-const PATIENCE_MS = 30_000;
+/** More than the page itself allows an add that was begun before the end. */
+const GRACE_MS = 30_000;
 
 /** The tabs have come to agree when they read the same so often, one look after the other. */
 const AGREEING_LOOKS = 3;
@@ -32,11 +32,11 @@ const result = (tab, what, duration_ms) =>
     until(
         async () => (await call(tab, 'result')) ?? void (await delay(LOOK_MS)),
         what,
-        duration_ms + PATIENCE_MS,
+        duration_ms + GRACE_MS,
     );
 
 /**
- * A hidden tab's timers run once a second: these are as if side by side, where the protocol can say so.
+ * A hidden tab's timers run once a second: where the protocol can do it, these tabs count as visible.
  *
  * @param {Browser} browser
  * @param {string} url
@@ -122,15 +122,15 @@ async function measureStrategy(browser, strategy, { tabs: count, duration_ms }) 
 /**
  * @param {import('../../tests/browser/harness/engines.js').Engine} engine
  * @param {{ tabs: number, duration_ms: number, strategies: readonly string[] }} options
- * @param {(strategy: string) => void} say
+ * @param {(strategy: string) => void} report called before each strategy
  * @returns {Promise<Row[]>}
  */
-export async function measure(engine, options, say) {
+export async function measure(engine, options, report) {
     const browser = await engine.launch();
     try {
         const rows = [];
         for (const strategy of options.strategies) {
-            say(strategy);
+            report(strategy);
             rows.push(await measureStrategy(browser, strategy, options));
         }
         return rows;

@@ -1,4 +1,4 @@
-/** The comparison as a picture: what was lost, and how fast, on logarithmic scales. */
+/** The comparison as a chart: what was lost, and how fast, on logarithmic scales. */
 
 import { percent } from './compare-table.js';
 
@@ -12,7 +12,7 @@ const WIDTH = 860;
 const NAME_WIDTH = 120;
 const PANEL_WIDTH = 340;
 const PANEL_GAP = 30;
-/** At the end of a panel, so that the longest bar's figure has room. */
+/** At the end of a panel, so that the longest bar's figure fits. */
 const FIGURE_WIDTH = 64;
 const TOP = 78;
 const BAR_HEIGHT = 12;

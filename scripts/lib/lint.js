@@ -1,4 +1,4 @@
-/** The four linters: what each reads, and how it is asked. */
+/** The linters and formatters: what each reads, and how it is asked. */
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,8 +25,8 @@ export async function clangFormat() {
     await run(tools.command('clang-format', args), freshLog('clang-format'));
 }
 
-/** Writes what clang-format would say. */
-export async function format() {
+/** Lays out the C++. */
+export async function formatCpp() {
     const tools = await toolchain();
     await run(tools.command('clang-format', ['-i', ...cpp()]), freshLog('format'));
 }
@@ -40,6 +40,20 @@ export async function clangTidy(jobs) {
     const missing = databases.find((folder) => !existsSync(join(folder, 'compile_commands.json')));
     if (missing) throw new Failure(`${missing} is not configured`);
     await tidyAll(await toolchain(), databases, freshLog('clang-tidy'), jobs);
+}
+
+/** What .prettierignore leaves of the repository. @param {string} action */
+const prettierArgs = (action) => [action, '--log-level', 'warn', '.'];
+
+export async function prettier() {
+    await nodeModules();
+    await run(command(bin('prettier'), prettierArgs('--check')), freshLog('prettier'));
+}
+
+/** Lays out JavaScript, JSON, CSS and HTML. */
+export async function formatJs() {
+    await nodeModules();
+    await run(command(bin('prettier'), prettierArgs('--write')), freshLog('format'));
 }
 
 export async function tsc() {

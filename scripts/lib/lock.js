@@ -10,7 +10,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure } from './failure.js';
 
-const PATIENCE_ms = 2000;
+const NOTICE_AFTER_ms = 2000;
 
 /**
  * @template T
@@ -23,14 +23,14 @@ export async function withLock(path, body) {
     const holder = spawn('flock', [path, 'sh', '-c', 'echo held; exec cat'], {
         stdio: ['pipe', 'pipe', 'inherit'],
     });
-    const patience = setTimeout(() => console.error(`· waiting for another process: ${path}`), PATIENCE_ms);
+    const notice = setTimeout(() => console.error(`· waiting for another process: ${path}`), NOTICE_AFTER_ms);
     const held = once(holder.stdout, 'data').then(() => true);
     const failed = once(holder, 'exit').then(
         () => false,
         () => false,
     );
     const acquired = await Promise.race([held, failed]);
-    clearTimeout(patience);
+    clearTimeout(notice);
     if (!acquired) throw new Failure(`no lock on ${path}: flock (package util-linux) is missing or failed`);
     try {
         return await body();

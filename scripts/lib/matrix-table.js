@@ -120,7 +120,7 @@ function explored(cells) {
 function broken(cells) {
     const lines = cells.flatMap((cell) => {
         const part = cell.parts.find(({ verdict }) => verdict === 'broken');
-        return part ? [`| ${nameOf(cell)} | ${part.complaint} | \`${part.seed}\` |`] : [];
+        return part ? [`| ${nameOf(cell)} | ${part.failure} | \`${part.seed}\` |`] : [];
     });
     return ['| strategy, model, fault | what is wrong | seed |', '|---|---|---|', ...lines].join('\n');
 }

@@ -15,7 +15,7 @@ import { toolchain } from './toolchain.js';
  * @property {number} steps
  * @property {number} seconds
  * @property {string} bound how far it was explored; empty when it was broken before
- * @property {string} complaint
+ * @property {string} failure
  * @property {string} seed
  * @property {number} tabs
  * @property {number} adds in each tab
@@ -80,10 +80,10 @@ function ordered(cells) {
     /** @type {readonly string[]} */
     const strategies = STRATEGIES;
     /** @param {MatrixCell} cell */
-    const place = ({ strategy, model, fault }) =>
+    const position = ({ strategy, model, fault }) =>
         (strategies.indexOf(strategy) * MODELS.length + MODELS.indexOf(model)) * FAULTS.length +
         FAULTS.indexOf(fault);
-    return [...cells].sort((a, b) => place(a) - place(b));
+    return [...cells].sort((a, b) => position(a) - position(b));
 }
 
 /** @template T @param {T[]} values */
@@ -94,8 +94,8 @@ export const contradictions = (cells) =>
     cells
         .filter(({ contradicts }) => contradicts)
         .map((cell) => {
-            const { complaint, seed } = cell.parts.find(({ verdict }) => verdict === 'broken') ?? {};
-            return `${nameOf(cell)} is declared "${cell.declared}": ${complaint} (${seed})`;
+            const { failure, seed } = cell.parts.find(({ verdict }) => verdict === 'broken') ?? {};
+            return `${nameOf(cell)} is declared "${cell.declared}": ${failure} (${seed})`;
         });
 
 /** @param {MatrixCell} cell */

@@ -30,7 +30,7 @@ const FOLDER = join(buildFolder, PRESET);
 
 /** A test that hangs has seen the fault too: one that takes as many times as long as without a fault, and longer than that. */
 const TIMES_SOUND = 10;
-const PATIENCE_S = 30;
+const TIMEOUT_MIN_S = 30;
 
 /** @param {string} word */
 const quoted = (word) => `'${word.replaceAll("'", `'\\''`)}'`;
@@ -140,8 +140,8 @@ export async function tryMutant(mutant, log, sound_s) {
         return 'not built';
     }
     try {
-        const patience_s = Math.max(PATIENCE_S, Math.ceil(TIMES_SOUND * sound_s));
-        const limited = `timeout -k 1 ${patience_s} ${folder}/tests`;
+        const timeout_s = Math.max(TIMEOUT_MIN_S, Math.ceil(TIMES_SOUND * sound_s));
+        const limited = `timeout -k 1 ${timeout_s} ${folder}/tests`;
         await inBuild(`${limited} --abort ${quoted(spec(mutant.test))}`, log);
         return 'survived';
     } catch {

@@ -10,7 +10,7 @@ import { seconds, step } from './progress.js';
 
 /** @typedef {import('./mutant.js').Mutant} Mutant */
 
-const WORDS = {
+const FATES = {
     survived: 'SURVIVED',
     'not found': 'the text to replace is not in the file, or more than once',
     'not built': 'does not compile',
@@ -25,8 +25,8 @@ async function judge(mutant, sound_s) {
     const since_ms = Date.now();
     const log = join(logFolder, 'mutants', `${mutant.name}.log`);
     const fate = await tryMutant(mutant, log, sound_s);
-    const words = fate === 'killed' ? `killed by “${mutant.test}”` : `${WORDS[fate]} (${log})`;
-    console.log(`${fate === 'killed' ? '✓' : '✗'} ${mutant.name}: ${words} (${seconds(since_ms)})`);
+    const outcome = fate === 'killed' ? `killed by “${mutant.test}”` : `${FATES[fate]} (${log})`;
+    console.log(`${fate === 'killed' ? '✓' : '✗'} ${mutant.name}: ${outcome} (${seconds(since_ms)})`);
     return fate === 'killed';
 }
 

@@ -16,7 +16,6 @@ import { withLock } from './lock.js';
 import { nodeModules } from './node-modules.js';
 import { buildFolder, distFolder, repository } from './paths.js';
 import { step } from './progress.js';
-import { whenStale } from './stamp.js';
 
 /** @typedef {'web' | 'node'} Platform */
 
@@ -67,10 +66,7 @@ const FACADES = {
     'tabacus-compat-locks': 'compat/locks',
 };
 
-/** The scripts whose change changes what is packed. */
-const RECIPE = ['scripts/lib/pack.js', 'package-lock.json'].map((path) => join(repository, path));
-
-/** Packs what has changed of all. */
+/** Packs the cores that are built, and the public modules. */
 export async function pack() {
     await nodeModules();
     await withLock(join(buildFolder, 'dist.lock'), async () => {
@@ -92,17 +88,10 @@ async function packCore(platform, core, preset) {
     const from = join(buildFolder, preset, core);
     const to = join(distFolder, platform, core);
     if (!existsSync(`${from}.js`)) return;
-    const product = {
-        name: `core-${platform}-${core}`,
-        inputs: [`${from}.js`, `${from}.wasm`, ...RECIPE],
-        outputs: [`${to}.js`, `${to}.wasm`],
-    };
-    await whenStale(product, () =>
-        step(`pack ${platform}/${core}`, async () => {
-            writeFileSync(`${to}.js`, await minified(forOne(readFileSync(`${from}.js`, 'utf8'), platform)));
-            copyFileSync(`${from}.wasm`, `${to}.wasm`);
-        }),
-    );
+    await step(`pack ${platform}/${core}`, async () => {
+        writeFileSync(`${to}.js`, await minified(forOne(readFileSync(`${from}.js`, 'utf8'), platform)));
+        copyFileSync(`${from}.wasm`, `${to}.wasm`);
+    });
 }
 
 /**
@@ -155,15 +144,7 @@ async function packFacades(platform) {
         .map(([out, name]) => ({ out, in: join(repository, 'js', `${name}.js`) }))
         .filter((entry) => existsSync(entry.in));
     const outdir = join(distFolder, platform);
-    const product = {
-        name: `facades-${platform}`,
-        inputs: [join(repository, 'js'), ...RECIPE],
-        outputs: entries.map(({ out }) => join(outdir, `${out}.js`)),
-    };
-    if (entries.length > 0)
-        await whenStale(product, () =>
-            step(`pack ${platform} modules`, () => bundle(platform, entries, outdir)),
-        );
+    if (entries.length > 0) await step(`pack ${platform} modules`, () => bundle(platform, entries, outdir));
 }
 
 /**

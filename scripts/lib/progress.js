@@ -15,7 +15,7 @@ export const seconds = (since_ms) => `${((Date.now() - since_ms) / 1000).toFixed
  */
 export async function step(name, body) {
     const begun = Date.now();
-    const patience = setTimeout(() => console.error(`· ${name} …`), 1000);
+    const notice = setTimeout(() => console.error(`· ${name} …`), 1000);
     try {
         const result = await body();
         console.error(`✓ ${name} (${seconds(begun)})`);
@@ -24,6 +24,6 @@ export async function step(name, body) {
         console.error(`✗ ${name} (${seconds(begun)})`);
         throw error;
     } finally {
-        clearTimeout(patience);
+        clearTimeout(notice);
     }
 }

@@ -10,7 +10,9 @@ import { browsers } from './browsers.js';
 import { build } from './cmake.js';
 import { catchCounts, NOTHING, sum } from './counts.js';
 import { Failure } from './failure.js';
-import { clangFormat, clangTidy, eslint, tsc } from './lint.js';
+import { clangFormat, clangTidy, eslint, prettier, tsc } from './lint.js';
+import { PLANTED, tryPlanted } from './planted.js';
+import { checkLinks } from './links.js';
 import { tryMutants } from './mutation.js';
 import { computeMatrix, contradictions, deniedByMatrix } from './matrix.js';
 import { nodeModules } from './node-modules.js';
@@ -30,7 +32,7 @@ import { types } from './types.js';
  * @property {string[]} needs
  * @property {number} cores
  * @property {boolean} [checks] Left out: it only makes ready what others check.
- * @property {boolean} [onlyNamed] Run only when asked for by name: others check the same.
+ * @property {boolean} [proof] It takes long and rarely finds anything: run by `npm run proof`, or by its name.
  * @property {(report: Report) => Promise<unknown>} run
  */
 
@@ -40,15 +42,15 @@ const check = (body) => async (/** @type {Report} */ report) => {
     report({ ...NOTHING, passed: 1 });
 };
 
-/** @param {string} preset */
-const ctest = (preset) => async (/** @type {Report} */ report) => {
-    const log = join(logFolder, `${preset}.log`);
+/** @param {string} preset @param {string} name Of the stage. @param {string[]} chosen What CTest chooses its tests by. */
+const ctest = (preset, name, chosen) => async (/** @type {Report} */ report) => {
+    const log = join(logFolder, `${name}.log`);
     const reports = join(buildFolder, preset, 'reports');
     for (const old of [log, reports]) rmSync(old, { recursive: true, force: true });
     mkdirSync(reports);
     const tools = await toolchain();
     try {
-        await run(tools.command('ctest', ['--preset', preset]), log);
+        await run(tools.command('ctest', ['--preset', preset, ...chosen]), log);
     } finally {
         const texts = readdirSync(reports).map((file) => readFileSync(join(reports, file), 'utf8'));
         report(sum(texts.map(catchCounts)));
@@ -71,8 +73,21 @@ const buildPackage = async () => {
     await types();
 };
 
-/** Every eighth of the planted faults; `npm run mutate` tries all. */
-const MUTANTS_STEP = 8;
+/** @param {import('./mutant.js').Mutant[]} chosen */
+const mutants = (chosen) => async (/** @type {Report} */ report) => {
+    const counts = await tryMutants(chosen, 2);
+    report(counts);
+    if (counts.failed > 0) throw new Failure('a planted fault was not killed');
+};
+
+const planted = async (/** @type {Report} */ report) => {
+    const counts = await tryPlanted(PLANTED);
+    report(counts);
+    if (counts.failed > 0) throw new Failure('a planted fault was not killed');
+};
+
+/** Of how many planted faults `npm test` tries one; `npm run proof` tries all. */
+const MUTANTS_STEP = 16;
 
 const NATIVE = ['native-debug', 'native-tsan', 'native-asan'];
 const PACKAGE = ['package', 'npm-ci'];
@@ -119,6 +134,22 @@ export const STAGES = [
         checks: true,
     },
     {
+        name: 'prettier',
+        group: 'lint',
+        needs: ['npm-ci'],
+        cores: 1,
+        run: check(prettier),
+        checks: true,
+    },
+    {
+        name: 'links',
+        group: 'lint',
+        needs: [],
+        cores: 1,
+        run: check(checkLinks),
+        checks: true,
+    },
+    {
         name: 'tsc',
         group: 'lint',
         needs: PACKAGE, // it reads the declarations in dist, as a user's editor does
@@ -147,9 +178,9 @@ export const STAGES = [
         group: 'native',
         needs: [`build-${preset}`],
         cores: 1,
-        run: ctest(preset),
+        run: ctest(preset, preset, []),
         checks: true,
-        onlyNamed: preset === 'native-debug', // the same tests as in the release build
+        proof: preset === 'native-debug', // the same tests as in the release build
     })),
     {
         name: 'clang-tidy',
@@ -164,8 +195,16 @@ export const STAGES = [
         group: 'native',
         needs: ['build-native-release'],
         cores: 1,
-        run: ctest('native-release'),
+        run: ctest('native-release', 'native-release', ['--label-exclude', 'long']),
         checks: true,
+    },
+    {
+        name: 'native-long',
+        needs: ['build-native-release', 'native-release'], // their reports lie in one folder
+        cores: 1,
+        run: ctest('native-release', 'native-long', ['--label-regex', 'long']),
+        checks: true,
+        proof: true,
     },
     {
         name: 'node',
@@ -190,17 +229,26 @@ export const STAGES = [
         checks: true,
     },
     {
-        name: 'mutants',
+        name: 'mutants-sample',
         needs: ['build-native-release'],
         cores: 1,
-        run: async (report) => {
-            const counts = await tryMutants(
-                MUTANTS.filter((_, i) => i % MUTANTS_STEP === 0),
-                2,
-            );
-            report(counts);
-            if (counts.failed > 0) throw new Failure('a planted fault was not killed');
-        },
+        run: mutants(MUTANTS.filter((_, i) => i % MUTANTS_STEP === 0)),
         checks: true,
+    },
+    {
+        name: 'mutants',
+        needs: ['build-native-release'],
+        cores: 2,
+        run: mutants(MUTANTS),
+        checks: true,
+        proof: true,
+    },
+    {
+        name: 'planted',
+        needs: [...PACKAGE],
+        cores: 1,
+        run: planted,
+        checks: true,
+        proof: true,
     },
 ];

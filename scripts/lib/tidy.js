@@ -2,9 +2,6 @@
  * clang-tidy over batches: the files of one folder, compiled alike, written one after another into one
  * translation unit. Most of the time goes into the standard library's headers, once a unit. #line makes
  * each part the main file to the path analyser, which skips what is included.
- *
- * A batch that is as it was when it passed is not read again: the stamp is of its files, of every header
- * of ours and of the checks.
  */
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,8 +9,6 @@ import { basename, dirname, join, relative } from 'node:path';
 import { Failure } from './failure.js';
 import { buildFolder, repository } from './paths.js';
 import { read, run, tail } from './run.js';
-import { sources } from './sources.js';
-import { whenStale } from './stamp.js';
 
 const FOLDER = join(buildFolder, 'tidy');
 const BATCH_FILES_MAX = 60;
@@ -39,8 +34,6 @@ const wordOf = (file) => (file.includes('/tests/') ? basename(file, '.cpp').repl
  * @param {number} jobs
  */
 export async function tidyAll(tools, databases, log, jobs) {
-    const configs = ['.clang-tidy', 'tests/.clang-tidy'];
-    const common = [...configs, ...sources('**.hpp')].map((path) => join(repository, path));
     const emscripten = emscriptenArgs(tools);
     const waiting = batches(databases);
     write(waiting);
@@ -48,13 +41,10 @@ export async function tidyAll(tools, databases, log, jobs) {
     const bad = [];
     const worker = async () => {
         for (let batch = waiting.pop(); batch; batch = waiting.pop()) {
-            const { name, files, wasm } = batch;
+            const { name, wasm } = batch;
             const unit = unitOf(batch);
             const args = ['--quiet', '-p', FOLDER, ...ANALYSER, ...(wasm ? emscripten : []), unit];
-            const inputs = [tools.id, ...files.map(({ file }) => file), ...common, ...args];
-            await whenStale({ name: `tidy-${name}`, inputs, outputs: [] }, () =>
-                run(tools.command('clang-tidy', args), log),
-            ).catch(() => bad.push(name));
+            await run(tools.command('clang-tidy', args), log).catch(() => bad.push(name));
         }
     };
     await Promise.all(Array.from({ length: jobs }, worker));

@@ -13,7 +13,7 @@ import { command, has, read } from './run.js';
 
 /**
  * @typedef {object} Toolchain
- * @property {string} id Changes when what is built must be configured anew.
+ * @property {string} id Changes when everything must be compiled anew.
  * @property {(file: string, args?: string[]) => import('./run.js').Command} command
  */
 

@@ -1,7 +1,7 @@
 /** The build's own parts: the mirror that is found, what is counted, what runs after what. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -9,7 +9,12 @@ import { checkAttach } from '../../scripts/lib/attach-check.js';
 import { catchCounts, closingLine, nodeCounts, plainCounts } from '../../scripts/lib/counts.js';
 import { debianMirror } from '../../scripts/lib/mirror.js';
 import { forOne } from '../../scripts/lib/pack.js';
+import { NEEDS } from '../../scripts/lib/browsers.js';
+import { repository } from '../../scripts/lib/paths.js';
+import { planted } from '../../scripts/lib/planted-text.js';
+import { LINKS, PACKAGES } from '../../scripts/lib/recipe.js';
 import { schedule, withNeeds } from '../../scripts/lib/schedule.js';
+import { sources } from '../../scripts/lib/sources.js';
 import { PLANTED as EMULATOR } from '../mutation/emulator.js';
 import { MUTANTS } from '../mutation/mutants.js';
 import { PLANTED as SHARED } from '../mutation/shared.js';
@@ -55,7 +60,7 @@ test("another system's sources have no mirror", (t) => {
     assert.equal(debianMirror(apt), undefined);
 });
 
-test('glue is told where it runs, and nobody trusts glue that asks otherwise', () => {
+test('the glue gets its platform as a constant, and glue that asks for it in another way is refused', () => {
     const glue =
         'var ENVIRONMENT_IS_WEB=!!globalThis.window;var ENVIRONMENT_IS_NODE=a&&b;f(ENVIRONMENT_IS_NODE)';
     assert.equal(forOne(glue, 'web'), glue.replace('a&&b', 'false'));
@@ -174,21 +179,37 @@ test('an attached module with data, a start function or a table is refused', (t)
     assert.throws(() => checkAttach(join(path, 'bare.wasm')), /no exported __stack_pointer/);
 });
 
-test('what a planted fault replaces stands once in its file', () => {
-    for (const { file, find } of [...EMULATOR, ...SHARED, ...MUTANTS]) {
-        const source = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-        assert.equal(source.split(find).length - 1, 1, `${file}: ${find}`);
+test('a planted fault finds its place whatever the layout, and only if there is one', () => {
+    const source = 'if (a) {\n    call(first,\n         second);\n}';
+    assert.equal(planted(source, 'call(first, second);', 'skip();'), 'if (a) {\n    skip();\n}');
+    assert.equal(planted(source, 'call(firstsecond);', ''), undefined);
+    assert.equal(planted(`${source} call(first, second);`, 'call(first, second);', ''), undefined);
+});
+
+test('the text that a planted fault replaces stands exactly once in its file', () => {
+    for (const { file, find, replace } of [...EMULATOR, ...SHARED, ...MUTANTS]) {
+        const source = readFileSync(join(repository, file), 'utf8');
+        assert.notEqual(planted(source, find, replace), undefined, `${file}: ${find}`);
     }
 });
 
 test('the test that must kill a planted fault is there', () => {
-    const native = new URL('../native/', import.meta.url);
-    const tests = readdirSync(native)
-        .filter((file) => file.endsWith('.cpp'))
-        .map((file) => readFileSync(new URL(file, native), 'utf8'))
+    const tests = sources('tests/native/**.cpp')
+        .map((file) => readFileSync(join(repository, file), 'utf8'))
         .join('');
     for (const { name, test: killer } of MUTANTS) {
         const written = killer.replace(/ - \w+$/, ''); // of a template, for one type
         assert.ok(tests.includes(`"${written}"`), `${name}: ${killer}`);
     }
+});
+
+test('the Dockerfile installs the toolchain of the recipe, and the browsers', () => {
+    const words = new Set(readFileSync(join(repository, 'Dockerfile'), 'utf8').split(/\s+/));
+    /** Debian forky's name of the driver. @param {string} name */
+    const inForky = (name) => (name === 'webkit2gtk-driver' ? 'webkitgtk-webdriver' : name);
+    for (const name of [...PACKAGES, ...NEEDS.map(({ apt }) => apt)]) {
+        assert.ok(words.has(inForky(name)), name);
+    }
+    for (const [name, target] of Object.entries(LINKS))
+        assert.ok(words.has(`/usr/bin/${name}`) && words.has(target));
 });

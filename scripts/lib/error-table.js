@@ -1,0 +1,203 @@
+/**
+ * docs/errors.md, made of the code: what each error code means stands in js/common/errors.js, its messages where they
+ * are raised, in JavaScript and in C++.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from './failure.js';
+import { repository } from './paths.js';
+import { sources } from './sources.js';
+
+export const ERRORS_FILE = join(repository, 'docs/errors.md');
+
+/** What an unknown part of a message is shown as. */
+const GAP = '…';
+
+/** Errors of the platform that C++ has codes for. @type {Record<string, string>} */
+const PLATFORM_CODES = { aborted: 'AbortError', 'timed-out': 'TimeoutError' };
+
+/** What the platform's own errors mean here. @type {Record<string, { when: string, action: string }>} */
+const PLATFORM_ERRORS = {
+    AbortError: {
+        when: 'The signal that was passed has aborted. Its reason is the error.',
+        action: 'Nothing: the caller asked for it.',
+    },
+    TimeoutError: {
+        when: 'The `timeout` that was passed is over.',
+        action: 'Try again later, or pass a longer timeout.',
+    },
+    NotSupportedError: {
+        when: 'Two options exclude each other, as the Web Locks API says.',
+        action: 'Leave one of them out.',
+    },
+    DataCloneError: {
+        when: 'A value holds what cannot be cloned for storage.',
+        action: 'Pass plain data.',
+    },
+    SecurityError: {
+        when: 'The platform forbids storage here: a sandboxed frame, or blocked site data.',
+        action: 'Call from a document of an ordinary origin.',
+    },
+    InvalidStateError: {
+        when: 'The document is not fully active: its tab or frame is closed.',
+        action: 'Call from a living document.',
+    },
+};
+
+/** @typedef {{ code: string, message: string }} Raised */
+
+/** @param {string} path */
+const read = (path) => readFileSync(join(repository, path), 'utf8');
+
+/** What the code of each error means, from the comment of the type. @returns {Map<string, { when: string, action: string }>} */
+function meanings() {
+    const [, list = ''] = /is made of this list\.([^]*?)@typedef/.exec(read('js/common/errors.js')) ?? [];
+    const text = list.replace(/\n \*/g, ' ').replace(/\s+/g, ' ').trim();
+    const entries = text.split(/(?:^| )- `/).slice(1);
+    return new Map(
+        entries.map((entry) => {
+            const [, code, when = '', action = ''] = /^([\w-]+)`: (.*) What to do: (.*)$/.exec(entry) ?? [];
+            if (!code) throw new Failure(`js/common/errors.js: "${entry}" must say when, and “What to do:”`);
+            return [code, { when, action }];
+        }),
+    );
+}
+
+/** A message as it is written in JavaScript, with a gap for each expression in it. @param {any} node @returns {string[]} */
+function textsOf(node) {
+    switch (node?.type) {
+        case 'Literal':
+            return [String(node.value)];
+        case 'TemplateLiteral':
+            return [node.quasis.map((/** @type {any} */ part) => part.value.cooked).join(GAP)];
+        case 'ConditionalExpression':
+            return [...textsOf(node.consequent), ...textsOf(node.alternate)];
+        default:
+            return [];
+    }
+}
+
+/**
+ * The code and the messages that a `new …Error(…)` or `invalid(…)` raises.
+ * @param {any} node
+ * @returns {Raised[]}
+ */
+function raisedBy({ callee, arguments: given }) {
+    const [first, second, third] = given;
+    const all = (/** @type {string} */ code, /** @type {any} */ node) =>
+        textsOf(node).map((message) => ({ code, message }));
+    switch (callee.name) {
+        case 'TabacusError':
+            return textsOf(first).flatMap((code) => all(code, second));
+        case 'TabacusRangeError':
+            return all('out-of-range', first);
+        case 'DeadlockError':
+            return all('deadlock', first);
+        case 'DOMException':
+            return textsOf(second).flatMap((code) => all(code, first));
+        case 'invalid': {
+            const names = textsOf(first).concat(GAP).slice(0, 1);
+            return names.flatMap((name) =>
+                textsOf(third).map((allowed) => ({
+                    code: 'invalid-argument',
+                    message: `${name} must be ${allowed}, not ${GAP}`,
+                })),
+            );
+        }
+        default:
+            return [];
+    }
+}
+
+/** @returns {Promise<Raised[]>} */
+async function raisedInJavaScript() {
+    const { parse } = await import('acorn');
+    const { full } = await import('acorn-walk');
+    /** @type {Raised[]} */
+    const raised = [];
+    // The emulator and the compatible locks raise the platform's errors in the platform's words.
+    for (const path of sources('js/**.js').filter((one) => !/^js\/(emulator|platform|compat)\//.test(one))) {
+        full(parse(read(path), { ecmaVersion: 'latest', sourceType: 'module' }), (node) => {
+            if (/^(New|Call)Expression$/.test(node.type)) raised.push(...raisedBy(node));
+        });
+    }
+    return raised;
+}
+
+/**
+ * The string literals of a C++ expression, up to the bracket that closes around it; alternatives of `?:` apart.
+ * @param {string} source
+ * @returns {string[]}
+ */
+function literalsOf(source) {
+    const tokens = source.match(/"(?:[^"\\]|\\.)*"|::|\s+|[^"]/g) ?? [];
+    /** @type {string[]} */
+    const texts = [];
+    let text = '';
+    let depth = 0;
+    for (const token of tokens) {
+        if ('([{'.includes(token)) ++depth;
+        if (')]}'.includes(token) && --depth < 0) break;
+        if (token === ';') break;
+        if (token === ':') texts.push(text);
+        if (token === ':' || token === '?') text = '';
+        else if (token.startsWith('"')) text += JSON.parse(token);
+        else if (/\w/.test(token) && !text.endsWith(GAP)) text += GAP;
+    }
+    return [...texts, text]
+        .filter((one) => /\w/.test(one))
+        .map((one) => one.replace(/^concat…?|^…(?=\w+ )/, ''));
+}
+
+/** @returns {Raised[]} */
+function raisedInCpp() {
+    const raising =
+        /(?:\bfail\(|\bError(?: \w+)?\(|\breturn \{|\bend\(\w+, |\brefuse\(\w+, Error\()ErrorCode::(\w+),\s*/g;
+    return sources('wasm/src/protocol/**.cpp', 'wasm/src/protocol/**.hpp', 'wasm/src/browser/**.cpp').flatMap(
+        (path) => {
+            const source = read(path);
+            return [...source.matchAll(raising)].flatMap((match) => {
+                const code = String(match[1]).replaceAll('_', '-');
+                return literalsOf(source.slice(match.index + match[0].length)).map((message) => ({
+                    code: PLATFORM_CODES[code] ?? code,
+                    message,
+                }));
+            });
+        },
+    );
+}
+
+/** @param {string} text In a cell of a Markdown table. */
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** @returns {Promise<string>} the document */
+export async function errorTable() {
+    const codes = meanings();
+    const raised = [...(await raisedInJavaScript()), ...raisedInCpp()];
+    const unknown = raised.find(({ code }) => !codes.has(code) && !PLATFORM_ERRORS[code]);
+    if (unknown) throw new Failure(`js/common/errors.js does not say what to do about "${unknown.code}"`);
+    const sections = [...codes, ...Object.entries(PLATFORM_ERRORS)].map(([code, { when, action }]) => {
+        const messages = [
+            ...new Set(raised.filter((one) => one.code === code).map((one) => one.message)),
+        ].sort();
+        const list = messages.map((message) => `- ${cell(message)}`).join('\n');
+        return `## ${code}\n\n**When:** ${when}\n\n**What to do:** ${action}\n${list && `\nIts messages:\n\n${list}\n`}`;
+    });
+    const rows = [...codes, ...Object.entries(PLATFORM_ERRORS)].map(
+        ([code, { when, action }]) =>
+            `| [\`${code}\`](#${code.toLowerCase()}) | ${cell(when)} | ${cell(action)} |`,
+    );
+    return `# Errors
+
+Every error that tabacus itself raises is a \`TabacusError\` with a \`code\`; \`TabacusRangeError\` is a \`RangeError\` as
+well. Aborts and timeouts are the platform's own \`AbortError\` and \`TimeoutError\`. An \`invalid-argument\` error also has
+\`argument\`, \`value\` and \`allowed\`. \`npm run format\` writes this page from the code; ${GAP} stands for what a message
+fills in.
+
+| code | when | what to do |
+| --- | --- | --- |
+${rows.join('\n')}
+
+${sections.join('\n')}`;
+}

@@ -1,0 +1,102 @@
+/**
+ * Faults planted in JavaScript: each fault of tests/mutation/emulator.js and shared.js is planted in a copy of js/, which is
+ * bundled and tried by its test. The test must fail.
+ */
+
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PLANTED as EMULATOR } from '../../tests/mutation/emulator.js';
+import { PLANTED as SHARED } from '../../tests/mutation/shared.js';
+import { NOTHING } from './counts.js';
+import { Failure } from './failure.js';
+import { buildFolder, distFolder, repository } from './paths.js';
+import { planted } from './planted-text.js';
+
+export const PLANTED = [...EMULATOR, ...SHARED];
+
+/** A test that a fault makes hang has failed. */
+const timeout_ms = 60_000;
+
+const folder = join(buildFolder, 'planted');
+
+function makeReady() {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const part of ['package.json', 'tests/node', 'tests/programs', 'js', 'docs'])
+        cpSync(join(repository, part), join(folder, part), { recursive: true });
+    cpSync(join(distFolder, 'node'), join(folder, 'dist/node'), { recursive: true });
+    symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+}
+
+async function bundle() {
+    const { build } = await import('esbuild');
+    await build({
+        entryPoints: {
+            'tabacus-emulator': join(folder, 'js/emulator.js'),
+            'tabacus-threads': join(folder, 'js/threads.js'),
+            'tabacus-worker': join(folder, 'js/worker.js'),
+        },
+        outdir: join(folder, 'dist/node'),
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        external: ['fake-indexeddb'],
+        plugins: [forNode],
+    });
+}
+
+/** As scripts/lib/pack.js: the glue stays beside the bundle. @type {import('esbuild').Plugin} */
+const forNode = {
+    name: 'node',
+    setup({ onResolve }) {
+        onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({
+            path: join(resolveDir, path.replace('.web.', '.node.')),
+        }));
+        onResolve(
+            { filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ },
+            ({ importer, path }) =>
+                importer.endsWith('load.node.js') ? { path, external: true } : undefined,
+        );
+    },
+};
+
+/** @param {string} test @returns {boolean} whether it passes */
+function passes(test) {
+    const args = ['--test', `--test-timeout=${timeout_ms}`, join(folder, `tests/node/${test}.test.js`)];
+    return spawnSync(process.execPath, args, { timeout: timeout_ms, stdio: 'ignore' }).status === 0;
+}
+
+/** @param {import('../../tests/mutation/emulator.js').Planted} fault @returns {Promise<boolean>} whether it was killed */
+async function killed({ file, find, replace, test }) {
+    const path = join(folder, file);
+    const source = readFileSync(path, 'utf8');
+    const faulty = planted(source, find, replace);
+    if (faulty === undefined) throw new Failure(`${file} must contain exactly once: ${find}`);
+    writeFileSync(path, faulty);
+    try {
+        await bundle();
+        return !passes(test);
+    } finally {
+        writeFileSync(path, source);
+    }
+}
+
+/**
+ * @param {import('../../tests/mutation/emulator.js').Planted[]} chosen
+ * @returns {Promise<import('./counts.js').Counts>} killed ones as passed, all others as failed
+ */
+export async function tryPlanted(chosen) {
+    makeReady();
+    await bundle();
+    for (const test of new Set(chosen.map((one) => one.test))) {
+        if (!passes(test)) throw new Failure(`${test} fails with nothing planted`);
+    }
+    const counts = { ...NOTHING };
+    for (const fault of chosen) {
+        const dead = await killed(fault);
+        counts[dead ? 'passed' : 'failed']++;
+        console.log(`${dead ? '✓ killed  ' : '✗ SURVIVED'} ${fault.fault}`);
+    }
+    return counts;
+}
