@@ -8,7 +8,7 @@ import { explore, faults, matrix, models, replay, strategies } from 'tabacus/lab
 const HELP = `tabacus: counters over browser tabs, under every schedule
 
   npx tabacus explore <strategy> [options]   explores one strategy until it is proved or broken
-  npx tabacus explore --seed <seed>          replays a run that broke one; what else is said must be the seed's
+  npx tabacus explore --seed <seed>          replays a run that broke one; other options must be the seed's
   npx tabacus matrix [--json]                every strategy, storage model and fault, and how far what holds was
                                              explored (tabs × increments: bound); a JSON object a line
   npx tabacus --help
@@ -21,7 +21,7 @@ Options of explore
   --adds <n>             increments of each tab, up to 1000 (2)
   --faults <a,b>         ${faults.join(', ')} (none)
   --fault-budget <n>     how many of them in one run, up to 64 (1)
-  --switches <n>         beyond what can be exhausted: every schedule with so few switches (3)
+  --preemptions <n>      beyond what can be exhausted: every schedule with so few preemptions (3)
   --seeds <n>            and so many seeded schedules (10000)
   --work <n>             steps after which a search is given up (5000000)
   --svg <file>           draws the run that breaks it as a sequence diagram
@@ -29,15 +29,18 @@ Options of explore
 Exit codes: 0 nothing broke, 1 broken, 2 what was asked for cannot be.
 `;
 
-/** What was asked for cannot be. */
+/** The command line is wrong: exit code 2. */
 class Misuse extends Error {}
 
 /** @typedef {Record<string, string | boolean | undefined>} Values */
 
 /** How far a search goes: a run that is replayed has none of them. */
-const bounds = ['switches', 'seeds', 'work'];
+const bounds = ['preemptions', 'seeds', 'work'];
 
 const numbers = ['tabs', 'adds', 'fault-budget', ...bounds];
+
+/** Deprecated options, and what they are called now. @type {Record<string, string>} */
+const aliases = { switches: 'preemptions' };
 
 /** @param {string} name an option of the command line */
 const fieldOf = (name) => (name === 'fault-budget' ? 'faultBudget' : name);
@@ -79,15 +82,17 @@ function requestOf(values, strategy) {
  * @param {string[]} args
  */
 function exploreValues(args) {
-    const named = ['model', 'faults', 'seed', 'svg', ...numbers];
+    const named = ['model', 'faults', 'seed', 'svg', ...numbers, ...Object.keys(aliases)];
     const options = Object.fromEntries(
         named.map((name) => [name, { type: /** @type {const} */ ('string'), multiple: true }]),
     );
     const { values, positionals } = parsed(args, options);
     /** @type {Values} */
     const once = {};
-    for (const [name, given] of Object.entries(/** @type {Record<string, string[]>} */ (values))) {
-        if (given.length > 1 && name !== 'faults') throw new Misuse(`--${name} is given twice`);
+    for (const [option, given] of Object.entries(/** @type {Record<string, string[]>} */ (values))) {
+        const name = aliases[option] ?? option;
+        const twice = given.length > 1 || once[name] !== undefined;
+        if (twice && name !== 'faults') throw new Misuse(`--${name} is given twice`);
         once[name] = given.join(',');
     }
     return { values: once, positionals };
@@ -98,10 +103,10 @@ async function runExplore(args) {
     const { values, positionals } = exploreValues(args);
     const { seed, svg, ...rest } = values;
     if (positionals.length > 1 || (seed === undefined && positionals.length === 0)) {
-        throw new Misuse(`one strategy is wanted: ${strategies.join(', ')}`);
+        throw new Misuse(`explore takes one strategy; choose one of: ${strategies.join(', ')}`);
     }
     const bound = seed !== undefined && bounds.find((name) => rest[name] !== undefined);
-    if (bound) throw new Misuse(`--${bound} is of a search, and --seed replays one run`);
+    if (bound) throw new Misuse(`--${bound} bounds a search, but --seed replays one run`);
     const request = requestOf(rest, positionals[0]);
     const report =
         seed === undefined
@@ -115,7 +120,7 @@ async function runExplore(args) {
 
 /**
  * @param {string} seed
- * @param {Record<string, unknown>} asked what is said of it beside
+ * @param {Record<string, unknown>} asked the options given beside the seed: they must be those of its run
  */
 async function replayed(seed, asked) {
     const report = await replay(seed);
@@ -124,9 +129,9 @@ async function replayed(seed, asked) {
     const asText = (/** @type {unknown} */ value) =>
         Array.isArray(value) ? [...value].sort().join(', ') || 'none' : String(value);
     for (const name of ['strategy', 'model', 'faults', ...numbers]) {
-        const [said, is] = [asked[fieldOf(name)], own[fieldOf(name)]];
-        if (said === undefined || asText(said) === asText(is)) continue;
-        throw new Misuse(`the seed's run has ${name}: ${asText(is)}, not ${asText(said)}`);
+        const [given, is] = [asked[fieldOf(name)], own[fieldOf(name)]];
+        if (given === undefined || asText(given) === asText(is)) continue;
+        throw new Misuse(`the seed's run has ${name}: ${asText(is)}, not ${asText(given)}`);
     }
     return report;
 }
@@ -142,8 +147,8 @@ function draw(file, { svg }) {
 }
 
 /** @param {import('tabacus/lab').ExploreReport} report */
-function lineOf({ request, verdict, bound, schedules, steps, seed, complaint }) {
-    if (verdict === 'broken') return `broken ${seed}: ${complaint}`;
+function lineOf({ request, verdict, bound, schedules, steps, seed, failure }) {
+    if (verdict === 'broken') return `broken ${seed}: ${failure}`;
     const { strategy, model, tabs, adds, faults: chosen, faultBudget } = request;
     const faulty = chosen.length > 0 ? `at most ${faultBudget} of ${chosen.join(', ')}` : 'no faults';
     const far = `${schedules.toLocaleString('en')} schedules, ${steps.toLocaleString('en')} steps`;
@@ -166,20 +171,20 @@ function findingOf({ verdict, parts, contradicts, declared }) {
 async function runMatrix(args) {
     const { values, positionals } = parsed(args, { json: { type: 'boolean' } });
     const { json } = /** @type {Values} */ (values);
-    if (positionals.length > 0) throw new Misuse(`matrix takes no ${positionals[0]}`);
+    if (positionals.length > 0) throw new Misuse(`matrix takes no argument "${positionals[0]}"`);
     let wrong = 0;
     for await (const cell of matrix()) {
         const { strategy, model, fault, contradicts } = cell;
         if (contradicts) ++wrong;
-        const words = [strategy.padEnd(14), model.padEnd(12), fault.padEnd(17), findingOf(cell)];
-        console.log(json ? JSON.stringify(cell) : words.join(' '));
+        const columns = [strategy.padEnd(14), model.padEnd(12), fault.padEnd(17), findingOf(cell)];
+        console.log(json ? JSON.stringify(cell) : columns.join(' '));
     }
     return wrong > 0 ? 1 : 0;
 }
 
 /** @param {string[]} args @returns {Promise<number>} the exit code */
 async function run([command, ...args]) {
-    if ([command, ...args].some((word) => word === '--help' || word === '-h')) {
+    if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) {
         console.log(HELP);
         return 0;
     }
@@ -190,12 +195,12 @@ async function run([command, ...args]) {
             return runMatrix(args);
         default:
             throw new Misuse(
-                command === undefined ? 'a command is wanted' : `there is no command ${command}`,
+                `${command === undefined ? 'no command' : `unknown command "${command}"`}; choose one of: explore, matrix`,
             );
     }
 }
 
-// Who reads only the beginning (head) has what it wanted.
+// A reader that takes only the beginning (head) closes the pipe early: that is no error.
 process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? process.exitCode : 2));
 
 try {

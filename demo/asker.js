@@ -25,7 +25,7 @@ export function asker(channel, presence) {
             const living = new Set(presence.tabs().map(({ id }) => id));
             if (!missing().some((id) => living.has(id))) done();
         };
-        await patiently(ANSWER_ms + more_ms, (done) => {
+        await withTimeout(ANSWER_ms + more_ms, (done) => {
             channel.send({ ...question, round, tabs });
             const deaf = channel.on(reply, (answer) => {
                 if (answer.round === round) answers.set(answer.tab, answer);
@@ -39,15 +39,15 @@ export function asker(channel, presence) {
 }
 
 /**
- * @param {number} patience_ms
+ * @param {number} timeout_ms
  * @param {(done: () => void) => () => void} start  returns what ends the waiting
  */
-async function patiently(patience_ms, start) {
+async function withTimeout(timeout_ms, start) {
     let end = () => {};
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     await new Promise((resolve) => {
-        timer = setTimeout(resolve, patience_ms);
+        timer = setTimeout(resolve, timeout_ms);
         end = start(() => resolve(undefined));
     });
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** What `tab.capabilities` says, in sentences. */
+/** `tab.capabilities` as sentences. */
 
 import { make, one } from './dom.js';
 
@@ -37,10 +37,10 @@ function sentences({ store, exclusion, durability, mirror, channel, memory }) {
         ['Exclusion', EXCLUSION[exclusion]],
         ['Durability', DURABILITY[durability]],
         [
-            'Mirror',
+            'Backup',
             mirror
                 ? 'Totals are kept in localStorage too. If the database is lost, they bring it back.'
-                : 'None. If the store is lost, that is reported, and cannot be healed.',
+                : 'None. If the store is lost, that is reported, and cannot be recovered.',
         ],
         [
             'News',

@@ -52,7 +52,7 @@ function promises({ lost, readsWait, accuracy, rowsPerCounter, needs, durability
     const facts = Object.entries({
         'Can be lost': lost,
         'A read waits for': readsWait,
-        'A read tells': accuracy,
+        'A read returns': accuracy,
         Stores: rowsPerCounter,
         Needs: needs.join(', '),
         Durability: durability,
@@ -109,7 +109,7 @@ export function showAttempted(strategy, attempted) {
 export function showOutcome({ strategy, attempted, counted, lost, rate }) {
     const element = cardOf(strategy);
     const share = lostShare({ attempted, lost });
-    // Who attempted nothing has kept no promise by it.
+    // A tab that attempted nothing has proved nothing.
     const idle = attempted === 0 && lost === 0;
     element.dataset['verdict'] = idle ? 'none' : lost === 0 ? 'exact' : 'lost';
     if (!idle) showNumber(role(element, 'lost-share'), share, percent);

@@ -1,5 +1,5 @@
 /**
- * What the tabs of this demo say to each other. A message reaches the tab that sent it too, so
+ * The messages between the tabs of this demo. A message reaches the tab that sent it too, so
  * that the tab in which Race was pressed takes part like every other.
  */
 
@@ -10,7 +10,7 @@ const NAME = 'tabacus-demo';
 /**
  * @typedef {object} Channel
  * @property {(message: Message) => void} send
- * @property {(type: string, heard: (message: any) => void) => () => void} on  returns its undoing
+ * @property {(type: string, receive: (message: any) => void) => () => void} on  returns its undoing
  */
 
 /** @returns {Channel} */
@@ -25,8 +25,9 @@ export function openChannel() {
             others.postMessage(message);
             queueMicrotask(() => deliver(message));
         },
-        on(type, heard) {
-            const listener = (/** @type {Event} */ event) => heard(/** @type {CustomEvent} */ (event).detail);
+        on(type, receive) {
+            const listener = (/** @type {Event} */ event) =>
+                receive(/** @type {CustomEvent} */ (event).detail);
             target.addEventListener(type, listener);
             return () => target.removeEventListener(type, listener);
         },

@@ -1,6 +1,6 @@
 /**
- * Tells of what keeps the page from working. A classic script, ahead of the page's module: where that, or
- * anything that it imports, cannot be loaded, none of it ever runs, and the browser only tells its element.
+ * Shows what keeps the page from working. A classic script, ahead of the page's module: if that, or
+ * anything that it imports, cannot be loaded, none of it ever runs, and only its element receives an event.
  */
 
 addEventListener(

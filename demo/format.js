@@ -1,4 +1,4 @@
-/** Numbers in words. */
+/** Numbers as text. */
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3, notation: 'compact' });

@@ -6,7 +6,7 @@
 /**
  * @typedef {object} Recipe
  * @property {string} name
- * @property {string} claim what must not happen, in the words of the complaint
+ * @property {string} claim what must not happen, in the text of the failure
  * @property {Scenario} scenario
  * @property {(context: InvariantContext) => unknown} invariant
  */
@@ -42,7 +42,7 @@ export const checkThenAct = {
 
 /** A tab writes under its own key, and never over what another wrote. @type {Recipe} */
 export const keyOfItsOwn = {
-    name: 'a key of its own for each tab, added up by who reads',
+    name: 'a key of its own for each tab, added up by the reader',
     claim: 'an update is lost',
     scenario: async ({ window: { localStorage, crypto } }) => {
         localStorage.setItem(`n/${crypto.randomUUID()}`, '1');

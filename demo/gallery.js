@@ -5,7 +5,7 @@ import { recipes } from './gallery-recipes.js';
 import { showTimeline } from './lab-timeline.js';
 import { explore } from './package-emulator.js';
 
-/** As many as docs/gallery.md says. */
+/** As many as in docs/gallery.md. */
 const SEEDS = 40;
 
 const form = /** @type {HTMLFormElement} */ (one('#request'));
@@ -27,7 +27,7 @@ function sourceOf(body) {
 }
 
 /** @param {string} text @param {string} state */
-function say(text, state) {
+function setVerdict(text, state) {
     one('#verdict').textContent = text;
     one('#gallery').setAttribute('data-state', state);
 }
@@ -35,14 +35,17 @@ function say(text, state) {
 function showRecipe() {
     found.hidden = true;
     one('#source').textContent = sourceOf(chosen().scenario);
-    say('Nothing explored yet', 'idle');
+    setVerdict('Nothing explored yet', 'idle');
 }
 
 /** @param {import('tabacus/emulator').ExploreReport} report @param {string} claim */
-function show({ verdict, complaint, seed, seeds, trace, svg }, claim) {
+function show({ verdict, failure, seed, seeds, trace, svg }, claim) {
     if (verdict !== 'broken')
-        return say(`Nothing found in ${seeds} seeds: no run in which ${claim}. That is no proof`, 'holds');
-    say(`Broken, seed ${seed}: ${complaint}`, 'broken');
+        return setVerdict(
+            `Nothing found in ${seeds} seeds: no run in which ${claim}. That is no proof`,
+            'holds',
+        );
+    setVerdict(`Broken, seed ${seed}: ${failure}`, 'broken');
     found.hidden = false;
     showTimeline(trace ?? '');
     const picture = /** @type {HTMLImageElement} */ (one('#diagram'));
@@ -56,11 +59,11 @@ form.addEventListener('submit', async (event) => {
     const storage = /** @type {'cached' | 'interleaved'} */ (new FormData(form).get('storage'));
     start.disabled = true;
     found.hidden = true;
-    say('Exploring', 'running');
+    setVerdict('Exploring', 'running');
     try {
         show(await explore(scenario, { storage, seeds: SEEDS, invariant }), claim);
     } catch (error) {
-        say(error instanceof Error ? error.message : String(error), 'failed');
+        setVerdict(error instanceof Error ? error.message : String(error), 'failed');
     }
     start.disabled = false;
 });

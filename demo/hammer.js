@@ -8,14 +8,14 @@
 /** How long to work between two turns of the event loop: a frame, so that the page can be painted. */
 const TURN_ms = 16;
 
-/** So many synchronous increments between two looks at the clock, which costs more than they do. */
+/** So many synchronous increments between two reads of the clock, which costs more than they do. */
 const BURST = 1000;
 
 /**
  * How long after its time a strategy may still be busy with an increment. A lock that a dead tab left
  * behind costs some seconds; a race must not stand still for it.
  */
-const PATIENCE_ms = 8000;
+const OVERTIME_ms = 8000;
 
 /** @typedef {{ attempted: number, elapsed_ms: number }} Progress */
 
@@ -25,7 +25,7 @@ const PATIENCE_ms = 8000;
  * @param {number} adds_max  it stops earlier after so many
  * @param {(progress: Progress) => void} onTurn
  * @returns {Promise<{ attempted: number, error?: string }>} resolves when all of it is flushed;
- *     an increment that was refused with an error was told of, so it is none that got lost
+ *     an increment that was refused with an error is reported, so it is none that got lost
  */
 export async function hammer(counter, duration_ms, adds_max, onTurn) {
     const start_ms = performance.now();
@@ -44,7 +44,7 @@ export async function hammer(counter, duration_ms, adds_max, onTurn) {
         await counter.flush();
     };
     try {
-        await within(duration_ms + PATIENCE_ms, work());
+        await within(duration_ms + OVERTIME_ms, work());
         return { attempted };
     } catch (error) {
         return { attempted, error: String(error) };
@@ -54,14 +54,14 @@ export async function hammer(counter, duration_ms, adds_max, onTurn) {
 }
 
 /**
- * @param {number} patience_ms
+ * @param {number} timeout_ms
  * @param {Promise<void>} work
  */
-async function within(patience_ms, work) {
+async function within(timeout_ms, work) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new Error('an increment took too long')), patience_ms);
+        timer = setTimeout(() => reject(new Error('an increment took too long')), timeout_ms);
     });
     try {
         await Promise.race([work, late]);

@@ -53,7 +53,7 @@ function showCell({ strategy, model, fault, verdict, declared, parts }) {
     }
     if (head.children.length <= column + 1) head.append(headed(fault, 'col'));
     const box = make('td', { text: SIGNS[verdict], class: verdict.split(' ')[0] ?? '' });
-    const why = parts.map(({ complaint, bound }) => complaint || bound).join('\n');
+    const why = parts.map(({ failure, bound }) => failure || bound).join('\n');
     box.title = `declared: ${declared}\n${why}`;
     row.append(box);
     table().hidden = false;

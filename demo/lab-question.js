@@ -6,14 +6,14 @@
 
 /**
  * @param {object} question as lab-worker.js has it
- * @param {(answer: Answer) => void} heard nothing comes after `done` or `error`
+ * @param {(answer: Answer) => void} onAnswer nothing comes after `done` or `error`
  */
-export function ask(question, heard) {
+export function ask(question, onAnswer) {
     const worker = new Worker(new URL('./lab-worker.js', import.meta.url), { type: 'module' });
-    worker.onmessage = ({ data }) => heard(data);
+    worker.onmessage = ({ data }) => onAnswer(data);
     // The error of a Worker that could not be loaded has no message.
     worker.onerror = ({ message }) => {
-        heard({ error: message ? `The worker failed: ${message}` : 'The worker could not be loaded' });
+        onAnswer({ error: message ? `The worker failed: ${message}` : 'The worker could not be loaded' });
     };
     worker.postMessage(question);
     return worker;

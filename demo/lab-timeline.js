@@ -2,7 +2,7 @@
 
 import { make, one } from './dom.js';
 
-/** @param {string} trace a line for each thing that happened; the complaint comes last */
+/** @param {string} trace a line for each thing that happened; the failure comes last */
 export function showTimeline(trace) {
     const list = one('#timeline');
     const lines = trace.trimEnd().split('\n');
@@ -18,7 +18,7 @@ export function showTimeline(trace) {
             else item.removeAttribute('aria-current');
         }
         list.children[at]?.scrollIntoView({ block: 'nearest' });
-        one('#timeline-place').textContent = `Step ${at + 1} of ${length}: ${lines[at]?.trim()}`;
+        one('#timeline-step').textContent = `Step ${at + 1} of ${length}: ${lines[at]?.trim()}`;
     };
     const buttons = { first: () => 0, back: () => at - 1, on: () => at + 1, last: () => length - 1 };
     for (const [name, next] of Object.entries(buttons)) {

@@ -44,23 +44,23 @@ function chosen() {
 }
 
 /** @param {string} text @param {string} state */
-function say(text, state) {
+function setVerdict(text, state) {
     one('#lab-verdict').textContent = text;
     one('#lab').setAttribute('data-state', state);
 }
 
 /** @param {ExploreReport} report */
-function show({ verdict, schedules, steps, bound, complaint, seed, trace, svg }) {
+function show({ verdict, schedules, steps, bound, failure, seed, trace, svg }) {
     const far = `${schedules.toLocaleString('en')} schedules, ${steps.toLocaleString('en')} steps`;
-    if (verdict === 'open') return say(`Exploring: ${far}`, 'running');
+    if (verdict === 'open') return setVerdict(`Exploring: ${far}`, 'running');
     if (verdict !== 'broken') {
-        return say(`${verdict === 'proved' ? 'Proved' : 'Holds'}: ${bound} (${far})`, verdict);
+        return setVerdict(`${verdict === 'proved' ? 'Proved' : 'Holds'}: ${bound} (${far})`, verdict);
     }
-    say(`Broken: ${complaint} (${far})`, 'broken');
+    setVerdict(`Broken: ${failure} (${far})`, 'broken');
     one('#seed').textContent = seed;
     showTimeline(trace ?? '');
-    const picture = /** @type {HTMLImageElement} */ (one('#diagram'));
-    picture.src = `data:image/svg+xml,${encodeURIComponent(svg ?? '')}`;
+    const diagram = /** @type {HTMLImageElement} */ (one('#diagram'));
+    diagram.src = `data:image/svg+xml,${encodeURIComponent(svg ?? '')}`;
     /** @type {HTMLElement} */ (one('#counterexample')).hidden = false;
 }
 
@@ -76,16 +76,16 @@ form.addEventListener('submit', (event) => {
     end();
     /** @type {HTMLElement} */ (one('#counterexample')).hidden = true;
     [start.disabled, cancel.disabled] = [true, false];
-    say('Loading', 'running');
+    setVerdict('Loading', 'running');
     worker = ask({ explore: chosen() }, ({ report, error, done }) => {
         if (report) show(report);
-        if (error) say(error, 'failed');
+        if (error) setVerdict(error, 'failed');
         if (done || error) end();
     });
 });
 cancel.addEventListener('click', () => {
     end();
-    say('Cancelled', 'cancelled');
+    setVerdict('Cancelled', 'cancelled');
 });
 
 offer('#strategy', strategies, 'locked');

@@ -8,12 +8,12 @@ const LINES_max = 50;
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/** @param {string} words */
-export function log(words) {
+/** @param {string} text */
+export function log(text) {
     const list = one('#events');
     list.querySelector('.nothing')?.remove();
     const time = make('time', { text: clock.format(new Date()) });
-    list.prepend(make('li', {}, time, make('span', { text: words })));
+    list.prepend(make('li', {}, time, make('span', { text })));
     while (list.children.length > LINES_max) list.lastElementChild?.remove();
 }
 
@@ -29,6 +29,6 @@ export function report(error) {
 export function followEvents(tab) {
     tab.addEventListener('warning', (event) => report(event.detail));
     tab.addEventListener('storelost', ({ detail: { reason, healed } }) => {
-        log(`The store was lost. ${reason} ${plural(healed, 'row')} brought back from the mirror.`);
+        log(`The store was lost. ${reason} ${plural(healed, 'row')} recovered from the backup.`);
     });
 }

@@ -1,14 +1,14 @@
 /**
  * Which tabs are open. Each holds a Web Lock named after it for as long as it lives, and the
- * browser lets go of it however the tab ends: closed, crashed or killed. So the list of held locks
- * is the list of living tabs, with no heartbeat to miss. Hellos only say when to look again.
+ * browser releases it however the tab ends: closed, crashed or killed. So the list of held locks
+ * is the list of living tabs, with no heartbeat to miss. A hello only starts the next query early.
  */
 
 const SEAT = 'tabacus-demo/seat/';
 const TAB = 'tabacus-demo/tab/';
 
-/** How often to look for tabs that ended without a word. */
-const LOOK_ms = 500;
+/** How often to look for tabs that ended without a message. */
+const UPDATE_ms = 500;
 
 /** @typedef {{ id: string, seat: number, mine: boolean }} OpenTab  `seat` is its number on the page */
 
@@ -30,19 +30,19 @@ export async function join(channel) {
     /** @type {Set<(tabs: readonly OpenTab[]) => void>} */
     const watchers = new Set();
 
-    const look = async () => {
+    const update = async () => {
         const seen = await openTabs(me);
         if (String(seen.map(({ id }) => id)) === String(tabs.map(({ id }) => id))) return;
         tabs = seen;
         for (const changed of watchers) changed(tabs);
     };
-    channel.on('hello', look);
-    channel.on('bye', look);
+    channel.on('hello', update);
+    channel.on('bye', update);
     channel.send({ type: 'hello' });
     addEventListener('pagehide', () => channel.send({ type: 'bye' }));
-    addEventListener('visibilitychange', look);
-    setInterval(look, LOOK_ms);
-    await look();
+    addEventListener('visibilitychange', update);
+    setInterval(update, UPDATE_ms);
+    await update();
     return {
         me,
         tabs: () => tabs,
@@ -69,11 +69,11 @@ async function sitDown() {
  */
 function hold(name) {
     return new Promise((resolve, reject) => {
-        const forLife = (/** @type {Lock | null} */ lock) => {
+        const untilTheEnd = (/** @type {Lock | null} */ lock) => {
             resolve(lock !== null);
             return lock === null ? undefined : new Promise(() => {});
         };
-        navigator.locks.request(name, { ifAvailable: true }, forLife).catch(reject);
+        navigator.locks.request(name, { ifAvailable: true }, untilTheEnd).catch(reject);
     });
 }
 

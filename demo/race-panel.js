@@ -12,7 +12,7 @@ import { STRATEGIES } from './strategies.js';
 /**
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence
- * @param {{ log: (words: string) => void, report: (error: unknown) => void }} out
+ * @param {{ log: (text: string) => void, report: (error: unknown) => void }} out
  */
 export function showRace(channel, presence, { log, report }) {
     const button = /** @type {HTMLButtonElement} */ (one('#start'));
@@ -22,7 +22,7 @@ export function showRace(channel, presence, { log, report }) {
     });
     presence.subscribe(({ length }) => {
         button.textContent = `Race in ${plural(length, 'tab')}`;
-        if (state() === 'idle') say(invitation(length));
+        if (state() === 'idle') show(invitation(length));
     });
     followRace(channel, log);
     followLeader(channel, presence);
@@ -30,10 +30,10 @@ export function showRace(channel, presence, { log, report }) {
 }
 
 /**
- * What any tab leads is shown in every tab.
+ * Shows in every tab the race that any tab leads.
  *
  * @param {import('./channel.js').Channel} channel
- * @param {(words: string) => void} log
+ * @param {(text: string) => void} log
  */
 function followRace(channel, log) {
     /** @type {Outcome[]} */
@@ -45,24 +45,24 @@ function followRace(channel, log) {
     });
     channel.on('heat', ({ strategy }) => {
         enter('running', strategy);
-        say(`${strategy} is running in every tab.`);
+        show(`${strategy} is running in every tab.`);
     });
     followProgress(channel, (strategy, share) =>
-        showProgress((placeOf(strategy) + share) / STRATEGIES.length),
+        showProgress((indexOf(strategy) + share) / STRATEGIES.length),
     );
     channel.on('settling', ({ strategy }) => {
         enter('settling', strategy);
-        say(`Waiting until all tabs read the same from ${strategy}.`);
+        show(`Waiting until all tabs read the same from ${strategy}.`);
     });
     channel.on('outcome', (/** @type {Outcome} */ outcome) => {
         outcomes.push(outcome);
         showOutcome(outcome);
-        showProgress((placeOf(outcome.strategy) + 1) / STRATEGIES.length);
+        showProgress((indexOf(outcome.strategy) + 1) / STRATEGIES.length);
         for (const note of outcome.notes) log(`${outcome.strategy}: ${note}`);
     });
     channel.on('finish', () => {
         enter('done', null);
-        say(verdict(outcomes));
+        show(verdict(outcomes));
     });
 }
 
@@ -81,15 +81,15 @@ function followLeader(channel, presence) {
         if (!leader || tabs.some(({ id }) => id === leader)) return;
         leader = '';
         enter('done', null);
-        say('The tab that led the race is gone, and the race with it.');
+        show('The tab that led the race is gone, and the race with it.');
     });
 }
 
 /**
  * @param {import('./channel.js').Channel} channel
- * @param {(strategy: string, share: number) => void} show  how much of this run is over
+ * @param {(strategy: string, share: number) => void} onProgress  how much of this run is over
  */
-function followProgress(channel, show) {
+function followProgress(channel, onProgress) {
     /** @type {Map<string, number>} */
     const attempted = new Map();
     let run_ms = 1;
@@ -103,12 +103,12 @@ function followProgress(channel, show) {
             progress.strategy,
             [...attempted.values()].reduce((sum, one) => sum + one),
         );
-        show(progress.strategy, Math.min(1, progress.elapsed_ms / run_ms));
+        onProgress(progress.strategy, Math.min(1, progress.elapsed_ms / run_ms));
     });
 }
 
 /** @param {string} strategy */
-const placeOf = (strategy) => STRATEGIES.findIndex(({ name }) => name === strategy);
+const indexOf = (strategy) => STRATEGIES.findIndex(({ name }) => name === strategy);
 
 /** @param {number} tabs */
 function invitation(tabs) {
@@ -125,9 +125,9 @@ function verdict(outcomes) {
     const ours = outcomes.find(({ strategy }) => strategy === 'replicated');
     if (!ours) return 'The race is over.';
     const worst = outcomes.reduce((a, b) => (lostShare(b) > lostShare(a) ? b : a));
-    const said = `replicated lost ${ours.lost === 0 ? 'none' : integer(ours.lost)} of ${integer(ours.attempted)} increments in ${plural(ours.tabs, 'tab')}`;
-    if (worst.lost <= 0) return `${said}. Nothing else lost any this time.`;
-    return `${worst.strategy} lost ${percent(lostShare(worst))}; ${said}.`;
+    const summary = `replicated lost ${ours.lost === 0 ? 'none' : integer(ours.lost)} of ${integer(ours.attempted)} increments in ${plural(ours.tabs, 'tab')}`;
+    if (worst.lost <= 0) return `${summary}. Nothing else lost any this time.`;
+    return `${worst.strategy} lost ${percent(lostShare(worst))}; ${summary}.`;
 }
 
 const state = () => /** @type {HTMLElement} */ (one('#race')).dataset['state'];
@@ -142,10 +142,10 @@ function enter(name, strategy) {
     markRunning(strategy);
 }
 
-/** @param {string} words */
-function say(words) {
+/** @param {string} text */
+function show(text) {
     const verdict = one('#verdict');
-    if (verdict.textContent !== words) verdict.textContent = words;
+    if (verdict.textContent !== text) verdict.textContent = text;
 }
 
 /** @param {number} share */

@@ -1,14 +1,14 @@
 /**
  * A race: every open tab hammers the same counter at once, one strategy after another, and what
- * is then missing is told.
+ * is then missing is reported.
  *
  * The tab in which Race was pressed leads. It asks and every tab, itself included, answers:
  *
- *     read   → value   flush, then say what you read; until all have said the same, twice
- *     go     → ran     hammer for so long, flush, say how often you added
+ *     read   → value   flush, then send what you read; until all have sent the same, twice
+ *     go     → ran     hammer for so long, flush, send how often you added
  *     read   → value   as before; what came on top was counted, the rest was lost
  *
- * Everything said is heard by all, so every tab shows the whole race.
+ * Every tab receives every message, so every tab shows the whole race.
  */
 
 import { asker } from './asker.js';
@@ -22,7 +22,7 @@ const LEADER = 'tabacus-demo/race';
 const SETTLE_ms = 150;
 const SETTLE_rounds_max = 40;
 
-/** How often a running tab tells how far it is: at every multiple of this, and at its end. */
+/** How often a running tab reports how far it is: at every multiple of this, and at its end. */
 export const REPORT_ms = 250;
 
 /** @typedef {import('./strategies.js').StrategyName} StrategyName */
@@ -64,7 +64,7 @@ export function takePart(channel, { me }, counters) {
 }
 
 /**
- * A store that refuses leaves the best-known value to tell.
+ * If the store refuses, this is the best-known value.
  *
  * @param {import('./strategies.js').Counter} counter
  */
@@ -120,7 +120,7 @@ export function lead(channel, presence, duration_ms) {
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence
  * @param {StrategyName} strategy
- * @param {{ duration_ms: number, leader: string }} race  told again with each stage of it, for tabs opened meanwhile
+ * @param {{ duration_ms: number, leader: string }} race  sent again with each stage, for tabs opened meanwhile
  * @returns {Promise<Outcome>}
  */
 async function heat(channel, presence, strategy, race) {
@@ -169,8 +169,8 @@ function notesOn({ answers, missing }, { agreed }) {
 }
 
 /**
- * Reads until all tabs have said the same twice: what lies in localStorage reaches other processes
- * late, and a loss must not be blamed on a reader that had not heard yet.
+ * Reads until all tabs have sent the same value twice: what lies in localStorage reaches other processes
+ * late, and a loss must not be blamed on a reader that had not received the value yet.
  *
  * @param {import('./asker.js').Ask} ask
  * @param {StrategyName} strategy

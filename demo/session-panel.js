@@ -2,9 +2,9 @@
  * The session on the page. The tab in which the button was pressed ends the access token and asks every
  * tab, itself included, for so many requests:
  *
- *     session-go   → session-ran   send them all at once, say how many were answered and how many were not
+ *     session-go   → session-ran   send them all at once, report how many were answered and how many were not
  *
- * What the provider counted meanwhile is then told to all.
+ * What the provider counted meanwhile is then sent to all.
  */
 
 import { asker } from './asker.js';
@@ -43,7 +43,7 @@ export function showSession(tab, channel, presence, report) {
     button.addEventListener('click', () => {
         const kind = chosen('#session-kind') === 'naive' ? 'naive' : 'tabacus';
         lead(channel, presence, sessions[kind], kind, Number(chosen('#session-requests'))).catch((error) => {
-            channel.send({ type: 'session-failed', words: String(error?.message ?? error) });
+            channel.send({ type: 'session-failed', message: String(error?.message ?? error) });
             report(error);
         });
     });
@@ -104,25 +104,25 @@ const logOf = async (kind) => (await fetch(`${PROVIDERS[kind]}/log`)).json();
 function follow(channel) {
     channel.on('session-begin', () => {
         enter('running');
-        say('Every tab is asking.');
+        showVerdict('Every tab is asking.');
     });
     channel.on('session-end', ({ runs, before, log }) => {
         one('#session-runs').replaceChildren(...[...runs].sort((a, b) => (a.tab < b.tab ? -1 : 1)).map(row));
         for (const name of SHOWN) showNumber(one(`#session-log [data-role="${name}"]`), log[name], integer);
-        say(verdict(runs, before, log));
+        showVerdict(verdict(runs, before, log));
         enter(
             'done',
             runs.every((/** @type {Ran} */ { asked, answered }) => asked === answered) ? 'exact' : 'lost',
         );
     });
-    channel.on('session-failed', ({ words }) => {
+    channel.on('session-failed', ({ message }) => {
         enter('done', 'lost');
-        say(`The provider could not be asked: ${words}`);
+        showVerdict(`The provider could not be asked: ${message}`);
     });
 }
 
 /**
- * A round whose leader was closed or killed has no end to wait for.
+ * A round has no end to wait for if its leader was closed or killed.
  *
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence
@@ -135,7 +135,7 @@ function followLeader(channel, presence) {
         if (!leader || tabs.some(({ id }) => id === leader)) return;
         leader = '';
         enter('done');
-        say('The tab that asked is gone. The session is not.');
+        showVerdict('The tab that asked is gone. The session is not.');
     });
 }
 
@@ -163,18 +163,18 @@ function verdict(runs, before, log) {
     const asked = runs.reduce((sum, run) => sum + run.asked, 0);
     const answered = runs.reduce((sum, run) => sum + run.answered, 0);
     const refreshes = log.refreshes - before.refreshes + log.retries - before.retries;
-    const said = `${plural(asked, 'request')} from ${plural(runs.length, 'tab')}: ${plural(refreshes, 'refresh', 'refreshes')}`;
-    if (answered < asked) return `${said}, and ${integer(asked - answered)} found nobody logged in.`;
+    const summary = `${plural(asked, 'request')} from ${plural(runs.length, 'tab')}: ${plural(refreshes, 'refresh', 'refreshes')}`;
+    if (answered < asked) return `${summary}, and ${integer(asked - answered)} found nobody logged in.`;
     const spare =
         refreshes > 1
             ? ` ${plural(refreshes - 1, 'refresh', 'refreshes')} too many: expire it again, since the token that was kept may be void.`
             : '';
-    return `${said}, and nobody was logged out.${spare}`;
+    return `${summary}, and nobody was logged out.${spare}`;
 }
 
-/** @param {string} words */
-function say(words) {
-    one('#session-verdict').textContent = words;
+/** @param {string} text */
+function showVerdict(text) {
+    one('#session-verdict').textContent = text;
 }
 
 /** @param {'running' | 'done'} state @param {'none' | 'exact' | 'lost'} [outcome] */

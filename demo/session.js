@@ -64,7 +64,7 @@ export class Session {
     }
 
     /**
-     * The tokens after `expired`. Many ask, one refreshes; who asks late finds it done.
+     * The tokens after `expired`. Many requests ask, one refreshes; a late one finds it done.
      * @param {Tokens} expired
      */
     #refreshed(expired) {

@@ -1,5 +1,5 @@
 /**
- * The ways of counting that race here. The package does the counting; here are their words.
+ * The ways of counting that race here. The package does the counting; here are their descriptions.
  */
 
 /**
@@ -34,7 +34,7 @@ export const STRATEGIES = Object.freeze([
     {
         name: 'optimistic',
         tag: 'exact, slow',
-        what: 'Value and version are read, and written only if the version still is the one read. Who loses tries again, with all that has gathered.',
+        what: 'Value and version are read, and written only if the version still is the one read. The loser tries again, with all that has gathered.',
     },
     {
         name: 'deltas',
@@ -46,13 +46,13 @@ export const STRATEGIES = Object.freeze([
         name: 'log',
         tag: 'exact, bulky',
         what: 'Every increment is a key of its own in localStorage, so that nothing is overwritten. It fills up: a tab adds a thousand here, and stops.',
-        // localStorage has room for some 50,000 such keys, and living tabs keep theirs.
+        // localStorage holds some 50,000 such keys, and living tabs keep theirs.
         adds_max: 1000,
     },
     {
         name: 'eventual',
         tag: 'nearly',
-        what: 'Each tab adds what it hears from the others in storage events to what it read once, and writes the larger total back.',
+        what: 'Each tab adds what it receives from the others in storage events to what it read once, and writes the larger total back.',
     },
     {
         name: 'lamport',

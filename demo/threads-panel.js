@@ -16,13 +16,13 @@ export async function showThreads(report) {
 async function askForIsolation() {
     const { isolate } = await loadIsolation();
     const answer = one('#isolate-answer');
-    const words = {
+    const answers = {
         isolated: 'This page is isolated already.',
         reloading: 'Loading the page again.',
         unavailable: 'There are no service workers here: the address must be https, or localhost.',
         refused: 'The service worker is in place, and this browser still does not isolate the page.',
     };
-    answer.textContent = words[await isolate('./isolation-worker.js')];
+    answer.textContent = answers[await isolate('./isolation-worker.js')];
 }
 
 /** @returns {Promise<typeof import('../web/isolation.js')>} */
@@ -89,7 +89,7 @@ function showResult({ kind, actual, elapsed_ms }, expected) {
 }
 
 /**
- * What the unsynchronised counter lost of all it was ever told to add.
+ * What the unsynchronised counter lost of all that was ever added to it.
  *
  * @param {'workers' | 'cpp'} who
  * @param {number} adds

@@ -1,5 +1,5 @@
 /**
- * One of the four workers: attaches to the page's memory and adds when told. It loads two kilobytes
+ * One of the four workers: attaches to the page's memory and adds on request. It loads two kilobytes
  * of the package, and no Emscripten runtime.
  */
 
@@ -19,10 +19,10 @@ addEventListener('message', async ({ data }) => {
 
 /**
  * @param {ReturnType<Shared['counter']>} counter
- * @param {{ adds: number, amount: number, gate: Int32Array<SharedArrayBuffer> }} work
+ * @param {{ adds: number, amount: number, barrier: Int32Array<SharedArrayBuffer> }} work
  */
-function hammer(counter, { adds, amount, gate }) {
-    startTogether(gate);
+function hammer(counter, { adds, amount, barrier }) {
+    startTogether(barrier);
     for (let i = 0; i < adds; i += 1) counter.add(amount);
 }
 
@@ -30,9 +30,9 @@ function hammer(counter, { adds, amount, gate }) {
  * A worker would be through before the next one has begun, and nothing would race. So the first ones
  * turn on the spot until the last one comes: to wake from a sleep takes longer than all the adding.
  *
- * @param {Int32Array<SharedArrayBuffer>} gate  how many are still to come
+ * @param {Int32Array<SharedArrayBuffer>} barrier  how many are still to come
  */
-function startTogether(gate) {
-    Atomics.sub(gate, 0, 1);
-    while (Atomics.load(gate, 0) > 0);
+function startTogether(barrier) {
+    Atomics.sub(barrier, 0, 1);
+    while (Atomics.load(barrier, 0) > 0);
 }

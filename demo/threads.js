@@ -20,7 +20,7 @@ export const KINDS = Object.freeze(/** @type {const} */ (['atomic', 'mutexed', '
 export async function hireCrew() {
     const shared = await threads();
     const crew = Array.from({ length: WORKERS }, () => startWorker());
-    await Promise.all(crew.map((worker) => tell(worker, { handle: shared.handle })));
+    await Promise.all(crew.map((worker) => request(worker, { handle: shared.handle })));
 
     /** @param {Kind} kind @param {() => Promise<unknown>} work */
     const timed = async (kind, work) => {
@@ -32,9 +32,9 @@ export async function hireCrew() {
     return {
         workers: (kind, amount) => {
             shared.counter(kind, { kind });
-            const gate = new Int32Array(new SharedArrayBuffer(4)).fill(WORKERS);
-            const work = { counter: kind, adds: ADDS, amount, gate };
-            return timed(kind, () => Promise.all(crew.map((worker) => tell(worker, work))));
+            const barrier = new Int32Array(new SharedArrayBuffer(4)).fill(WORKERS);
+            const work = { counter: kind, adds: ADDS, amount, barrier };
+            return timed(kind, () => Promise.all(crew.map((worker) => request(worker, work))));
         },
         cpp: (kind, amount) => {
             const work = { threads: WORKERS, adds: ADDS, amount };
@@ -53,10 +53,10 @@ function startWorker() {
  * @param {object} message
  * @returns {Promise<void>} when it is done
  */
-function tell(worker, message) {
+function request(worker, message) {
     return new Promise((resolve, reject) => {
         worker.onmessage = () => resolve();
-        worker.onerror = ({ message: words }) => reject(new Error(words || 'A worker did not start'));
+        worker.onerror = ({ message: reason }) => reject(new Error(reason || 'A worker did not start'));
         worker.postMessage(message);
     });
 }

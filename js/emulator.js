@@ -28,25 +28,25 @@ export { faults };
 /**
  * Where browsers are known to differ from the specification, or from each other.
  *
- * - `no-wake-after-abort`: as Chromium, who waits behind an aborted lock request is not looked at until a holder
- *   releases, although Web Locks §4.3 says to
+ * - `no-wake-after-abort`: as in Chromium, a request behind an aborted lock request is not granted until a holder
+ *   releases, although Web Locks §4.3 requires it
  * - `equal-writes-dropped`: as Firefox and WebKit, a write of what the writer's copy holds already is not sent
  */
 export const quirks = Object.freeze(/** @type {const} */ (['no-wake-after-abort', 'equal-writes-dropped']));
 
-/** Who sees localStorage when; the first is what browsers do. */
+/** When a tab sees what others write to localStorage; browsers do the first. */
 export const storages = Object.freeze(/** @type {const} */ (['cached', 'interleaved', 'mutexed']));
 
 /**
  * @typedef {object} CreateOriginOptions
- * @property {string | URL} [url] of its tabs, unless said otherwise; `https://example.test/` by default
- * @property {'cached' | 'interleaved' | 'mutexed'} [storage] `cached` unless said otherwise
- * @property {number} [seed] an integer from 0 to 2^53 − 1: who goes next is chance. Without one, whatever was begun
- *   first happens first
- * @property {'virtual' | 'real'} [clock] `virtual` unless said otherwise: time passes when nothing else can happen
- * @property {number} [quota_bytes] how much a storage takes, keys and values together, in UTF-8; 5 MiB unless said
- *   otherwise
- * @property {readonly (typeof quirks[number])[]} [quirks] none unless said otherwise
+ * @property {string | URL} [url] of its tabs; `https://example.test/` by default
+ * @property {'cached' | 'interleaved' | 'mutexed'} [storage] `cached` by default
+ * @property {number} [seed] an integer from 0 to 2^53 − 1, which decides what happens next. Without one, whatever was
+ *   begun first happens first
+ * @property {'virtual' | 'real'} [clock] `virtual` by default: time passes when nothing else can happen
+ * @property {number} [quota_bytes] how much a storage takes, keys and values together, in UTF-8; 5 MiB by
+ *   default
+ * @property {readonly (typeof quirks[number])[]} [quirks] none by default
  * @property {import('./core/module.js').WasmSource} [wasm] where emulator.wasm is, if not beside the package's modules
  * @property {object} [fakeIndexedDB] the module `fake-indexeddb`, where `import('fake-indexeddb')` does not find it
  */
@@ -125,30 +125,39 @@ function checkUrl(url) {
 
 /**
  * @typedef {object} ExploreOptions besides those of {@link createOrigin}, of which `seed` and `clock` are ours
- * @property {number | readonly number[]} [seeds] how many, from 1 on, or which; 1,000 unless said otherwise
- * @property {number} [tabs] 1 to 64; 2 unless said otherwise
- * @property {readonly (typeof faults[number])[]} [faults] that may happen; none unless said otherwise
- * @property {number} [faultBudget] how many of them in one run, 0 to 64; 1 unless said otherwise
+ * @property {number | readonly number[]} [seeds] how many, from 1 on, or which; 1,000 by default
+ * @property {number} [tabs] 1 to 64; 2 by default
+ * @property {readonly (typeof faults[number])[]} [faults] that may happen; none by default
+ * @property {number} [faultBudget] how many of them in one run, 0 to 64; 1 by default
  * @property {(context: InvariantContext) => unknown} [invariant] called when nothing can happen any more: false, a
- *   sentence or what it throws says that something is wrong
- * @property {number} [steps] after which a run counts as endless, 1 to 10^6; 20,000 unless said otherwise
+ *   sentence or an exception is a failure
+ * @property {number} [steps] after which a run counts as endless, 1 to 10^6; 20,000 by default
  * @property {AbortSignal} [signal] ends it; the promise is rejected with its reason
  * @property {(seeds: number) => void} [progress] called after each seed
  */
 
 /**
- * @typedef {object} ExploreReport
+ * @typedef {object} ExploreResult
  * @property {'broken' | 'unbroken within the bound'} verdict
  * @property {number} seeds how many were run
  * @property {number} steps of all runs
  * @property {Record<string, number>} faults how often each happened
  * @property {string} hash equal for equal explorations, in hexadecimal
- * @property {string} complaint what was wrong, in one sentence; empty unless broken
  * @property {number} [seed] which broke it
  * @property {number[]} [schedule] the simplest that breaks it, for {@link replay}
  * @property {string} [trace] of a broken one: a line for each thing that happened
  * @property {string} [svg] the same as a sequence diagram
  */
+
+/** @param {string} failure */
+const failed = (failure) => ({
+    /** What was wrong, in one sentence; empty unless broken. */
+    failure,
+    /** @deprecated Use `failure`, which has the same value. */
+    complaint: failure,
+});
+
+/** @typedef {ExploreResult & ReturnType<typeof failed>} ExploreReport */
 
 /**
  * Runs a scenario in every tab of an emulated origin, once a seed, until a run breaks: the scenario throws, never
@@ -173,7 +182,7 @@ export async function explore(scenario, options = {}) {
         steps: 0,
         faults: {},
         hash: '',
-        complaint: '',
+        ...failed(''),
     };
     const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
     const length = Math.max(
@@ -188,7 +197,7 @@ export async function explore(scenario, options = {}) {
         report.steps += outcome.steps;
         report.hash = mixed(report.hash, outcome.hash);
         count(outcome.faults, report.faults);
-        if (outcome.complaint) return broken(plan, seed, outcome, report);
+        if (outcome.failure) return broken(plan, seed, outcome, report);
         progress?.(report.seeds);
     }
     return report;
@@ -205,16 +214,16 @@ export async function explore(scenario, options = {}) {
 export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
-    const outcome = await runOnce(plan, { seed, schedule, aloud: true });
-    const { steps, complaint, trace, svg, hash } = outcome;
-    const verdict = complaint ? 'broken' : 'unbroken within the bound';
+    const outcome = await runOnce(plan, { seed, schedule, traced: true });
+    const { steps, failure, trace, svg, hash } = outcome;
+    const verdict = failure ? 'broken' : 'unbroken within the bound';
     return {
         verdict,
         seeds: 1,
         steps,
         faults: count(outcome.faults, {}),
         hash,
-        complaint,
+        ...failed(failure),
         seed,
         schedule: [...schedule],
         trace,
@@ -247,11 +256,11 @@ const shrinkRunsMax = 300;
 /** @param {import('./emulator/explore.js').Plan} plan @param {number} seed @param {import('./emulator/explore.js').Outcome} failing @param {ExploreReport} report */
 async function broken(plan, seed, failing, report) {
     const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
-    const { complaint, trace, svg } = await runOnce(plan, { seed, schedule, aloud: true });
+    const { failure, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
     return {
         ...report,
         verdict: /** @type {const} */ ('broken'),
-        complaint: complaint || failing.complaint,
+        ...failed(failure || failing.failure),
         seed,
         schedule,
         trace,

@@ -59,10 +59,10 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./queue/open-queue.js').Receipt} Receipt */
 /** @typedef {import('./queue/open-queue.js').Work} Work */
 /** @typedef {import('./queue/open-queue.js').Handler} Handler */
-/** @typedef {import('./queue/views.js').Job} Job */
-/** @typedef {import('./queue/views.js').RunningJob} RunningJob */
-/** @typedef {import('./queue/views.js').DeadLetter} DeadLetter */
-/** @typedef {import('./queue/views.js').QueueState} QueueState */
+/** @typedef {import('./queue/job.js').Job} Job */
+/** @typedef {import('./queue/job.js').RunningJob} RunningJob */
+/** @typedef {import('./queue/job.js').DeadLetter} DeadLetter */
+/** @typedef {import('./queue/job.js').QueueState} QueueState */
 /** @template T @typedef {import('./lock/serial.js').Serial<T>} Serial */
 /** @typedef {import('./common/strategies.js').Strategy} Strategy */
 /** @typedef {import('./tab/tab-options.js').Durability} Durability */

@@ -33,7 +33,8 @@ export { faults, models, strategies } from './lab/request.js';
  * @property {boolean} exhausted every schedule within some bound was explored
  * @property {string} bound which, in words
  * @property {Record<string, number>} faults how often each happened
- * @property {string} complaint what was wrong, in one sentence; empty unless broken
+ * @property {string} failure what was wrong, in one sentence; empty unless broken
+ * @property {string} complaint deprecated: the same as `failure`
  * @property {string} seed the run that broke it, for {@link replay}; empty unless broken
  * @property {string} [trace] of a broken one: a line for each thing that happened
  * @property {string} [svg] the same as a sequence diagram
@@ -115,8 +116,8 @@ export async function replay(seed, options = {}) {
  * The matrix: every strategy under every model and fault, a cell at a time.
  *
  * @param {LabOptions & { work?: number, seeds?: number }} [options] how far: `work` is the steps of each
- *   search, 1 to 10^12 and 20,000 unless said otherwise; `seeds` the seeded schedules beyond, 0 to 10^9
- *   and 100 unless said otherwise
+ *   search, 1 to 10^12 and 20,000 by default; `seeds` the seeded schedules beyond, 0 to 10^9
+ *   and 100 by default
  * @returns {AsyncGenerator<MatrixCell, void, void>}
  */
 export async function* matrix(options = {}) {
@@ -130,21 +131,4 @@ export async function* matrix(options = {}) {
             progress: undefined,
         });
     }
-}
-
-/**
- * One number of the request's first seeds, in hexadecimal: equal wherever they make the same runs.
- *
- * @param {ExploreRequest} request
- * @param {number} count of seeds, 1 to 10^6
- * @param {LabOptions} [options]
- * @returns {Promise<string>}
- */
-export async function fingerprint(request, count, options = {}) {
-    const text = requestText(request);
-    const { signal, wasm } = checked(checkOptions(options, common));
-    const seeds = checkInteger('count', count, 1, 1e6);
-    const lab = await loadLab(wasm);
-    signal?.throwIfAborted();
-    return lab.hash(text, seeds);
 }

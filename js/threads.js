@@ -15,11 +15,11 @@ import { invalid, TabacusError } from './common/errors.js';
 import { attachModule } from './threads/wasm/attach-wasm.web.js';
 import { checkOptions } from './common/check-arguments.js';
 import { Core, opsFrom } from './threads/thread-core.js';
-import { beginWatching } from './threads/exit/watch-workers.web.js';
-import { hammer } from './threads/hammer.js';
+import { watchWorkers } from './threads/exit/watch-workers.web.js';
+import { hammer } from './threads/cpp-threads.js';
 import { isAttachModule } from './threads/handle.js';
 import { arenaFields, arenaVersion } from './threads/arena-layout.js';
-import { refuseRooms } from './threads/segment/refuse-segments.js';
+import { refuseSegments } from './threads/segment/refuse-segments.js';
 import { noModule, noPage } from './threads/segment/segment-layout.js';
 import { SharedMemory } from './threads/shared-memory.js';
 import { sleepAsync } from './threads/waiting.js';
@@ -46,7 +46,7 @@ export class ThreadsMemory extends SharedMemory {
     /**
      * @param {Core} core
      * @param {SharedHandle} handle
-     * @param {import('./threads/hammer.js').Hammers & { PThread: { terminateAllThreads(): void } }} hammers
+     * @param {import('./threads/cpp-threads.js').HammerOps & { PThread: { terminateAllThreads(): void } }} hammers
      * @param {import('./threads/tab-lock/broker.js').Broker} [broker] of a memory that was made with a tab
      * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] likewise
      */
@@ -57,7 +57,7 @@ export class ThreadsMemory extends SharedMemory {
         this.#broker = broker;
     }
 
-    /** As everywhere; and no thread gets a lock over tabs from this memory any more: what is held is lost. */
+    /** Closes this attachment. No thread gets a lock over tabs from this memory any more: what is held is lost. */
     close() {
         super.close();
         this.#broker?.close();
@@ -73,7 +73,7 @@ export class ThreadsMemory extends SharedMemory {
      * Starts C++ threads that add to the counter as fast as they can, and resolves when all are done.
      *
      * @param {SharedCounter} counter
-     * @param {import('./threads/hammer.js').HammerOptions} options
+     * @param {import('./threads/cpp-threads.js').HammerOptions} options
      * @returns {Promise<void>}
      */
     hammer(counter, options) {
@@ -124,23 +124,23 @@ async function startCore(wasm, memory) {
 }
 
 /**
- * Rooms for a storage and for locks are made when the first thread wants one.
+ * Makes the segments for a storage and for locks when the first thread wants one.
  *
  * @param {Core} core
- * @param {import('./threads/segment/serve-segments.js').Ground} ground
+ * @param {import('./threads/segment/serve-segments.js').SegmentAllocator} allocator
  */
-async function serveRooms(core, ground) {
+async function serveSegments(core, allocator) {
     const wanted = (core.root + arenaFields.wanted) >> 2;
     for (let seen = 0; ;) {
         await sleepAsync(core.words, wanted, seen, Infinity, core.ending);
-        if (core.closed) return refuseRooms(core, noPage);
+        if (core.closed) return refuseSegments(core, noPage);
         seen = Atomics.load(core.words, wanted);
         try {
-            const rooms = await import('./threads/segment/serve-segments.js');
-            return await rooms.serveRooms(core, ground);
+            const server = await import('./threads/segment/serve-segments.js');
+            return await server.serveSegments(core, allocator);
         } catch {
-            // Who waits is told so, and who asks next has it tried again.
-            refuseRooms(core, noModule);
+            // Threads that wait get an error, and the next one that asks makes the page try again.
+            refuseSegments(core, noModule);
         }
     }
 }
@@ -183,12 +183,12 @@ export async function threads(options = {}) {
     const [glue, module] = await Promise.all([startCore(wasm, memory), compileAttach(attachWasm)]);
     const root = glue._arena_root();
     const core = new Core(opsFrom(glue, '_'), memory, root);
-    beginWatching();
-    void serveRooms(core, glue);
+    watchWorkers();
+    void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue);
     const { Broker, SharedTabLock } = await import('./threads/tab-lock/broker.js');
-    const life = `tabacus/threads/${crypto.randomUUID()}`;
-    const broker = new Broker(core, glue, tab, life);
-    return new ThreadsMemory(core, { ...handle, life }, glue, broker, SharedTabLock);
+    const livenessPrefix = `tabacus/threads/${crypto.randomUUID()}`;
+    const broker = new Broker(core, glue, tab, livenessPrefix);
+    return new ThreadsMemory(core, { ...handle, life: livenessPrefix }, glue, broker, SharedTabLock);
 }

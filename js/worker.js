@@ -41,9 +41,9 @@ async function instantiate({ memory, module }) {
 
 /**
  * Attaches this thread to the memory behind `shared.handle`. `close()` what it resolves to when the
- * thread needs it no more, and before it ends: each attachment has 4 KiB of the memory, there is room
- * for 254 at a time, and a thread that was terminated keeps it. Locks over tabs are let go of
- * when it is, where there are Web Locks.
+ * thread needs it no more, and before it ends: each attachment has 4 KiB of the memory, there is space
+ * for 254 at a time, and a thread that was terminated keeps it. Its locks over tabs are released
+ * then, where there are Web Locks.
  *
  * @param {SharedHandle} handle
  * @returns {Promise<AttachedMemory>}
@@ -57,6 +57,6 @@ export async function attach(handle) {
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
     if (checked.life === undefined) return new SharedMemory(core, checked);
-    const { joinTabLocks } = await import('./threads/tab-lock/tab-join.js');
+    const { joinTabLocks } = await import('./threads/tab-lock/join-tab-locks.js');
     return new SharedMemory(core, checked, await joinTabLocks(core, checked.life));
 }

@@ -29,7 +29,7 @@ ON CONFLICT (counter, node) DO UPDATE
     SET epoch = excluded.epoch, plus = excluded.plus, minus = excluded.minus
     WHERE (excluded.epoch, excluded.plus, excluded.minus) > (known.epoch, known.plus, known.minus);`;
 
-/** The state of a counter (:'counter') for merge(): counts as texts, which JSON's numbers have no room for. */
+/** The state of a counter (:'counter') for merge(): counts as texts, since they may exceed JSON's numbers. */
 export const STATE = `
 SELECT jsonb_build_object('version', 1, 'rows', coalesce(jsonb_agg(
     jsonb_build_object('node', node, 'epoch', epoch, 'plus', plus::text, 'minus', minus::text)), '[]'))

@@ -26,7 +26,7 @@ worker.addEventListener('fetch', (/** @type {any} */ event) => {
 });
 
 /**
- * Another origin's answers are opaque, and it alone may say that they can be embedded.
+ * Another origin's answers are opaque, and only that origin may allow to embed them.
  * `only-if-cached` is legal for same-origin requests alone, and fetching one again from here
  * throws; devtools send them.
  *

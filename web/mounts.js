@@ -71,7 +71,7 @@ export async function find(mounts, segments) {
     try {
         const root = await realpath(mount.target);
         const asked = inside.length === 0 ? root : join(root, ...inside);
-        return await look(root, asked, inside.at(-1) === '');
+        return await resolveFile(root, asked, inside.at(-1) === '');
     } catch {
         return NOTHING;
     }
@@ -85,7 +85,7 @@ export async function find(mounts, segments) {
  * @param {boolean} asFolder  whether the path ended in a slash
  * @returns {Promise<FoundFile | FoundFolder | FoundNothing>}
  */
-async function look(root, asked, asFolder) {
+async function resolveFile(root, asked, asFolder) {
     const file = await realpath(asFolder ? join(asked, 'index.html') : asked);
     if (file !== root && !file.startsWith(root + sep)) return NOTHING;
     const stats = await stat(file);

@@ -96,10 +96,10 @@ function panel(x, y, random) {
     ].join('');
 }
 
-/** FNV-1a. @param {string} words */
-function seedOf(words) {
+/** FNV-1a. @param {string} text */
+function seedOf(text) {
     let hash = 0x811c9dc5;
-    for (const letter of words) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
+    for (const letter of text) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
     return hash >>> 0;
 }
 

@@ -53,7 +53,7 @@ const bodyBytesMax = 4096;
  * be quicker than that. So what was under way when a fetch began is judged so much later: without those whose
  * client has gone meanwhile.
  */
-const GRACE_ms = 250;
+const JUDGE_AFTER_ms = 250;
 
 /** A slow body goes out in pieces, so many a second. */
 const PIECES_per_s = 20;
@@ -155,11 +155,11 @@ export class ReaderServer {
         const { log } = this;
         log.inFlightMost = Math.max(log.inFlightMost, 1);
         if (others.length === 0) return;
-        const judgement = pause(GRACE_ms).then(() => {
-            const living = others.filter(({ abandoned }) => !abandoned);
-            log.inFlightMost = Math.max(log.inFlightMost, living.length + 1);
-            if (living.some((other) => other.page === page)) log.overlaps++;
-            if (living.length < others.length) log.handovers++;
+        const judgement = pause(JUDGE_AFTER_ms).then(() => {
+            const left = others.filter(({ abandoned }) => !abandoned);
+            log.inFlightMost = Math.max(log.inFlightMost, left.length + 1);
+            if (left.some((other) => other.page === page)) log.overlaps++;
+            if (left.length < others.length) log.handovers++;
             this.#pending.delete(judgement);
         });
         this.#pending.add(judgement);

@@ -2,16 +2,12 @@
  * A static server that sends the isolation headers: for the demo, for the tests and for anyone who
  * wants to try threads on a page of their own. It reads files, answers GET and HEAD, listens on
  * this machine alone, and does nothing else but pass on what is below an address with a handler.
- *
- *     node web/server.js                      the demo, as `npm run demo` without the build
- *     node web/server.js folder [port]        a folder of yours
- *     node web/server.js --plain folder       the same without isolation
+ * The command line is web/serve.js.
  */
 
 import { createReadStream } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { pathToFileURL } from 'node:url';
 
 import { policyHeaders, STRICT_CSP } from './headers.js';
 import { mediaType } from './media-types.js';
@@ -141,11 +137,11 @@ function redirect(response, segments, query) {
 /**
  * @param {import('node:http').ServerResponse} response
  * @param {number} status
- * @param {string} words
+ * @param {string} reason
  */
-function refuse(response, status, words) {
+function refuse(response, status, reason) {
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' });
-    response.end(`${status} ${words}\n`);
+    response.end(`${status} ${reason}\n`);
 }
 
 /**
@@ -188,16 +184,3 @@ function close(server) {
         server.closeAllConnections();
     });
 }
-
-/** @param {string[]} args */
-async function run(args) {
-    const isolated = !args.includes('--plain');
-    const [root, port = '8080'] = args.filter((word) => !word.startsWith('--'));
-    const { serveDemo } = await import('./demo.js');
-    const options = { isolated, port: Number(port) };
-    const server = root ? await createServer({ root, ...options }) : await serveDemo(options);
-    console.log(server.url);
-}
-
-// Not awaited: demo.js imports this module, which would then wait for itself.
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) run(process.argv.slice(2));

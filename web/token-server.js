@@ -9,7 +9,7 @@
  *     GET  /log                        → what happened so far
  *     POST /expire                     ends all access tokens that were given out
  *
- * A refresh token whose successor has never been used is taken once more: whoever asked may have died
+ * A refresh token whose successor has never been used is taken once more: the client may have died
  * before the answer came. What was answered then is void.
  */
 

@@ -31,7 +31,7 @@ const isName = (name) => NAMES.some((known) => known === name);
 /** @type {Name[]} */
 const chosen = [];
 for (const name of only) {
-    if (!isName(name)) refuse(`no row ${name}: choose of ${NAMES.join(', ')}`);
+    if (!isName(name)) refuse(`unknown row "${name}"; choose one of: ${NAMES.join(', ')}`);
     chosen.push(name);
 }
 

@@ -42,14 +42,15 @@ void search_row(const char* name, double seconds, const CountingSetup& setup, bo
         bound.reduction = reduction;
         Search search(program_of(setup, nullptr, nullptr), bound);
         search.explore(20'000);
-        steps += search.tally().steps;
-        schedules += search.tally().schedules;
+        steps += search.counts().steps;
+        schedules += search.counts().schedules;
     });
 }
 
 void sampling_row(const char* name, double seconds, const CountingSetup& setup) {
     const auto program = program_of(setup, nullptr, nullptr);
-    const Sampling sampling{.faults_max = setup.faults_max, .length = calm_length(program)};
+    const Sampling sampling{.faults_max = setup.faults_max,
+                            .length = default_schedule_length(program)};
     std::uint64_t seed = 0;
     row(name, seconds, [&](std::uint64_t& steps, std::uint64_t& schedules) {
         steps += sample(program, ++seed, sampling).steps;

@@ -2,6 +2,7 @@
 
 // @ts-ignore: served by the comparison's server
 import { open } from '/dist/web/tabacus.js';
+import { nextMacrotask } from './next-macrotask.js';
 
 /** @typedef {import('tabacus').Counter} Counter */
 /** @typedef {import('tabacus').CounterOptions} CounterOptions */
@@ -25,17 +26,6 @@ const FAILURES_MAX = 1000;
 /** How long another tab looks out for an increment. */
 const SEEN_MAX_MS = 2000;
 const PINGS = 30;
-
-const port = new MessageChannel();
-/** @type {(() => void)[]} */
-const turns = [];
-port.port1.onmessage = () => turns.shift()?.();
-/** @returns {Promise<void>} */
-const turn = () =>
-    new Promise((resolve) => {
-        turns.push(resolve);
-        port.port2.postMessage(0);
-    });
 
 /** @param {number} delay_ms @returns {Promise<'late'>} */
 const late = (delay_ms) => new Promise((resolve) => setTimeout(() => resolve('late'), delay_ms));
@@ -82,7 +72,7 @@ class Hammer {
             await this.#addGroup();
             if (this.#sinceTurn < ADDS_A_TURN) continue;
             this.#sinceTurn = 0;
-            await turn();
+            await nextMacrotask();
         }
         this.took_ms = performance.now() - this.begun_ms;
         await counter.flush();
@@ -136,7 +126,7 @@ async function hammer(duration_ms) {
 const channel = new BroadcastChannel('compare');
 
 /** @param {string} word @returns {Promise<void>} */
-const heard = (word) =>
+const answerOf = (word) =>
     new Promise((resolve) => {
         /** @param {MessageEvent} event */
         const listener = ({ data }) => {
@@ -160,7 +150,7 @@ async function changed() {
         if (counter.value !== shown) return true;
         const read = await Promise.race([readOnce(), late(SEEN_MAX_MS)]);
         if (typeof read === 'number' && read !== known) return true;
-        await turn();
+        await nextMacrotask();
     }
     return false;
 }
@@ -178,7 +168,7 @@ async function messageTime() {
     const times = [];
     for (let i = 0; i < PINGS; i++) {
         const began_ms = performance.now();
-        const answered = heard('pong');
+        const answered = answerOf('pong');
         channel.postMessage('ping');
         await answered;
         times.push(performance.now() - began_ms);
@@ -194,12 +184,12 @@ async function ask(duration_ms) {
     const seen_ms = [];
     let missed = 0;
     while (performance.now() < end_ms) {
-        const watching = heard('watching');
+        const watching = answerOf('watching');
         channel.postMessage('watch');
         await watching;
         const answered = Promise.race([
-            heard('seen'),
-            heard('missed').then(() => /** @type {const} */ ('missed')),
+            answerOf('seen'),
+            answerOf('missed').then(() => /** @type {const} */ ('missed')),
         ]);
         const began_ms = performance.now();
         const adding = Promise.resolve(counter.add(1)).catch(() => {});

@@ -29,16 +29,16 @@ async function answer() {
 }
 
 /** @type {() => void} */
-let heard = () => {};
+let onNews = () => {};
 
 async function ask() {
     await start();
     let known = pong.value;
     pong.subscribe((value) => {
-        if (value > known) heard();
+        if (value > known) onNews();
         known = value;
     });
-    channel.onmessage = () => heard();
+    channel.onmessage = () => onNews();
 }
 
 /**
@@ -51,7 +51,7 @@ async function measure(rounds, send) {
     for (let i = 0; i < rounds; i++) {
         const began_ms = performance.now();
         const answered = new Promise((resolve) => {
-            heard = () => resolve(performance.now());
+            onNews = () => resolve(performance.now());
         });
         send();
         samples.push((await answered) - began_ms);

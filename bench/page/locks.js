@@ -53,7 +53,7 @@ const queues = {
 };
 
 /**
- * What each of so many costs who all wait for the first one.
+ * The cost of each of so many requests that all wait for the first one.
  *
  * @param {keyof typeof queues} subject @param {number} waiters
  * @returns {Promise<number>} in microseconds

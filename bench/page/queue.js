@@ -15,7 +15,7 @@ async function start(namespace, withPeers = false) {
     await tab.queue('warm').onIdle(); // its module is loaded
     if (!withPeers) return;
     peers = await import(/** @type {any} */ ('/peers/queue-peers.js'));
-    // workbox looks for a service worker's registration, and does without.
+    // workbox asks for a service worker's registration, and does without.
     Object.assign(globalThis, { registration: {} });
 }
 

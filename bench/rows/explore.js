@@ -32,7 +32,7 @@ async function inWasm() {
         tabs: 8,
         faults: ['kill'],
         work: 1, // no search: seeds alone
-        switches: 0,
+        preemptions: 0,
         seeds: 3_000,
     });
     return steps / seconds;

@@ -35,14 +35,14 @@ export async function loaded({ openTab, servers }, build) {
     /** @type {Set<string>} */
     const paths = new Set();
     /** @param {any} message */
-    const heard = ({ request }) => {
+    const onRequest = ({ request }) => {
         if (request.socket.localPort === port) paths.add(request.url);
     };
-    subscribe('http.server.request.start', heard);
+    subscribe('http.server.request.start', onRequest);
     const tab = await openTab('payload.html', { isolated });
     await call(tab, isolated ? 'countInThreads' : 'count');
     await tab.close();
-    unsubscribe('http.server.request.start', heard);
+    unsubscribe('http.server.request.start', onRequest);
     return [...paths]
         .filter((path) => path.startsWith(AT))
         .map((path) => ({ file: path, bytes: brotliBytes(join(DIST, path.slice(AT.length))) }));

@@ -6,7 +6,7 @@ import { call, PEERS } from '../lib/context.js';
 /** Engines compile what is called often: it takes them some seconds to be done with that. */
 const WARMUPS = 3;
 const ROUNDS = 9;
-const DEATHS = 15;
+const CRASHES = 15;
 const JOBS = 5_000;
 const MANY = 100_000;
 const FEW = 1_000;
@@ -40,31 +40,31 @@ async function samplesOf(rounds, measure) {
 }
 
 /**
- * From the death of the tab that holds to the beginning in the tab that waits, by turns.
+ * From the crash of the tab that holds to the beginning in the tab that waits, by turns.
  *
  * @param {import('../lib/context.js').Context} context
  */
 async function takeOver({ openTab }) {
     /** @type {{ ours: number[], peer: number[] }} */
     const samples = { ours: [], peer: [] };
-    const heir = await openTab('queue.html');
-    await call(heir, 'start', 'queue');
-    for (let death = 0; death < 2 * DEATHS; death++) {
-        const subject = death % 2 === 0 ? 'ours' : 'peer';
-        const name = `${subject} ${death}`;
+    const next = await openTab('queue.html');
+    await call(next, 'start', 'queue');
+    for (let crash = 0; crash < 2 * CRASHES; crash++) {
+        const subject = crash % 2 === 0 ? 'ours' : 'peer';
+        const name = `${subject} ${crash}`;
         const victim = await openTab('queue.html');
         await call(victim, 'start', 'queue');
         await call(victim, 'hold', subject, name);
         if (subject === 'ours') await call(victim, 'ask', name);
         await call(victim, 'held', subject);
-        await call(heir, 'hold', subject, name);
-        await call(heir, 'start', 'queue'); // its wait has begun
+        await call(next, 'hold', subject, name);
+        await call(next, 'start', 'queue'); // its wait has begun
         const killed_ms = Date.now();
         void victim.send('Page.crash').catch(() => {}); // it never answers
-        samples[subject].push((await call(heir, 'held', subject)) - killed_ms);
+        samples[subject].push((await call(next, 'held', subject)) - killed_ms);
         await victim.close().catch(() => {});
     }
-    await heir.close();
+    await next.close();
     return samples;
 }
 

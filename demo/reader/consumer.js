@@ -10,7 +10,7 @@ const WAKE_ms = 5000;
 
 /**
  * @typedef {object} Consumer
- * @property {string} who  in words, as progress tells it
+ * @property {string} who  a text, as progress notes contain it
  * @property {string} why  it is not the service worker
  * @property {() => void} wake  there is work
  */

@@ -12,7 +12,7 @@ import { WIDTH } from './width.js';
 
 export const NAMESPACE = 'reader';
 
-/** The tabs and the worker tell each other what has arrived. */
+/** The channel on which the tabs and the worker announce what has arrived. */
 export const NEWS = 'tabacus-reader';
 
 /** A server that answers badly is asked again so often, later and later, before the whole queue stops. */
@@ -21,8 +21,8 @@ const PAUSE_ms = 100;
 const PAUSE_most_ms = 2000;
 
 /**
- * The newest wish first. Where the server cannot be reached there is no use in asking for other pages: the
- * queue stops until somebody knows better.
+ * The newest request first. Where the server cannot be reached there is no use in asking for other pages: the
+ * queue stops until a tab sees the server again.
  *
  * @param {Tab} tab
  */
@@ -47,7 +47,7 @@ const optionsOf = (page) => ({ key: keyOf(page), priority: page.urgent ? 1 : 0 }
  * From here on, this context downloads.
  *
  * @param {PageQueue} queue
- * @param {string} who it is, told to all with the progress
+ * @param {string} who it is, shown in all tabs with the progress
  */
 export function consume(queue, who) {
     const downloads = new Downloads();
@@ -57,7 +57,7 @@ export function consume(queue, who) {
         const { book, page } = payload;
         progress(0, who);
         if (!(await downloads.get(book, page))) {
-            const keep = await downloads.place(book, page);
+            const keep = await downloads.reserve(book, page);
             const response = await download(addressOf(book, page), signal, (fraction) =>
                 progress(fraction, who),
             );
@@ -80,7 +80,7 @@ async function download(address, signal, progress) {
     for (let tries = 1; ; tries++) {
         const response = await fetch(address, { signal });
         try {
-            if (!response.ok) throw new Error(`the server says ${response.status}`);
+            if (!response.ok) throw new Error(`the server answered ${response.status}`);
             return await whole(response, progress);
         } catch (error) {
             signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /** What was read last, over all tabs: kept in order under a lock. */
 
-/** @typedef {{ book: string, page: number, pages: number }} Place */
+/** @typedef {{ book: string, page: number, pages: number }} Position */
 
 const STORE = 'history';
 
@@ -15,21 +15,21 @@ export class History {
         this.#lock = tab.lock('history');
     }
 
-    /** @returns {Promise<Place[]>} the newest first */
+    /** @returns {Promise<Position[]>} the newest first */
     latest() {
         return this.#lock.run((held) =>
             held.commit(STORE, async (tx) => (await tx.get(STORE, 'latest')) ?? []),
         );
     }
 
-    /** @param {Place} place */
-    async remember(place) {
+    /** @param {Position} position */
+    async remember(position) {
         await this.#lock.run((held) =>
             held.commit(STORE, async (tx) => {
-                /** @type {Place[]} */
+                /** @type {Position[]} */
                 const before = (await tx.get(STORE, 'latest')) ?? [];
-                const others = before.filter(({ book }) => book !== place.book);
-                tx.put(STORE, 'latest', [place, ...others].slice(0, LATEST_max));
+                const others = before.filter(({ book }) => book !== position.book);
+                tx.put(STORE, 'latest', [position, ...others].slice(0, LATEST_max));
             }),
         );
     }

@@ -17,7 +17,7 @@ export const fetchBooks = async () => (await fetch(new URL('books', LIBRARY))).j
 export async function askServer(path, body) {
     const init = body && { method: 'POST', body: JSON.stringify(body) };
     const response = await fetch(new URL(path, LIBRARY), init);
-    if (!response.ok) throw new Error(`The server says ${response.status} to ${path}`);
+    if (!response.ok) throw new Error(`The server answered ${response.status} to ${path}`);
     return response.json();
 }
 
@@ -32,14 +32,14 @@ export class Downloads {
     }
 
     /**
-     * Where a page that is about to be fetched shall be kept. If all are deleted meanwhile, so is that one: a cache
-     * that is deleted goes on for who has it open, seen by nobody else (Service Workers, 5.5).
+     * Opens the cache for a page that is about to be fetched. If all pages are deleted meanwhile, so is that one: a
+     * deleted cache goes on for the contexts that have it open, unseen by others (Service Workers, 5.5).
      *
      * @param {string} book
      * @param {number} page
      * @returns {Promise<(response: Response) => Promise<void>>}
      */
-    async place(book, page) {
+    async reserve(book, page) {
         const cache = await open();
         return (response) => cache.put(addressOf(book, page), response);
     }

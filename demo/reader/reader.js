@@ -63,7 +63,7 @@ class Reader {
 
     listen() {
         this.#queue.subscribe(({ paused }) => (this.#stopped = paused));
-        news.addEventListener('message', ({ data }) => this.#heard(data).catch(report));
+        news.addEventListener('message', ({ data }) => this.#receive(data).catch(report));
     }
 
     /** Once this tab has asked for itself: it shall not ask for what was deleted at a press meanwhile. */
@@ -100,12 +100,15 @@ class Reader {
         this.#consumer.wake();
     }
 
-    /** @param {import('./history.js').Place[]} places from where on pages are missing, the most wanted first */
-    async #want(places) {
+    /** @param {import('./history.js').Position[]} positions where to begin with missing pages, the most wanted first */
+    async #want(positions) {
         const waiting = new Set((await this.#queue.jobs()).map(({ key }) => key));
         // The newest comes first in the queue.
-        for (const place of [...places].reverse()) {
-            const missing = await missingFrom(downloads, { ...place, urgent: place.book === this.#reading });
+        for (const position of [...positions].reverse()) {
+            const missing = await missingFrom(downloads, {
+                ...position,
+                urgent: position.book === this.#reading,
+            });
             // Asked for again it would take its new priority, which may be less than another tab's reader gave it.
             const known = missing && !missing.urgent && waiting.has(keyOf(missing));
             if (missing && !known) await enqueue(this.#queue, missing);
@@ -115,8 +118,8 @@ class Reader {
 
     /** @param {Book} book */
     async #open(book) {
-        const place = (await this.#history.latest()).find((one) => one.book === book.id);
-        await this.#viewer.open(book, place?.page ?? 1);
+        const position = (await this.#history.latest()).find((one) => one.book === book.id);
+        await this.#viewer.open(book, position?.page ?? 1);
     }
 
     /** @param {Book} book @param {number} page */
@@ -135,7 +138,7 @@ class Reader {
     }
 
     /** @param {{ type: string, book: string, page: number }} message */
-    async #heard({ type, book, page }) {
+    async #receive({ type, book, page }) {
         if (type === 'ask') return this.ask();
         if (type === 'arrived') await this.#viewer.arrived(book, page);
         await this.#shelf.refresh();

@@ -9,7 +9,7 @@ import { WIDTH } from './width.js';
 /** @typedef {import('../../web/reader-server.js').Log} Log */
 /** @typedef {{ settings: Settings, log: Log }} State */
 
-const LOOK_ms = 500;
+const REFRESH_ms = 500;
 
 const SELECTS = /** @type {const} */ (['latency_ms', 'bandwidth', 'failures']);
 
@@ -20,25 +20,25 @@ const offline = /** @type {HTMLInputElement} */ (one('#offline'));
  * @param {(error: unknown) => void} report
  */
 export function showServer(reached, report) {
-    const look = async () => {
+    const refresh = async () => {
         const state = navigator.onLine ? await askServer('state').catch(() => null) : null;
         if (state && !state.settings.offline) reached();
         if (state) show(state);
-        else say('The server does not answer.', 'lost');
+        else showVerdict('The server does not answer.', 'lost');
     };
     const set = (/** @type {Partial<Settings>} */ settings) =>
-        askServer('settings', settings).then(look, report);
+        askServer('settings', settings).then(refresh, report);
     offline.addEventListener('change', () => set({ offline: offline.checked }));
     for (const name of SELECTS) {
         const select = /** @type {HTMLSelectElement} */ (one(`#${name}`));
         select.addEventListener('change', () => set({ [name]: Number(select.value) }));
     }
     one('#settings').addEventListener('submit', (event) => event.preventDefault());
-    one('#reset').addEventListener('click', () => askServer('reset', {}).then(look, report));
-    for (const type of ['online', 'offline']) addEventListener(type, look);
+    one('#reset').addEventListener('click', () => askServer('reset', {}).then(refresh, report));
+    for (const type of ['online', 'offline']) addEventListener(type, refresh);
     // In the background too, where browsers do it once a second: somebody must see that the server is back.
-    setInterval(look, LOOK_ms);
-    void look();
+    setInterval(refresh, REFRESH_ms);
+    void refresh();
 }
 
 /** @param {State} state */
@@ -57,9 +57,9 @@ function show({ settings, log }) {
         showNumber(data, log[/** @type {keyof Log} */ (data.dataset['role'])], integer);
     }
     const broken = log.overlaps > 0 || log.inFlightMost > WIDTH;
-    if (log.requests === 0) say('No page was asked for yet.', 'none');
-    else if (broken) say(`Broken: ${verdict(log)}`, 'lost');
-    else say(verdict(log), 'exact');
+    if (log.requests === 0) showVerdict('No page was asked for yet.', 'none');
+    else if (broken) showVerdict(`Broken: ${verdict(log)}`, 'lost');
+    else showVerdict(verdict(log), 'exact');
 }
 
 /** @param {Log} log */
@@ -71,9 +71,9 @@ function verdict({ overlaps, inFlightMost, delivered }) {
     return `${plural(delivered, 'page')} delivered; ${twice}, and no more than ${integer(inFlightMost)} at once (${WIDTH} are allowed).`;
 }
 
-/** @param {string} words @param {'none' | 'exact' | 'lost'} outcome */
-function say(words, outcome) {
+/** @param {string} text @param {'none' | 'exact' | 'lost'} outcome */
+function showVerdict(text, outcome) {
     const element = one('#server-verdict');
-    if (element.textContent !== words) element.textContent = words;
+    if (element.textContent !== text) element.textContent = text;
     /** @type {HTMLElement} */ (one('#server')).dataset['outcome'] = outcome;
 }

@@ -16,7 +16,7 @@ export class Shelf {
     #again = false;
 
     /** @type {Promise<void> | undefined} */
-    #looking;
+    #refreshing;
 
     /**
      * @param {readonly Book[]} books
@@ -29,20 +29,20 @@ export class Shelf {
         one('#shelf').replaceChildren(...books.map((book, index) => card(book, index, open)));
     }
 
-    /** Looks again what is here. While it does, further calls are one. */
+    /** Counts anew which pages are here. Calls that come meanwhile share one further count. */
     async refresh() {
         this.#again = true;
-        this.#looking ??= this.#look();
-        await this.#looking;
+        this.#refreshing ??= this.#countPages();
+        await this.#refreshing;
     }
 
-    async #look() {
+    async #countPages() {
         while (this.#again) {
             this.#again = false;
             const all = await this.#downloads.all();
             for (const book of this.#books) show(book, all.get(book.id)?.size ?? 0);
         }
-        this.#looking = undefined;
+        this.#refreshing = undefined;
     }
 
     /** @param {string[]} ids of the books that are kept complete */

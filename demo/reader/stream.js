@@ -3,8 +3,8 @@
 import { make, one } from '../dom.js';
 import { integer, plural } from '../format.js';
 
-/** @typedef {import('../../js/queue/views.js').QueueState} QueueState */
-/** @typedef {import('../../js/queue/views.js').RunningJob} RunningJob */
+/** @typedef {import('../../js/queue/job.js').QueueState} QueueState */
+/** @typedef {import('../../js/queue/job.js').RunningJob} RunningJob */
 
 /**
  * @param {import('./downloading.js').PageQueue} queue
@@ -21,7 +21,7 @@ export function showStream(queue, consumer, books) {
         if (!latest) return;
         enter(latest);
         one('#running').replaceChildren(...latest.running.map((job) => row(job, titles, consumer.who)));
-        say(`${sentence(latest)} ${whereabouts(consumer)}`);
+        showStatus(`${sentence(latest)} ${downloaderOf(consumer)}`);
     };
     queue.subscribe((state) => {
         latest = state;
@@ -47,7 +47,7 @@ function sentence({ running, queued, paused }) {
 }
 
 /** @param {import('./consumer.js').Consumer} consumer */
-function whereabouts({ who, why }) {
+function downloaderOf({ who, why }) {
     return why ? `This is ${who}; it downloads itself, ${why}.` : 'The service worker downloads.';
 }
 
@@ -77,8 +77,8 @@ function row({ key = '', fraction = 0, note = '', attempt }, titles, me) {
     return element;
 }
 
-/** @param {string} words */
-function say(words) {
+/** @param {string} text */
+function showStatus(text) {
     const element = one('#stream-status');
-    if (element.textContent !== words) element.textContent = words;
+    if (element.textContent !== text) element.textContent = text;
 }

@@ -6,19 +6,19 @@ import { make, one } from '../dom.js';
 
 export class Viewer {
     #downloads;
-    #wish;
+    #request;
 
     /** @type {{ book: Book, page: number } | undefined} */
-    #place;
+    #position;
 
     /**
      * @param {import('./library.js').Downloads} downloads
-     * @param {(book: Book, page: number) => Promise<unknown>} wish settles when that page has been downloaded, or
-     *   never: `arrived` tells as well
+     * @param {(book: Book, page: number) => Promise<unknown>} request settles when that page has been downloaded, or
+     *   never: `arrived` reports it as well
      */
-    constructor(downloads, wish) {
+    constructor(downloads, request) {
         this.#downloads = downloads;
-        this.#wish = wish;
+        this.#request = request;
         one('#back').addEventListener('click', () => this.#turn(-1));
         one('#on').addEventListener('click', () => this.#turn(1));
     }
@@ -26,27 +26,27 @@ export class Viewer {
     /** @param {Book} book @param {number} page */
     async open(book, page) {
         const section = /** @type {HTMLElement} */ (one('#viewer'));
-        const opened = this.#place?.book !== book;
-        this.#place = { book, page };
+        const opened = this.#position?.book !== book;
+        this.#position = { book, page };
         section.hidden = false;
         one('#viewer-title').textContent = book.title;
-        one('#place').textContent = `Page ${page} of ${book.pages}`;
+        one('#position').textContent = `Page ${page} of ${book.pages}`;
         /** @type {HTMLButtonElement} */ (one('#back')).disabled = page === 1;
         /** @type {HTMLButtonElement} */ (one('#on')).disabled = page === book.pages;
         if (opened) /** @type {HTMLElement} */ (one('#viewer-title')).focus();
         if (!(await this.#show(book, page))) wait();
-        await this.#wish(book, page);
+        await this.#request(book, page);
     }
 
     /** @param {string} id of a book @param {number} page that has just been downloaded */
     async arrived(id, page) {
-        const place = this.#place;
-        if (place?.book.id === id && place.page === page) await this.#show(place.book, page);
+        const position = this.#position;
+        if (position?.book.id === id && position.page === page) await this.#show(position.book, page);
     }
 
     /** @param {number} by */
     async #turn(by) {
-        if (this.#place) await this.open(this.#place.book, this.#place.page + by);
+        if (this.#position) await this.open(this.#position.book, this.#position.page + by);
     }
 
     /**
@@ -57,7 +57,7 @@ export class Viewer {
     async #show(book, page) {
         const response = await this.#downloads.get(book.id, page);
         const text = await response?.text();
-        if (this.#place?.book !== book || this.#place.page !== page) return true; // another was opened meanwhile
+        if (this.#position?.book !== book || this.#position.page !== page) return true; // another was opened meanwhile
         if (text === undefined) return false;
         fill('shown', ...(book.kind === 'comic' ? [picture(book, page, text)] : paragraphs(text)));
         return true;
@@ -80,7 +80,7 @@ const paragraphs = (text) =>
     text
         .trim()
         .split('\n\n')
-        .map((words) => make('p', { text: words }));
+        .map((line) => make('p', { text: line }));
 
 /** @param {Book} book @param {number} page @param {string} drawing */
 function picture(book, page, drawing) {

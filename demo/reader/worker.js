@@ -10,7 +10,7 @@ import { consume, NAMESPACE, openQueue } from './downloading.js';
 /** @type {typeof import('../../js/service-worker.js')} */
 const { open } = built;
 
-/** Browsers end a worker that is busy for minutes. Who needs it longer wakes it again. */
+/** Browsers end a worker that is busy for minutes. A tab that needs it longer wakes it again. */
 const WORK_ms = 60_000;
 
 const worker = /** @type {any} */ (self);
@@ -25,7 +25,7 @@ async function start() {
 }
 
 /**
- * @param {{ answer?: MessagePort, online?: boolean }} why `online`: the browser says so
+ * @param {{ answer?: MessagePort, online?: boolean }} why `online`: the browser reports it
  */
 async function work({ answer, online = false }) {
     consuming ??= start();

@@ -2,7 +2,7 @@
 
 import { invalid, show, TabacusError } from './errors.js';
 
-/** The longest name, in UTF-16 units: what an arena's entry has room for. */
+/** The longest name, in UTF-16 units: what fits into an arena's entry. */
 const nameUnitsMax = 128;
 
 /** The longest timer that every engine counts: 2^31−1 ms, 24 days. */
@@ -106,17 +106,17 @@ export function checkSignal(signal) {
 }
 
 /**
- * @template {string} Word
+ * @template {string} Value
  * @param {string} argument
  * @param {unknown} value
  * @param {readonly string[]} allowed
- * @returns {Word}
+ * @returns {Value}
  */
 export function checkOneOf(argument, value, allowed) {
     if (!(/** @type {readonly unknown[]} */ (allowed).includes(value))) {
         throw invalid(argument, value, `one of ${allowed.join(', ')}`);
     }
-    return /** @type {Word} */ (value);
+    return /** @type {Value} */ (value);
 }
 
 /**
@@ -137,7 +137,7 @@ export function checkFunction(argument, value) {
 }
 
 /**
- * Options as they are when they are passed; what is no object is refused by who looks at it.
+ * A copy of the options as they are when they are passed. What is no object is returned, for a later check to refuse.
  *
  * @template Options
  * @param {Options} options

@@ -1,32 +1,44 @@
 /**
- * Every error that tabacus itself raises carries a `code`, and says in words whose fault it is and
+ * Every error that tabacus itself raises carries a `code`, and its message says whose fault it is and
  * what to do. Aborts and timeouts are the platform's own `AbortError` and `TimeoutError` instead.
  *
  * `TabacusRangeError` must be a `RangeError` and a `TabacusError` at once. JavaScript has one
- * prototype chain, so `instanceof TabacusError` looks for a brand and not for a prototype; the
+ * prototype chain, so `instanceof TabacusError` checks a brand and not a prototype; the
  * brand is a registered symbol, so that two copies of the package in one page recognise each other.
  */
 
 /**
- * What went wrong, for programs.
+ * What went wrong, for programs. docs/errors.md is made of this list.
  *
- * - `invalid-argument`: the caller passed something that is never allowed there.
- * - `out-of-range`: the result would leave the exact integers; nothing was changed.
- * - `closed`: the object was closed before the call.
- * - `weaker-guarantee`: this place can only promise less than was asked for.
- * - `unavailable`: this place lacks what the call needs at all.
- * - `quota-exceeded`, `store-failed`, `unknown-commit`: what the store said.
- * - `fenced`: another owner took the row over, or the lock was granted to another; nothing of the call was kept.
- * - `lock-lost`: the lock was released, or lost (stolen, maxHold, the page frozen or hidden).
- * - `deadlock`: a cycle of waits, ended by refusing this one.
- * - `not-owner`: an unlock of a mutex that the caller does not hold.
- * - `would-block`: a blocking call on a main thread, which must not block.
- * - `would-deadlock`: a blocking lock of a mutex that the caller already holds.
- * - `kind-mismatch`: the name already belongs to an object of another kind.
- * - `out-of-memory`: a fixed arena or table is full, or the platform gives no memory.
- * - `queue-full`: the queue is as long as its limit allows.
- * - `not-cloneable`: a payload or a result that cannot be cloned.
- * - `lost-worker`: the tab that ran a job was lost, and it is not to be run again.
+ * - `invalid-argument`: The caller passed something that is never allowed there. What to do: Pass what the message
+ *   allows.
+ * - `out-of-range`: The result would leave the exact integers, ±(2^53 − 1). Nothing was changed. What to do: Keep the
+ *   amounts smaller.
+ * - `closed`: The object was closed before the call. What to do: Open it again.
+ * - `weaker-guarantee`: This place can only promise less than the caller asked for. What to do: Pass
+ *   `allowWeaker: true`, or ask for less.
+ * - `unavailable`: This place lacks what the call needs at all. What to do: Look at `tab.capabilities`, or do without.
+ * - `quota-exceeded`: The store is full. Nothing was kept. What to do: Free space, then try again.
+ * - `store-failed`: The store refused or lost the operation. Nothing was kept. What to do: Try again.
+ * - `unknown-commit`: The connection broke while a commit was under way, so nobody can tell whether it was kept. What
+ *   to do: Read before you write it again.
+ * - `fenced`: Another owner took the row over, or the lock was granted to another caller. Nothing of the call was
+ *   kept. What to do: Acquire the lock again, and begin from what is stored now.
+ * - `lock-lost`: The lock was released, or lost (stolen, maxHold, the page frozen or hidden). What to do: Acquire it
+ *   again.
+ * - `deadlock`: The request would have closed a cycle of waits, so it was refused. What to do: Take locks in one
+ *   order, or several at once.
+ * - `not-owner`: A thread unlocked a mutex that it does not hold. What to do: Unlock where you lock.
+ * - `would-block`: A blocking call was made on a main thread, which must not block. What to do: Call the asynchronous
+ *   variant.
+ * - `would-deadlock`: A thread asked to block for a mutex that it already holds. What to do: Unlock it first.
+ * - `kind-mismatch`: The name already belongs to an object of another kind. What to do: Choose another name.
+ * - `out-of-memory`: A table of fixed size is full, or the platform gives no memory. What to do: Use fewer names, or
+ *   close what is not needed.
+ * - `queue-full`: The queue is as long as its limit allows. What to do: Enqueue later, or raise `limit` in every tab.
+ * - `not-cloneable`: A payload or a result cannot be cloned. What to do: Pass plain data.
+ * - `lost-worker`: The tab that ran a job was lost, and the job is not to be run again. What to do: Enqueue it again
+ *   if running it twice does no harm.
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
  *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'deadlock' | 'not-owner'
@@ -37,7 +49,7 @@
  * @typedef {object} TabacusErrorDetails
  * @property {string} [argument] the name of the argument that was refused
  * @property {unknown} [value] what was passed for it
- * @property {string} [allowed] in words, what would have been accepted
+ * @property {string} [allowed] a description of what would have been accepted
  * @property {unknown} [cause] the error underneath
  */
 
@@ -59,7 +71,7 @@ function describe(error, code, { argument, value, allowed }) {
 /** @param {TabacusErrorDetails} details */
 const causeOf = (details) => ('cause' in details ? { cause: details.cause } : undefined);
 
-/** An error raised by tabacus; see {@link TabacusErrorCode} for what `code` may say. */
+/** An error raised by tabacus; see {@link TabacusErrorCode} for the values of `code`. */
 export class TabacusError extends Error {
     /**
      * True for everything that tabacus raises, `TabacusRangeError` and other copies of the package
@@ -81,7 +93,7 @@ export class TabacusError extends Error {
     /** @type {unknown} What was passed for it. */
     value;
 
-    /** @type {string | undefined} In words, what would have been accepted. */
+    /** @type {string | undefined} A description of what would have been accepted. */
     allowed;
 
     /**
@@ -116,7 +128,7 @@ export class TabacusRangeError extends RangeError {
     /** @type {unknown} What was passed for it. */
     value;
 
-    /** @type {string | undefined} In words, what would have been accepted. */
+    /** @type {string | undefined} A description of what would have been accepted. */
     allowed;
 
     /**
@@ -174,7 +186,7 @@ export function show(value) {
  *
  * @param {string} argument
  * @param {unknown} value
- * @param {string} allowed in words: "must be …" continues with it
+ * @param {string} allowed continues the message "… must be "
  * @returns {TabacusError}
  */
 export function invalid(argument, value, allowed) {

@@ -1,10 +1,10 @@
 /**
- * A counter's values for `for await`: the current one, then the latest after each change. Who is slow
- * misses what lay between, and never the last. Ends when the tab is closed.
+ * A counter's values for `for await`: the current one, then the latest after each change. A slow loop misses
+ * values in between, and never the last one. Ends when the tab is closed.
  *
  * @implements {AsyncIterableIterator<number>}
  */
-export class Latest {
+export class LatestValueIterator {
     /**
      * The value not yet taken.
      * @type {number | undefined}
@@ -12,7 +12,7 @@ export class Latest {
     #value;
 
     /**
-     * Who waits for one.
+     * The calls of next() that wait for a value.
      * @type {((result: IteratorResult<number, undefined>) => void)[]}
      */
     #waiting = [];
@@ -20,7 +20,7 @@ export class Latest {
     #ended = false;
     #stop;
 
-    /** @param {(latest: Latest) => () => void} start calls set() at each change; returns what stops that */
+    /** @param {(latest: LatestValueIterator) => () => void} start calls set() at each change; returns what stops that */
     constructor(start) {
         this.#stop = start(this);
     }

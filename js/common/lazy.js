@@ -1,13 +1,13 @@
 import { TabacusError } from './errors.js';
 
 /**
- * What its first user loads; the next one again, where that has failed.
+ * A value that is loaded by the first get(), and by the next one again if that has failed.
  * @template T
  */
-export class Loaded {
+export class Lazy {
     #load;
 
-    /** Undefined until somebody has asked for it, and after a failure. @type {Promise<T> | undefined} */
+    /** Undefined before the first get(), and after a failure. @type {Promise<T> | undefined} */
     started;
 
     /** @param {() => Promise<T>} load */

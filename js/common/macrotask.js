@@ -1,10 +1,12 @@
 const { setImmediate } = /** @type {any} */ (globalThis); // Node's
 
-/** A task of the event loop, without the pause that timers make. @type {() => Promise<void>} */
-export const task = setImmediate ? () => new Promise((resolve) => void setImmediate(resolve)) : posted();
+/** Resolves in the next macrotask of the event loop, without the pause that timers make. @type {() => Promise<void>} */
+export const nextMacrotask = setImmediate
+    ? () => new Promise((resolve) => void setImmediate(resolve))
+    : byMessages();
 
 /** @returns {() => Promise<void>} */
-function posted() {
+function byMessages() {
     const { port1, port2 } = new MessageChannel();
     /** @type {(() => void)[]} */
     const waiting = [];

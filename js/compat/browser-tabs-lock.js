@@ -1,7 +1,7 @@
 /**
  * In place of the package browser-tabs-lock: the same class, the same two methods.
  *
- * It excludes by tabacus's locks: its holder is told of nothing either, but a tab that dies, freezes or is
+ * It excludes by tabacus's locks: its holder is not notified of a loss either, but a tab that dies, freezes or is
  * hidden for ever lets its lock go. Both kinds do not exclude each other: change all pages at once.
  *
  * @module

@@ -16,7 +16,7 @@ const elected = new WeakSet();
  * @param {Channel} channel of which the elector takes the name, and dies when it is closed
  * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab>, fallbackInterval?: number,
  *   responseTime?: number } | null} [options] a tab that is open already; the times of broadcast-channel are not needed
- * @throws {Error} of a channel that has an elector: it would stand against itself
+ * @throws {Error} of a channel that has an elector: it would compete with itself
  */
 export function createLeaderElection(channel, options) {
     const { tab } = options ?? {};
@@ -35,12 +35,12 @@ export class LeaderElection {
     #term = null;
 
     /** @type {Promise<void> | undefined} */
-    #standing;
+    #candidacy;
 
     /** @type {Promise<void> | undefined} */
     #applying;
 
-    /** Who awaits leadership, which applyOnce() may bring, too. @type {(() => void)[]} */
+    /** Callers that await leadership, which applyOnce() may bring, too. @type {(() => void)[]} */
     #awaiting = [];
 
     /** There are no duplicate leaders: it is never called. */
@@ -61,7 +61,7 @@ export class LeaderElection {
         this.#dieWith(channel);
     }
 
-    /** No platform tells of a channel that is closed. @param {Channel} channel */
+    /** No platform has an event for a channel that is closed. @param {Channel} channel */
     #dieWith(channel) {
         const { close } = channel;
         if (typeof close !== 'function') return;
@@ -113,19 +113,19 @@ export class LeaderElection {
     /** Resolves when it leads; never, after die(). */
     awaitLeadership() {
         if (this.isLeader) return Promise.resolve();
-        this.#standing ??= this.#stand();
+        this.#candidacy ??= this.#waitForTerm();
         /** @type {Promise<void>} */
         const applied = new Promise((resolve) => this.#awaiting.push(resolve));
-        return Promise.race([this.#standing, applied]);
+        return Promise.race([this.#candidacy, applied]);
     }
 
-    /** Leads no more, and stands no more; the next one leads. */
+    /** Stops leading, and stops waiting to lead; the next one leads. */
     async die() {
         this.#ended.abort();
         this.#term?.handOver();
     }
 
-    async #stand() {
+    async #waitForTerm() {
         try {
             const { signal } = this.#ended;
             this.#begin(await (await this.#tab()).leader(this.#name).lead({ signal }));
@@ -133,16 +133,16 @@ export class LeaderElection {
             if (this.isDead) await new Promise(() => {});
             throw error;
         } finally {
-            this.#standing = undefined;
+            this.#candidacy = undefined;
         }
     }
 
     /** @param {import('../lock/leader.js').Term | null} term */
     #begin(term) {
         if (!term) return;
-        // Who stood and applied at once may be granted only one of both: a second would wait for itself.
+        // An elector that waited and applied at once may keep only one of both: a second would wait for itself.
         if (this.isDead || this.isLeader) term.handOver();
         else this.#term = term;
-        if (this.isLeader) for (const tell of this.#awaiting.splice(0)) tell();
+        if (this.isLeader) for (const resolve of this.#awaiting.splice(0)) resolve();
     }
 }

@@ -88,8 +88,8 @@ class Request {
     }
 }
 
-/** What one name has of this manager: its requests, in order. */
-class Place {
+/** The requests of this manager for one name, in order. */
+class NameQueue {
     /** @type {Set<Request>} */
     held = new Set();
     /** @type {Set<Request>} */
@@ -101,7 +101,7 @@ class Place {
         return first && this.#admits(first.options.mode) ? first : undefined;
     }
 
-    /** @param {Request} request whether it would wait behind what is here */
+    /** @param {Request} request whether it would wait behind these */
     blocks({ options }) {
         return this.pending.size > 0 || !this.#admits(options.mode);
     }
@@ -116,16 +116,16 @@ export class LockManager {
     #tab;
 
     /**
-     * §2.2's lock task queue: what is asked, let go and queried takes effect in this order, over all
+     * §2.2's lock task queue: requests, releases and queries take effect in this order, over all
      * names.
      * @type {Promise<unknown>}
      */
     #tasks = Promise.resolve();
 
-    /** @type {Map<string, Place>} */
-    #places = new Map();
+    /** @type {Map<string, NameQueue>} */
+    #queues = new Map();
 
-    /** @param {Tab | Promise<Tab>} [tab] one of its own unless said otherwise */
+    /** @param {Tab | Promise<Tab>} [tab] one of its own by default */
     constructor(tab) {
         this.#tab = opener('locks', tab);
     }
@@ -194,10 +194,10 @@ export class LockManager {
     }
 
     /** @param {string} name */
-    #place(name) {
-        const place = this.#places.get(name) ?? new Place();
-        this.#places.set(name, place);
-        return place;
+    #queueOf(name) {
+        const queue = this.#queues.get(name) ?? new NameQueue();
+        this.#queues.set(name, queue);
+        return queue;
     }
 
     /** §4.1, request a lock. @param {Request} request */
@@ -206,13 +206,13 @@ export class LockManager {
         if (options.signal?.aborted) return;
         const tab = await this.#tab();
         if (options.signal?.aborted) return;
-        const place = this.#place(name);
-        if (options.ifAvailable && place.blocks(request)) {
+        const queue = this.#queueOf(name);
+        if (options.ifAvailable && queue.blocks(request)) {
             request.resolve(request.invoke(null));
             return;
         }
         const queued = !options.steal && !options.ifAvailable;
-        if (queued) place.pending.add(request);
+        if (queued) queue.pending.add(request);
         request.answered = tab._acquire(name, options).then(
             (held) => this.#answer(request, held),
             (error) => this.#refuse(request, error),
@@ -222,24 +222,24 @@ export class LockManager {
 
     /** @param {Request} request @param {Held | null} held */
     #answer(request, held) {
-        const place = this.#place(request.name);
-        place.pending.delete(request);
+        const queue = this.#queueOf(request.name);
+        queue.pending.delete(request);
         if (!held) {
             request.resolve(request.invoke(null));
         } else if (request.options.signal?.aborted) {
             held.release();
         } else {
-            // §4.1, steal: over the lease a holder hears of it later than it may have let go.
-            if (request.options.steal) for (const robbed of place.held) this.#lose(robbed, stolenMessage);
+            // §4.1, steal: over the lease, a holder is notified later than it may have released the lock.
+            if (request.options.steal) for (const previous of queue.held) this.#lose(previous, stolenMessage);
             request.held = held;
-            place.held.add(request);
+            queue.held.add(request);
             void this.#hold(request, held);
         }
     }
 
     /** @param {Request} request @param {unknown} error */
     #refuse(request, error) {
-        this.#place(request.name).pending.delete(request);
+        this.#queueOf(request.name).pending.delete(request);
         request.reject(platformError(error));
     }
 
@@ -250,13 +250,13 @@ export class LockManager {
      * @param {Held} held
      */
     async #hold(request, held) {
-        const place = this.#place(request.name);
+        const queue = this.#queueOf(request.name);
         held._whenLost(({ message }) => this.#lose(request, message));
         const waiting = request.invoke(new Lock(constructible, request.name, request.options.mode));
         await waiting.catch(() => {});
         await this.#enqueue(async () => {
             held.release();
-            place.held.delete(request);
+            queue.held.delete(request);
             request.resolve(waiting); // nothing, of one that was stolen
             await this.#settle(await this.#tab(), request.name);
         });
@@ -264,7 +264,7 @@ export class LockManager {
 
     /** @param {Request} request @param {string} why */
     #lose(request, why) {
-        this.#places.get(request.name)?.held.delete(request);
+        this.#queues.get(request.name)?.held.delete(request);
         request.reject(new DOMException(why, 'AbortError'));
     }
 
@@ -272,7 +272,7 @@ export class LockManager {
     #abort(request) {
         if (request.begun) return;
         request.reject(request.options.signal?.reason);
-        const begins = this.#places.get(request.name)?.pending.has(request);
+        const begins = this.#queues.get(request.name)?.pending.has(request);
         if (begins)
             void this.#enqueue(async () => this.#settle(await this.#tab(), request.name)).catch(() => {});
     }
@@ -285,18 +285,18 @@ export class LockManager {
      * @param {string} name
      */
     async #settle(tab, name) {
-        const place = this.#place(name);
+        const queue = this.#queueOf(name);
         const end_ms = performance.now() + grantMsMax;
         while (performance.now() < end_ms) {
-            const next = place.grantable;
+            const next = queue.grantable;
             if (!next) break;
-            const looked = tab._query(name).then(
-                (all) => isKeptBack(place, all),
+            const queried = tab._query(name).then(
+                (all) => isKeptBack(queue, all),
                 () => true,
             );
-            if (await Promise.race([next.answered.then(() => false), looked])) break;
+            if (await Promise.race([next.answered.then(() => false), queried])) break;
         }
-        if (place.held.size + place.pending.size === 0) this.#places.delete(name);
+        if (queue.held.size + queue.pending.size === 0) this.#queues.delete(name);
     }
 }
 
@@ -305,10 +305,10 @@ idlInterface(LockManager, 'LockManager');
 /** A grant takes less; what takes longer waits for a holder that cannot be seen, one that hangs. */
 const grantMsMax = 2_000;
 
-/** @param {Place} place @param {{ state: string }[]} all */
-const isKeptBack = (place, all) =>
-    all.filter(({ state }) => state === 'held').length > place.held.size ||
-    all.filter(({ state }) => state === 'waiting').length > place.pending.size;
+/** @param {NameQueue} queue @param {{ state: string }[]} all */
+const isKeptBack = (queue, all) =>
+    all.filter(({ state }) => state === 'held').length > queue.held.size ||
+    all.filter(({ state }) => state === 'waiting').length > queue.pending.size;
 
 /** @param {any} error */
 function platformError(error) {

@@ -1,5 +1,5 @@
 /**
- * The JavaScript side of the border that wasm/src/browser/bridge.hpp describes: the core's calls are
+ * The JavaScript side of the bridge that wasm/src/browser/bridge.hpp describes: the core's calls are
  * handed to the host, the host's reports to the core, and what crosses is numbers and texts.
  */
 
@@ -19,27 +19,27 @@ const events = /** @type {const} */ ([
 ]);
 
 /**
- * Tells the core of something. `number` is the operation that is settled, the channel of a message, the
- * request of a lock, or the event of a page's life. Never throws.
+ * Reports an event to the core. `number` is the operation that is settled, the channel of a message, the
+ * request of a lock, or the LifecycleEvent. Never throws.
  *
  * @typedef {(event: typeof events[number], number: number, texts?: (string | null)[]) => void} Report
  */
 
 /**
- * A notice of the core's (wasm/include/tabacus/common/counter.hpp).
+ * A notice from the core (wasm/include/tabacus/common/counter.hpp).
  *
  * @typedef {{ lost: boolean, code: string, message: string, previous: string, subject: string, healed: number }} Notice
  */
 
 /**
- * Whom the core calls on its own account.
+ * Callbacks of the core.
  *
  * @typedef {object} Owner
  * @property {(counter: number) => void} changed
  * @property {(notice: Notice) => void} notice
  * @property {(held: number, reason: string) => void} [lost] a held lock
  * @property {(watch: number) => void} [unlocked] a lock that is watched was taken or let go
- * @property {(queue: number, what: number, first: string, second: string) => void} [told] by a queue
+ * @property {(queue: number, what: number, first: string, second: string) => void} [callback] by a queue
  */
 
 /** The length that stands for null. */
@@ -49,7 +49,7 @@ const nullSize = 0xffffffff;
 const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
 
-export class Border {
+export class Bridge {
     // Not of the module: importing it takes nothing of the platform, which may lack them (jsdom under Jest).
     #encoder = new TextEncoder();
     #decoder = new TextDecoder();
@@ -71,14 +71,14 @@ export class Border {
         this.owner = owner;
         this.report = host.report;
         glue.tabacusCall = (what, operation, object, number, first, firstSize, second, secondSize) => {
-            const words = {
+            const args = {
                 operation,
                 object,
                 number,
                 first: this.#text(first, firstSize),
                 second: this.#text(second, secondSize),
             };
-            return Number(/** @type {import('./calls.js').CallHandler} */ (calls[what])(this, words) ?? 0);
+            return Number(/** @type {import('./calls.js').CallHandler} */ (calls[what])(this, args) ?? 0);
         };
     }
 
@@ -130,13 +130,13 @@ export class Border {
     }
 
     /**
-     * What the core says of a counter, field by field.
+     * The guarantee of a counter, field by field.
      *
      * @param {number} address
      * @returns {string[]}
      */
     guarantee(address) {
-        return this.promises.now((id) => this.glue._tally_guarantee(address, id));
+        return this.promises.now((id) => this.glue._count_guarantee(address, id));
     }
 
     /** @returns {string[]} */
@@ -147,12 +147,12 @@ export class Border {
     /**
      * The counter's address in the core.
      *
-     * @param {string[]} words its name; for the catalogue also its strategy, and its times
+     * @param {string[]} args its name; for the catalogue also its strategy, and its times
      * @param {boolean} strict
      * @returns {number}
      */
-    counter(words, strict) {
-        this.#pack(words);
+    counter(args, strict) {
+        this.#pack(args);
         let address = 0;
         this.promises.now((id) => (address = this.glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
         return address;
@@ -163,7 +163,7 @@ export class Border {
      * @param {(string | null)[]} texts
      */
     #pack(texts) {
-        if (texts.length === 0) return void this.glue._tab_room(0);
+        if (texts.length === 0) return void this.glue._tab_buffer(0);
         let size = 0;
         const encoded = texts.map((text) => {
             // A strange host may give anything.
@@ -171,8 +171,8 @@ export class Border {
             size += 4 + (bytes?.length ?? 0);
             return bytes;
         });
-        let at = this.glue._tab_room(size);
-        const heap = this.glue.HEAPU8; // only here: making room may have grown the memory
+        let at = this.glue._tab_buffer(size);
+        const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);
         for (const bytes of encoded) {
             view.setUint32(at, bytes === null ? nullSize : bytes.length, true);

@@ -1,10 +1,10 @@
 /**
  * What the core asks of its host: each call of `enum class Call` in wasm/src/browser/bridge.hpp, in
- * that order. Who promises an answer settles `operation`, at once where it is known.
+ * that order. A call that answers later settles `operation`, at once where the answer is known.
  */
 
 /**
- * @typedef {object} Words
+ * @typedef {object} Arguments
  * @property {number} operation
  * @property {number} object the transaction, lock, channel, promise or counter that it is about
  * @property {number} number
@@ -12,7 +12,7 @@
  * @property {string} second
  */
 
-/** @typedef {(border: import('./bridge.js').Border, words: Words) => unknown} CallHandler a number, or nothing */
+/** @typedef {(bridge: import('./bridge.js').Bridge, args: Arguments) => unknown} CallHandler a number, or nothing */
 
 /** The object stores, in the order of `enum class Store` in wasm/include/tabacus/common/world.hpp. */
 const stores = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data', 'jobs', 'limits'];
@@ -103,5 +103,5 @@ export const calls = [
     ({ owner }, { object, first }) => owner.lost?.(object, first),
     ({ owner }, { object }) => owner.unlocked?.(object),
     ({ host }) => host.clock.monotonic(),
-    ({ owner }, { object, number, first, second }) => owner.told?.(object, number, first, second),
+    ({ owner }, { object, number, first, second }) => owner.callback?.(object, number, first, second),
 ];

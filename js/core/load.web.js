@@ -2,7 +2,7 @@ import { preloaded } from './preloaded.js';
 
 /**
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
- * literal imports are what bundlers look for.
+ * literal imports are what bundlers follow.
  *
  * @param {import('./tab-core.js').ModuleName} name
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}

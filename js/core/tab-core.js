@@ -10,27 +10,27 @@ import { compile, instantiated } from './module.js';
 
 /**
  * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
- * but _tally_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
- * _tally_increment. The locks, the limits and the queues (wasm/src/bindings/locks, limits, queue) have names
- * of their own, which Border.invoke() calls.
+ * but _count_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
+ * _count_increment. The locks, the limits and the queues (wasm/src/bindings/locks, limits, queue) have names
+ * of their own, which Bridge.invoke() calls.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
  * @property {(what: number, operation: number, object: number, number: number, first: number,
  *   firstSize: number, second: number, secondSize: number) => number} tabacusCall
- * @property {(size: number) => number} _tab_room
+ * @property {(size: number) => number} _tab_buffer
  * @property {() => number} _tab_new
  * @property {(tab: number, event: number, number: number) => void} _tab_event
  * @property {(tab: number, promise: number) => void} _tab_open
  * @property {(tab: number, promise: number) => void} _tab_close
  * @property {(tab: number, promise: number) => void} _tab_capabilities
  * @property {(tab: number, strict: number, promise: number) => number} _tab_counter
- * @property {(counter: number, n: number) => number} _tally_increment
- * @property {(counter: number) => number} _tally_value
- * @property {(counter: number, n: number, promise: number) => void} _tally_add
- * @property {(counter: number, promise: number) => void} _tally_read
- * @property {(counter: number, promise: number) => void} _tally_flush
- * @property {(counter: number, promise: number) => void} _tally_guarantee
+ * @property {(counter: number, n: number) => number} _count_increment
+ * @property {(counter: number) => number} _count_value
+ * @property {(counter: number, n: number, promise: number) => void} _count_add
+ * @property {(counter: number, promise: number) => void} _count_read
+ * @property {(counter: number, promise: number) => void} _count_flush
+ * @property {(counter: number, promise: number) => void} _count_guarantee
  */
 
 /**

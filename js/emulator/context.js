@@ -1,17 +1,17 @@
 /** A context: one global object of a tab, its window, a frame's or a worker's, and what it asked for. */
 
 import { invalid, TabacusError } from '../common/errors.js';
-import { Chance } from './seeded-random.js';
-import { Timers } from './clock.js';
+import { SeededRandom } from './common/seeded-random.js';
+import { Timers } from './global/clock.js';
 import { QuotaExceededError, trusted } from '../platform/events.js';
-import { LocksOf } from './context-locks.js';
+import { ContextLocks } from './global/context-locks.js';
 import { Port } from './messages/port.js';
 import { cloned } from './messages/post-message.js';
-import { said } from './describe.js';
+import { describe } from './common/describe.js';
 import { runFunction, runScript } from './scripts/run-script.js';
 import { checkOptions } from '../common/check-arguments.js';
 import { dispatched } from './dom/event-target.js';
-import { makeGlobal, originalOf } from './window.js';
+import { makeGlobal, originalOf } from './global/global-object.js';
 import { openWorker } from './worker.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
@@ -19,7 +19,7 @@ import { openWorker } from './worker.js';
 
 /** A message on its way to its one target. @typedef {import('./messages/post-message.js').Posted} Posted */
 
-/** What an ErrorEvent tells of an uncaught error. @typedef {{ message: string, filename: string, error: unknown }} Uncaught */
+/** What an ErrorEvent reports of an uncaught error. @typedef {{ message: string, filename: string, error: unknown }} Uncaught */
 
 export class Context {
     alive = true;
@@ -38,7 +38,7 @@ export class Context {
     tasks = new Map();
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
-    /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./scripts/run-script.js').Look>} */
+    /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./scripts/run-script.js').Access>} */
     lexical = new Map();
 
     /**
@@ -54,9 +54,9 @@ export class Context {
         this.kind = kind;
         this.agent = agent;
         this.session = session;
-        /** What relative URLs are resolved against, and whose origin is the context's. */
+        /** The base of relative URLs; the context has its origin. */
         this.url = new URL(url);
-        /** Its document's, or its script's: about:blank and such have the origin of who opened them (HTML §7.3.2.1). */
+        /** Its document's, or its script's: about:blank and such have their opener's origin (HTML §7.3.2.1). */
         this.address = this.url;
         this.parent = parent;
         this.owner = owner;
@@ -65,8 +65,8 @@ export class Context {
         this.opaque = sandboxed || parent?.opaque !== undefined ? this.id : owner?.opaque;
         this.born_ms = origin.clock.now();
         this.timeOrigin = origin.clock.wall();
-        this.chance = new Chance(origin.seed, this.id);
-        this.locks = new LocksOf(this);
+        this.random = new SeededRandom(origin.seed, this.id);
+        this.locks = new ContextLocks(this);
         this.timers = new Timers(this);
         /** @type {any} */
         this.window = makeGlobal(this);
@@ -112,7 +112,7 @@ export class Context {
         return this.origin.clock.wall();
     }
 
-    /** @param {() => void} task @param {number} [kind] one of `source` in core.js @param {number} [peer] */
+    /** @param {() => void} task @param {number} [kind] one of `taskSource` in rules.js @param {number} [peer] */
     queueTask(task, kind = 0, peer = 0) {
         this.origin.queueTask(this, task, kind, peer);
     }
@@ -139,7 +139,7 @@ export class Context {
     }
 
     /** DOM §2.10, "inner invoke": while a listener is called, its event is its window's current one. @param {Event} event @param {() => unknown} call */
-    hear(event, call) {
+    callListener(event, call) {
         const outer = this.event;
         this.event = event;
         try {
@@ -160,7 +160,7 @@ export class Context {
 
     /** HTML §8.1.4.3: it does not throw. @param {unknown} error */
     report(error) {
-        const uncaught = { message: `Uncaught ${said(error)}`, filename: this.address.href, error };
+        const uncaught = { message: `Uncaught ${describe(error)}`, filename: this.address.href, error };
         // An error while an error is reported is nobody's to handle.
         if (this.#reporting) return this.unhandled(uncaught);
         this.#reporting = true;
@@ -237,7 +237,7 @@ export class Context {
     }
 
     /**
-     * Makes the context of a worker whose owner this context is.
+     * Makes the context of a worker that this context owns.
      *
      * @param {number} agent
      */

@@ -3,10 +3,10 @@
 import { invalid, TabacusError } from '../common/errors.js';
 import { checkOptions } from '../common/check-arguments.js';
 import { Context } from './context.js';
-import { where } from './rules.js';
+import { subject } from './rules.js';
 import { allows } from './dom/document.js';
 import { trusted } from '../platform/events.js';
-import { hostTask } from './host-task.js';
+import { hostTask } from './common/host-task.js';
 import { internal } from '../platform/web-idl.js';
 import { endDatabases } from './database/indexed-db.js';
 import { endWorker, openWorker } from './worker.js';
@@ -30,14 +30,14 @@ export function sameOriginUrl(url, base) {
 export class Tab {
     /** @type {'open' | 'closed'} */
     #state = 'open';
-    /** Does nobody see it? */
+    /** Whether the tab is hidden. */
     hidden = false;
     frozen = false;
     /** In the back/forward cache. */
     cached = false;
     /** Hidden for so long that its timers run once a minute. */
     throttled = false;
-    /** Whose script opened it: an opener's window, or a frame of it (HTML §7.2.2.1). @type {Context | undefined} @internal */
+    /** The context of the script that opened it: an opener's window, or a frame of it (HTML §7.2.2.1). @type {Context | undefined} @internal */
     openedBy;
     /** @type {Context[]} */
     frames = [];
@@ -186,11 +186,11 @@ export class Tab {
     // --- What may happen to it
 
     /** @param {string} what */
-    #tell(what) {
-        this.context.rules.tell(this.context.id, where.faults, () => what);
+    #trace(what) {
+        this.context.rules.trace(this.context.id, subject.faults, () => what);
     }
 
-    /** An event at each document of the tab, whose window is around it. @param {string} type @param {boolean} [bubbles] */
+    /** Fires an event at each document of the tab, from which it reaches the window. @param {string} type @param {boolean} [bubbles] */
     #fireAtDocuments(type, bubbles = false) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
@@ -217,19 +217,19 @@ export class Tab {
         }
     }
 
-    /** Nobody looks at it. */
+    /** Hides the tab. */
     hide() {
         if (this.closed || this.hidden) return;
-        this.#tell('is hidden');
+        this.#trace('is hidden');
         this.hidden = true;
         this.#fireAtDocuments('visibilitychange', true);
     }
 
-    /** It is looked at, and its timers run as usual. */
+    /** Shows the tab; its timers run as usual. */
     show() {
         this.#setThrottled(false);
         if (this.closed || !this.hidden) return;
-        this.#tell('is shown');
+        this.#trace('is shown');
         this.hidden = false;
         this.#fireAtDocuments('visibilitychange', true);
     }
@@ -250,7 +250,7 @@ export class Tab {
     /** Page Lifecycle §4: after `freeze` no task of it runs until {@link thaw}. */
     freeze() {
         if (this.closed || this.frozen) return;
-        this.#tell('freezes');
+        this.#trace('freezes');
         this.#fireAtDocuments('freeze');
         this.frozen = true;
         this.#activate();
@@ -260,7 +260,7 @@ export class Tab {
     thaw() {
         if (this.cached) this.#restore();
         if (this.closed || !this.frozen) return;
-        this.#tell('thaws');
+        this.#trace('thaws');
         this.frozen = false;
         this.#activate();
         this.#fireAtDocuments('resume');
@@ -275,7 +275,7 @@ export class Tab {
      */
     async bfcache() {
         if (this.closed || this.cached) return false;
-        this.#tell('goes into the back/forward cache');
+        this.#trace('goes into the back/forward cache');
         const held = this.origin.hold();
         try {
             this.#fireTransition('pagehide', true);
@@ -293,7 +293,7 @@ export class Tab {
     }
 
     #restore() {
-        this.#tell('comes back from the back/forward cache');
+        this.#trace('comes back from the back/forward cache');
         this.cached = false;
         for (const { agent } of this.contexts) this.origin.rules.setCached(agent, false);
         this.hidden = false;
@@ -308,22 +308,22 @@ export class Tab {
 
     /**
      * Its process dies: nothing of it runs any more, its locks are released a little later, and of its writes
-     * to localStorage that are on their way, chance decides which arrive.
+     * to localStorage that are on their way, the seed decides which arrive.
      */
     kill() {
         if (this.closed) return;
-        this.#tell('dies');
+        this.#trace('dies');
         const underWay = this.origin.rules.underWay(this.agent);
-        this.#end(underWay === 0 ? 0 : this.origin.chance.below(underWay + 1));
+        this.#end(underWay === 0 ? 0 : this.origin.random.below(underWay + 1));
     }
 
     /**
-     * It is closed as a person closes it, whatever `beforeunload` says: `pagehide`, `visibilitychange`, `unload`
+     * Closes the tab as a user does, without regard to `beforeunload`: `pagehide`, `visibilitychange`, `unload`
      * (HTML §7.4.6.4), and all that it wrote arrives.
      */
     async close() {
         if (this.closed) return;
-        this.#tell('is closed');
+        this.#trace('is closed');
         this.#fireAtWindows((context) =>
             trusted(context.original('BeforeUnloadEvent'), internal, { cancelable: true }),
         );

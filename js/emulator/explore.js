@@ -1,13 +1,13 @@
 /** JavaScript scenarios under seeded schedules and faults: one run, many runs, and the simplest that breaks. */
 
-import { hostTask, unyieldingMax } from './host-task.js';
+import { hostTask, unyieldingMax } from './common/host-task.js';
 import { Origin } from './origin.js';
-import { named } from './describe.js';
+import { describeError } from './common/describe.js';
 
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 
 /**
- * What a scenario is told beside its tab.
+ * What a scenario receives beside its tab.
  * @typedef {object} ScenarioContext
  * @property {number} index of the tab, from 0
  * @property {Origin} origin
@@ -18,7 +18,7 @@ import { named } from './describe.js';
 /** @typedef {(tab: Tab, context: ScenarioContext) => unknown} Scenario */
 
 /**
- * What an invariant is told when nothing can happen any more.
+ * What an invariant receives when nothing can happen any more.
  * @typedef {object} InvariantContext
  * @property {Origin} origin it may open further tabs
  * @property {readonly Tab[]} tabs those that were killed are `closed`
@@ -40,9 +40,9 @@ import { named } from './describe.js';
  * @property {AbortSignal | undefined} signal
  */
 
-/** @typedef {{ seed: number, length?: number, schedule?: readonly number[], aloud?: boolean }} Run */
+/** @typedef {{ seed: number, length?: number, schedule?: readonly number[], traced?: boolean }} Run */
 
-/** `endless`: its invariant is. @typedef {{ complaint: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[], trace: string, svg: string }} Outcome */
+/** `endless`: its invariant is. @typedef {{ failure: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[], trace: string, svg: string }} Outcome */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
 
@@ -50,19 +50,19 @@ import { named } from './describe.js';
 const turn = (yields) =>
     /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve(), yields)));
 
-/** How often a run that stands still is looked at again: what it waits for may come from outside the emulator. */
-const patience = 20;
+/** How many turns may pass without a step: what a run waits for may come from outside the emulator. */
+const idleTurnsMax = 20;
 
-/** How long nothing may happen before an invariant that waits is taken for one that waits for ever. */
-const patience_ms = 1000;
+/** How long nothing may happen before a pending invariant counts as one that waits for ever. */
+const idle_ms = 1000;
 
-/** One run: its tabs, what became of them, and who complains. */
-class Play {
+/** One run: its tabs, what became of them, and its failure. */
+class ScenarioRun {
     /** @type {unknown[]} */
     results = [];
     /** @type {Set<Tab>} */
     unfinished = new Set();
-    complaint = '';
+    failure = '';
     /** @type {string[]} */
     faults = [];
     steps = 0;
@@ -77,10 +77,10 @@ class Play {
         this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.peer);
         this.release = this.origin.hold();
         this.origin.onFault = (number) => (this.#chosen = number);
-        this.origin.uncaught = (error) => this.complain(`uncaught: ${named(error)}`);
+        this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`);
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { rules } = this.origin;
-        rules.aloud(run.aloud ?? false);
+        rules.setTracing(run.traced ?? false);
         if (run.schedule) rules.bySchedule(run.schedule);
         else
             rules.bySeed(run.seed, {
@@ -91,9 +91,9 @@ class Play {
         rules.offerFaults(plan.faults.length * plan.tabs);
     }
 
-    /** @param {string} complaint */
-    complain(complaint) {
-        this.complaint ||= complaint;
+    /** @param {string} failure */
+    fail(failure) {
+        this.failure ||= failure;
     }
 
     begin() {
@@ -108,7 +108,7 @@ class Play {
                         : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
                 done.then(
                     (result) => (this.results[index] = result),
-                    (error) => tab.closed || this.complain(`tab ${tab.number}: ${named(error)}`),
+                    (error) => tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`),
                 ).finally(() => this.unfinished.delete(tab));
             });
         }
@@ -116,10 +116,10 @@ class Play {
 
     /** Until nothing can happen any more, but for timers of tabs that have finished. */
     async toRest() {
-        for (let idle = 0; !this.complaint && idle <= patience;) {
+        for (let idle = 0; !this.failure && idle <= idleTurnsMax;) {
             this.plan.signal?.throwIfAborted();
             if (this.steps > this.plan.stepsMax)
-                return this.complain(`it does not come to rest within ${this.plan.stepsMax} steps`);
+                return this.fail(`it does not come to rest within ${this.plan.stepsMax} steps`);
             const open = this.#open();
             if (this.origin.step(open)) {
                 ++this.steps;
@@ -141,7 +141,7 @@ class Play {
         return [...this.unfinished].some((tab) => !tab.closed);
     }
 
-    /** Who was stopped goes on in the end. */
+    /** In the end every stopped tab goes on. */
     #wakeAll() {
         const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
         for (const tab of stopped) {
@@ -195,47 +195,51 @@ class Play {
         if (tab.closed) return;
         const localStorage = tab.context.original('localStorage');
         const { length } = localStorage;
-        if (length > 0) this.origin.corrupt(localStorage.key(this.origin.chance.below(length)));
+        if (length > 0) this.origin.corrupt(localStorage.key(this.origin.random.below(length)));
     }
 
     async judge() {
         const stuck = [...this.unfinished].filter((tab) => !tab.closed).map((tab) => `tab ${tab.number}`);
         if (stuck.length > 0)
-            this.complain(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
-        if (this.complaint) return;
+            this.fail(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
+        if (this.failure) return;
         const { origin, tabs, results, run, plan } = this;
-        this.origin.rules.calmly();
-        this.origin.rules.aloud(false);
+        this.origin.rules.byDefault();
+        this.origin.rules.setTracing(false);
         this.release();
         try {
-            const verdict = await this.#patiently(
+            const verdict = await this.#settled(
                 invoked(() => plan.invariant({ origin, tabs, results, seed: run.seed })),
             );
-            if (verdict === false) this.complain('the invariant does not hold');
-            if (typeof verdict === 'string' && verdict !== '') this.complain(verdict);
+            if (verdict === false) this.fail('the invariant does not hold');
+            if (typeof verdict === 'string' && verdict !== '') this.fail(verdict);
         } catch (error) {
             this.plan.signal?.throwIfAborted();
-            this.complain(named(error) || 'the invariant throws an empty text');
+            this.fail(describeError(error) || 'the invariant throws an empty text');
         }
     }
 
     endless = false;
 
-    /** What it becomes; or that it waits for ever: nothing happens in the origin any more, or without an end. @param {Promise<unknown>} verdict */
-    async #patiently(verdict) {
+    /**
+     * The invariant's result, or a failure if it waits for ever: nothing happens any more, or without end.
+     *
+     * @param {Promise<unknown>} verdict
+     */
+    async #settled(verdict) {
         const { origin, plan } = this;
         const start = origin.happened;
         /** @type {any} */
         let timer;
         let abort = () => {};
         const never = new Promise((resolve, reject) => {
-            const look = (/** @type {number} */ before) => {
+            const check = (/** @type {number} */ before) => {
                 const { happened } = origin;
                 this.endless = happened === before || happened - start > plan.stepsMax;
                 if (this.endless) resolve('the invariant waits for ever');
-                else timer = setTimeout(look, patience_ms, happened);
+                else timer = setTimeout(check, idle_ms, happened);
             };
-            timer = setTimeout(look, patience_ms, start);
+            timer = setTimeout(check, idle_ms, start);
             abort = () => reject(plan.signal?.reason);
         });
         plan.signal?.addEventListener('abort', abort);
@@ -249,19 +253,19 @@ class Play {
 
     /** @returns {Outcome} */
     end() {
-        const { origin, complaint, steps, faults: happened, run, taken } = this;
+        const { origin, failure, steps, faults: happened, run, taken } = this;
         const { rules, hash } = origin;
-        const told = run.aloud ?? false;
-        const title = complaint || 'nothing was found';
+        const traced = run.traced ?? false;
+        const title = failure || 'nothing was found';
         const outcome = {
-            complaint,
+            failure,
             endless: this.endless,
             steps,
             hash: `${this.hash ?? hash}`,
             schedule: taken,
             faults: happened,
-            trace: told ? rules.trace(complaint) : '',
-            svg: told ? rules.svg(complaint, title) : '',
+            trace: traced ? rules.traceText(failure) : '',
+            svg: traced ? rules.svg(failure, title) : '',
         };
         origin.uncaught = () => {};
         origin.close();
@@ -269,7 +273,7 @@ class Play {
         return outcome;
     }
 
-    /** What was chosen, up to the last departure from the calmest. */
+    /** What was chosen, up to the last departure from the default schedule. */
     rest() {
         const taken = this.origin.rules.taken;
         while (taken.at(-1) === 0) taken.pop();
@@ -287,22 +291,22 @@ const invoked = (call) => new Promise((resolve) => resolve(call()));
 
 /** @param {Plan} plan @param {Run} run @returns {Promise<Outcome>} */
 export async function runOnce(plan, run) {
-    const play = new Play(plan, run);
+    const one = new ScenarioRun(plan, run);
     try {
-        play.begin();
-        await play.toRest();
-        play.rest();
-        await play.judge();
-        return play.end();
+        one.begin();
+        await one.toRest();
+        one.rest();
+        await one.judge();
+        return one.end();
     } catch (reason) {
-        play.end(); // it was aborted
+        one.end(); // it was aborted
         throw reason;
     }
 }
 
 /**
  * Delta debugging (Zeller and Hildebrandt 2002) over a schedule's choices, as the laboratory's shrink.hpp: chunks
- * of them, then single ones, become the calmest, or vanish, as long as somebody still complains.
+ * of them, then single ones, become the default choice, or vanish, as long as the run still fails.
  *
  * @param {Plan} plan
  * @param {number} seed
@@ -312,11 +316,11 @@ export async function runOnce(plan, run) {
  */
 export async function shrink(plan, seed, failing, runsMax) {
     const shrinking = { best: failing, runsLeft: runsMax };
-    if (!(await runOnce(plan, { seed, schedule: failing.schedule })).complaint) return failing;
+    if (!(await runOnce(plan, { seed, schedule: failing.schedule })).failure) return failing;
     const better = async (/** @type {number[]} */ schedule) => {
         if (shrinking.runsLeft-- <= 0) return false;
         const outcome = await runOnce(plan, { seed, schedule });
-        if (!outcome.complaint || weight(outcome.schedule) >= weight(shrinking.best.schedule)) return false;
+        if (!outcome.failure || weight(outcome.schedule) >= weight(shrinking.best.schedule)) return false;
         shrinking.best = outcome;
         return true;
     };
@@ -327,18 +331,18 @@ export async function shrink(plan, seed, failing, runsMax) {
     ) {
         for (let at = 0; at < shrinking.best.schedule.length && shrinking.runsLeft > 0;) {
             const { schedule } = shrinking.best;
-            const calm = [
+            const defaults = [
                 ...schedule.slice(0, at),
                 ...schedule.slice(at, at + size).fill(0),
                 ...schedule.slice(at + size),
             ];
             const shorter = [...schedule.slice(0, at), ...schedule.slice(at + size)];
             const changes = schedule.slice(at, at + size).some((index) => index > 0);
-            if (!((changes && (await better(calm))) || (await better(shorter)))) at += size;
+            if (!((changes && (await better(defaults))) || (await better(shorter)))) at += size;
         }
     }
     return shrinking.best;
 }
 
-/** Departures from the calmest first, then length. @param {readonly number[]} schedule */
+/** Departures from the default schedule first, then length. @param {readonly number[]} schedule */
 const weight = (schedule) => schedule.filter((index) => index > 0).length * 1e6 + schedule.length;

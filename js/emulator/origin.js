@@ -3,14 +3,14 @@
 
 import { invalid, TabacusError } from '../common/errors.js';
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
-import { Mail } from './messages/broadcast-channel.js';
-import { Chance } from './seeded-random.js';
-import { OriginClock } from './clock.js';
-import { happening, Rules, where } from './rules.js';
+import { BroadcastMessages } from './messages/broadcast-channel.js';
+import { SeededRandom } from './common/seeded-random.js';
+import { OriginClock } from './global/clock.js';
+import { eventKind, Rules, subject } from './rules.js';
 import { trusted } from '../platform/events.js';
-import { hostTask, unyieldingMax } from './host-task.js';
+import { hostTask, unyieldingMax } from './common/host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
-import { said, short } from './describe.js';
+import { describe, shorten } from './common/describe.js';
 import { isStorage } from '../platform/storage-interface.js';
 import { sameOriginUrl, Tab } from './emulated-tab.js';
 import { dispatched } from './dom/event-target.js';
@@ -59,16 +59,16 @@ export class Origin {
     tabs = [];
     /** @type {Map<number, Context>} */
     contexts = new Map();
-    /** Whose task runs. @type {Context | undefined} */
+    /** The context whose task runs. @type {Context | undefined} */
     current;
-    mail = new Mail();
+    broadcasts = new BroadcastMessages();
     #tabsOpened = 0;
     #pumping = false;
     #turns = 0;
     /** How often something happened. */
     happened = 0;
     #closed = false;
-    /** Of contexts that are gone, whose writes may still be on their way: their addresses. @type {Map<number, string>} */
+    /** The addresses of closed contexts, whose writes may still be on their way. @type {Map<number, string>} */
     #addresses = new Map();
     #lastTask = 0;
     #work = 0;
@@ -94,7 +94,7 @@ export class Origin {
         });
         if (options.seed !== undefined) this.rules.bySeed(options.seed);
         if (options.quota_bytes !== undefined) this.rules.quota(options.quota_bytes);
-        this.chance = new Chance(this.seed);
+        this.random = new SeededRandom(this.seed);
         this.clock = new OriginClock(this.rules, options.clock);
         this.database = databasesOf(peer);
     }
@@ -116,7 +116,7 @@ export class Origin {
         return tab;
     }
 
-    /** A context is gone: of it stays what the events of its writes tell. @param {Context} context @internal */
+    /** Forgets a context, except for its address: later events of its writes report it. @param {Context} context @internal */
     forgetContext({ id, kind, address: { href } }) {
         this.contexts.delete(id);
         if (kind === 'window') this.#addresses.set(id, href === this.url ? this.url : href);
@@ -131,20 +131,20 @@ export class Origin {
     // --- What may happen to what tabs share
 
     /** @param {string} what */
-    #tell(what) {
-        this.rules.tell(0, where.faults, () => what);
+    #trace(what) {
+        this.rules.trace(0, subject.faults, () => what);
     }
 
-    /** The user clears the site's data: storages and databases are empty, connections are closed, no event tells. */
+    /** The user clears the site's data: storages and databases are empty, connections are closed, without events. */
     clearSiteData() {
-        this.#tell("the site's data is cleared");
+        this.#trace("the site's data is cleared");
         this.rules.wipe();
         if (this.database) loseDatabases(this.database);
     }
 
     /** The databases are gone, under open connections. */
     loseDatabase() {
-        this.#tell('the database is lost');
+        this.#trace('the database is lost');
         if (this.database) loseDatabases(this.database);
     }
 
@@ -164,8 +164,8 @@ export class Origin {
     corrupt(record) {
         const { key, value, database, store } = checkRecord(record);
         if (database !== undefined && this.database) checkKey(this.database, key);
-        const nonsense = value === undefined ? `\uD800{corrupt ${this.chance.bits()}` : value;
-        this.#tell(`${short(said(key))} is corrupted`);
+        const nonsense = value === undefined ? `\uD800{corrupt ${this.random.bits()}` : value;
+        this.#trace(`${shorten(describe(key))} is corrupted`);
         if (database === undefined || store === undefined) {
             this.rules.overwrite(`${key}`, nonsense === null ? null : `${nonsense}`);
             return;
@@ -176,7 +176,7 @@ export class Origin {
     }
 
     /**
-     * The wall clock is set: what every tab's Date says from here on. Timers and `performance` do not notice.
+     * Sets the wall clock, which every tab's Date shows from here on. Timers and `performance` do not notice.
      * @param {number | Date} now milliseconds since 1970
      * @throws {TabacusError} `invalid-argument`
      */
@@ -189,7 +189,7 @@ export class Origin {
     /** @param {number | undefined} bytes of a storage's keys and values together, in UTF-8; undefined: no limit */
     setQuota(bytes) {
         if (bytes !== undefined) checkInteger('bytes', bytes, 0, 2 ** 31 - 1);
-        this.#tell(bytes === undefined ? 'storages have no limit' : `storages take ${bytes} bytes`);
+        this.#trace(bytes === undefined ? 'storages have no limit' : `storages take ${bytes} bytes`);
         this.rules.quota(bytes);
     }
 
@@ -220,13 +220,13 @@ export class Origin {
         const timePasses = mayWait && this.clock.virtual && this.#work === 0;
         for (let taken = 0; taken < unseenMax; ++taken) {
             const kind = this.rules.step(timePasses);
-            if (kind === happening.nothing) return false;
+            if (kind === eventKind.nothing) return false;
             ++this.happened;
-            if (kind === happening.fault) {
+            if (kind === eventKind.fault) {
                 this.onFault(this.rules.number);
                 return true;
             }
-            if (kind !== happening.unseen) {
+            if (kind !== eventKind.unseen) {
                 this.#dispatch(kind);
                 return true;
             }
@@ -242,36 +242,36 @@ export class Origin {
         const { rules } = this;
         const { number, contextId, from, area, endpoint } = rules;
         const context = this.contexts.get(contextId);
-        if (kind === happening.task) {
+        if (kind === eventKind.task) {
             const task = context?.tasks.get(number);
             context?.tasks.delete(number);
             if (context?.alive && task) this.#begin(context, task);
             return;
         }
-        const data = kind === happening.message ? this.mail.take(number) : undefined;
+        const data = kind === eventKind.message ? this.broadcasts.take(number) : undefined;
         if (!context?.alive) return;
-        const texts = kind === happening.changed || kind === happening.snapshot ? rules.texts : [];
+        const texts = kind === eventKind.changed || kind === eventKind.snapshot ? rules.texts : [];
         context.beginTask();
         // Whatever a page has made of what is called here: the schedule goes on.
-        context.guard(() => this.#happens(context, { kind, number, area, from, endpoint, texts, data }));
+        context.guard(() => this.#handle(context, { kind, number, area, from, endpoint, texts, data }));
     }
 
     /** @param {Context} context @param {{ kind: number, number: number, area: number, from: number, endpoint: number, texts: (string | null)[], data: unknown }} what */
-    #happens(context, { kind, number, area, from, endpoint, texts, data }) {
+    #handle(context, { kind, number, area, from, endpoint, texts, data }) {
         switch (kind) {
-            case happening.changed:
+            case eventKind.changed:
                 return this.#changed(context, area, from, texts);
-            case happening.granted:
+            case eventKind.granted:
                 return context.locks.granted(number);
-            case happening.unavailable:
+            case eventKind.unavailable:
                 return context.locks.unavailable(number);
-            case happening.stolen:
+            case eventKind.stolen:
                 return context.locks.stolen(number);
-            case happening.released:
+            case eventKind.released:
                 return context.locks.released(number);
-            case happening.snapshot:
+            case eventKind.snapshot:
                 return context.locks.snapshot(number, texts);
-            case happening.message:
+            case eventKind.message:
                 return context.channels.get(endpoint)?.(data);
             default:
                 return context.timers.due(number);
@@ -365,7 +365,7 @@ export class Origin {
 
     /** @param {number} context @internal */
     clientId(context) {
-        return (this.#clientIds[context] ??= new Chance(this.seed, -context).uuid());
+        return (this.#clientIds[context] ??= new SeededRandom(this.seed, -context).uuid());
     }
 
     get closed() {

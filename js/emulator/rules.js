@@ -1,12 +1,12 @@
-/** The emulator's C++ module: the rules of an origin, and texts across the border. */
+/** The emulator's C++ module: the rules of an origin, and the texts that cross the bridge. */
 
 import { compile, instantiated } from '../core/module.js';
 import { TabacusError } from '../common/errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
-import { oneLine } from './describe.js';
+import { oneLine } from './common/describe.js';
 
-/** Kinds of happening: wasm/src/lab/emulator/emulated_origin.hpp. */
-export const happening = Object.freeze({
+/** Kinds of event: wasm/src/lab/emulator/emulated_origin.hpp. */
+export const eventKind = Object.freeze({
     nothing: 0,
     unseen: 1,
     changed: 2,
@@ -21,11 +21,11 @@ export const happening = Object.freeze({
     fault: 11,
 });
 
-/** Kinds of source that a task may have: wasm/src/lab/scheduler.hpp. */
-export const source = Object.freeze({ script: 0, timer: 2, database: 3, message: 5 });
+/** Task sources (HTML §8.1.7.1): wasm/src/lab/scheduler.hpp. */
+export const taskSource = Object.freeze({ script: 0, timer: 2, database: 3, message: 5 });
 
-/** Where a thing is told of: wasm/src/lab/footprint.hpp. */
-export const where = Object.freeze({
+/** What an entry of the trace is about: wasm/src/lab/footprint.hpp. */
+export const subject = Object.freeze({
     turn: 1,
     lock: 6,
     transaction: 10,
@@ -65,7 +65,7 @@ const unitsMax = 8192;
 
 /**
  * One origin's rules. A context, an agent, a process and an area are numbers
- * (wasm/src/lab/emulator/emulated_origin.hpp says what they are).
+ * (explained in wasm/src/lab/emulator/emulated_origin.hpp).
  */
 export class Rules {
     #glue;
@@ -108,7 +108,7 @@ export class Rules {
         this.#numbers = new Float64Array(buffer);
     }
 
-    /** Raised whenever what anybody reads of a storage may have changed. */
+    /** Raised whenever what a read of a storage returns may have changed. */
     version = 1;
 
     #versioned() {
@@ -117,8 +117,8 @@ export class Rules {
     }
 
     /** @param {string} text @param {string} [more] */
-    #say(text, more = '') {
-        const at = this.#glue._emu_room(text.length + more.length) >> 1;
+    #input(text, more = '') {
+        const at = this.#glue._emu_input(text.length + more.length) >> 1;
         this.#views();
         const units = this.#units;
         for (let i = 0; i < text.length; ++i) units[at + i] = text.charCodeAt(i);
@@ -156,7 +156,7 @@ export class Rules {
         return texts;
     }
 
-    // --- Who there is
+    // --- Processes, agents and contexts
     /** @returns {number} */
     process() {
         return this.#glue._emu_process(this.#origin);
@@ -197,19 +197,19 @@ export class Rules {
     // --- Storage
     /** @param {number} context @param {number} area @param {string} key @returns {string | null} */
     get(context, area, key) {
-        this.#say(key);
+        this.#input(key);
         return this.#glue._emu_get(this.#origin, context, area) ? this.#answer() : null;
     }
     /** @param {number} context @param {number} area @param {string} key @param {string} value @returns {boolean} false: it is full */
     set(context, area, key, value) {
-        this.#say(key, value);
+        this.#input(key, value);
         const fits = this.#glue._emu_set(this.#origin, context, area, key.length) !== 0;
         this.#versioned();
         return fits;
     }
     /** @param {number} context @param {number} area @param {string} key */
     remove(context, area, key) {
-        this.#say(key);
+        this.#input(key);
         this.#glue._emu_remove(this.#origin, context, area);
         this.#versioned();
     }
@@ -233,7 +233,7 @@ export class Rules {
     }
     /** @param {string} key @param {string | null} value */
     overwrite(key, value) {
-        this.#say(key, value ?? '');
+        this.#input(key, value ?? '');
         this.#glue._emu_overwrite(this.#origin, key.length, value === null);
         this.#versioned();
     }
@@ -246,7 +246,7 @@ export class Rules {
      * @param {{ mode: string, ifAvailable: boolean, steal: boolean }} options
      */
     request(context, number, name, { mode, ifAvailable, steal }) {
-        this.#say(name);
+        this.#input(name);
         this.#glue._emu_request(this.#origin, context, number, mode === 'shared', ifAvailable, steal);
     }
     /** @param {number} context @param {number} number */
@@ -265,14 +265,14 @@ export class Rules {
     // --- Channels, time, tasks
     /** @param {number} context @param {string} name @returns {number} */
     channel(context, name) {
-        this.#say(name);
+        this.#input(name);
         return this.#glue._emu_channel(this.#origin, context);
     }
     /** @param {number} endpoint */
     closeChannel(endpoint) {
         this.#glue._emu_close_channel(this.#origin, endpoint);
     }
-    /** @param {number} context @param {number} endpoint @param {number} message @returns {number} how many will hear it */
+    /** @param {number} context @param {number} endpoint @param {number} message @returns {number} how many endpoints will receive it */
     post(context, endpoint, message) {
         return this.#glue._emu_post(this.#origin, context, endpoint, message);
     }
@@ -298,8 +298,8 @@ export class Rules {
     }
 
     // --- The schedule
-    calmly() {
-        this.#glue._emu_calmly(this.#origin);
+    byDefault() {
+        this.#glue._emu_by_default(this.#origin);
     }
     /** @param {number} seed @param {{ faultsMax?: number, length?: number, explored?: boolean }} [options] */
     bySeed(seed, { faultsMax = 0, length = 100, explored = false } = {}) {
@@ -307,14 +307,14 @@ export class Rules {
     }
     /** @param {readonly number[]} schedule */
     bySchedule(schedule) {
-        this.#say(schedule.map((index) => String.fromCharCode(index)).join(''));
+        this.#input(schedule.map((index) => String.fromCharCode(index)).join(''));
         this.#glue._emu_by_schedule(this.#origin);
     }
     /** @param {number} count */
     offerFaults(count) {
         this.#glue._emu_offer_faults(this.#origin, count);
     }
-    /** @param {boolean} mayWait @returns {number} one of `happening`; what it is about is in the fields below */
+    /** @param {boolean} mayWait @returns {number} one of `eventKind`; what it is about is in the fields below */
     step(mayWait) {
         const kind = this.#glue._emu_step(this.#origin, mayWait);
         this.#versioned();
@@ -349,29 +349,29 @@ export class Rules {
         return this.#answer();
     }
 
-    // --- For people
-    /** @param {boolean} aloud */
-    aloud(aloud) {
-        this.#glue._emu_aloud(this.#origin, aloud);
-        this.tells = aloud;
+    // --- The trace
+    /** @param {boolean} on */
+    setTracing(on) {
+        this.#glue._emu_tracing(this.#origin, on);
+        this.tracing = on;
     }
-    tells = false;
-    /** @param {number} context 0: the browser @param {number} about @param {() => string} words */
-    tell(context, about, words) {
-        if (!this.tells) return;
-        this.#say(oneLine(words()));
-        this.#glue._emu_tell(this.#origin, context, about);
+    tracing = false;
+    /** @param {number} context 0: the browser @param {number} about one of `subject` @param {() => string} text */
+    trace(context, about, text) {
+        if (!this.tracing) return;
+        this.#input(oneLine(text()));
+        this.#glue._emu_note(this.#origin, context, about);
     }
-    /** @param {string} complaint @returns {string} */
-    trace(complaint) {
-        this.#say(oneLine(complaint));
+    /** @param {string} failure @returns {string} */
+    traceText(failure) {
+        this.#input(oneLine(failure));
         this.#glue._emu_trace(this.#origin);
         return this.#answer();
     }
-    /** @param {string} complaint @param {string} title @returns {string} */
-    svg(complaint, title) {
-        this.#say(complaint, title);
-        this.#glue._emu_svg(this.#origin, complaint.length);
+    /** @param {string} failure @param {string} title @returns {string} */
+    svg(failure, title) {
+        this.#input(failure, title);
+        this.#glue._emu_svg(this.#origin, failure.length);
         return this.#answer();
     }
 }

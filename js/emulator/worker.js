@@ -1,7 +1,7 @@
 /** Dedicated workers (HTML §10.2): contexts of their own, and what their owners hold of them. */
 
 import { invalid } from '../common/errors.js';
-import { source } from './rules.js';
+import { taskSource } from './rules.js';
 import { trusted } from '../platform/events.js';
 import { defineHandlers, idlInterface, operation, requireArguments } from '../platform/web-idl.js';
 import { endDatabases } from './database/indexed-db.js';
@@ -42,7 +42,9 @@ class WorkerObject extends ReportingTarget {
         context.unhandled = (init) => this.#unhandled(init);
         tab.workers.push(context);
         const { window: scope } = context;
-        scope.postMessage = operation('postMessage', 1, (...given) => this.#tell(postedToWorker(given)));
+        scope.postMessage = operation('postMessage', 1, (...given) =>
+            this.#postToOwner(postedToWorker(given)),
+        );
         scope.close = operation('close', 0, () => endWorker(context));
     }
 
@@ -57,7 +59,7 @@ class WorkerObject extends ReportingTarget {
         if (script === undefined) return;
         worker.#early = [];
         const run = (/** @type {string | Function} */ text) =>
-            context.queueTask(() => worker.#run(text), source.script);
+            context.queueTask(() => worker.#run(text), taskSource.script);
         if (!(script instanceof Promise)) return run(script);
         const done = context.origin.beginWork();
         script.then(run, () => worker.#fail()).finally(done);
@@ -83,9 +85,9 @@ class WorkerObject extends ReportingTarget {
     }
 
     /** @param {Posted} message */
-    #tell(message) {
+    #postToOwner(message) {
         const owner = this.#owner;
-        owner.queueTask(() => owner.firePosted(this, message), source.message, this.#context.agent);
+        owner.queueTask(() => owner.firePosted(this, message), taskSource.message, this.#context.agent);
     }
 
     /** @param {Posted} message */
@@ -93,18 +95,18 @@ class WorkerObject extends ReportingTarget {
         const context = this.#context;
         context.queueTask(
             () => context.firePosted(context.window, message),
-            source.message,
+            taskSource.message,
             this.#owner.agent,
         );
     }
 
-    /** §8.1.4.3: an error that nobody handled there is told here. @param {import('./context.js').Uncaught} init */
+    /** §8.1.4.3: an error that the worker did not handle is reported to its owner. @param {import('./context.js').Uncaught} init */
     #unhandled(init) {
         const owner = this.#owner;
         owner.queueTask(() => {
-            const { error, ...told } = init;
+            const { error, ...details } = init;
             const event = trusted(owner.original('ErrorEvent'), 'error', {
-                ...told,
+                ...details,
                 error: null,
                 cancelable: true,
             });

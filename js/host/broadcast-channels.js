@@ -1,6 +1,6 @@
 import { attempt } from './failure.js';
 
-/** As long as what one thread tells another in passing takes from it on a busy machine, and no longer. */
+/** As long as a message between two threads may keep this one busy on a loaded machine, and no longer. */
 const leisure_ms = 3;
 
 /** BroadcastChannels, each known to the core by a number. */

@@ -23,8 +23,8 @@ export class ClockHost {
     }
 
     /**
-     * The wall clock, with the fraction of its millisecond where the other clock agrees with it: of what
-     * several tabs did within one, some of it can be told apart.
+     * The wall clock, with the fraction of its millisecond where the other clock agrees with it: so some of what
+     * several tabs do within one millisecond can be ordered.
      */
     now() {
         const now_ms = (this.#platform.Date ?? Date).now();

@@ -7,7 +7,7 @@ import { TransactionHost } from './transaction.js';
  * The one IndexedDB database of a namespace. It must:
  * - be opened without a version, so that tabs of a later release, whose version may be higher, and
  *   tabs of this one share it;
- * - get out of the way: a connection that hears `versionchange` closes, so that no other tab's
+ * - get out of the way: a connection that receives `versionchange` closes, so that no other tab's
  *   upgrade or deletion waits for it;
  * - come back: it is opened again by the next transaction after the connection was lost;
  * - leave no operation without an answer.
@@ -152,7 +152,7 @@ export class DatabaseHost {
         connection?.close();
     }
 
-    /** From where nothing that was under way will ever be told of: it has failed, or nobody knows. */
+    /** The page is back: what was under way when it left will get no event; it has failed, or its outcome is unknown. */
     returned() {
         this.#loseTransactions();
         this.#openAnew?.();
@@ -222,7 +222,7 @@ export class DatabaseHost {
     #upgrade({ result, transaction }, event) {
         createStores(result, /** @type {IDBTransaction} */ (transaction));
         if (event.oldVersion > 0) return;
-        // Chromium's own: it may have thrown a database away, and says so only here.
+        // Chromium's own: it may have thrown a database away, and reports it only here.
         const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
         this.#report('databaseCreated', 0, [dataLoss]);
     }
@@ -252,7 +252,7 @@ export class DatabaseHost {
         }
         if (connection) this.#keep(connection);
         const waiting = this.#waiting ?? [];
-        // Before they are told: who is refused may ask again at once, and then waits for a new opening.
+        // Before the callbacks: one that is refused may ask again at once, and then waits for a new opening.
         this.#waiting = undefined;
         for (const opened of waiting) opened(connection, why);
     }

@@ -1,5 +1,5 @@
 /**
- * Which engine it is: of what these are asked for, no object of the platform tells.
+ * Which engine it is, for the differences between engines that no object of the platform shows.
  *
  * @typedef {import('./host.js').Platform} Platform
  */

@@ -1,4 +1,4 @@
-/** How the platform fails, in our words. */
+/** How failures of the platform become codes and messages of ours. */
 
 /**
  * How the host answers an operation that failed: [code, message].
@@ -23,7 +23,7 @@ export function reportTo(platform, error) {
     try {
         platform.reportError(error);
     } catch {
-        // A handler of error events that throws has been heard.
+        // A handler of error events that throws has run all the same.
     }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The host: the platform as the C++ World asks for it (wasm/src/browser), one file for each of its
  * parts. It adapts and decides nothing. Everything comes from the `window` that it is given, so that a
- * simulated one can take a real one's place; what that one lacks, or refuses with an exception, is
+ * simulated one can replace a real one; what it lacks, or refuses with an exception, is
  * treated as absent.
  */
 
@@ -74,7 +74,7 @@ export class Host {
         this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);
     }
 
-    /** @param {Report} core what the core is told by; all that it throws is a defect of ours */
+    /** @param {Report} core receives the reports from here on; all that it throws is a defect of ours */
     connect(core) {
         this.#core = core;
         for (const call of this.#early.splice(0)) call();

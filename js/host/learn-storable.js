@@ -14,7 +14,7 @@ const blobs = ['Blob', 'File', 'FileList'];
 
 /**
  * So that storable() knows this browser's own. Firefox (153, measured) stores no ImageBitmap. WebKit (2.50, measured)
- * stores no Blob in a private window: it tells so after the call, and where another request was under way the
+ * stores no Blob in a private window: it reports that after the call, and where another request was under way the
  * transaction never ends, and keeps all others waiting. So it is asked, once, in a transaction that holds nothing else;
  * and while that has no answer, Blobs are refused.
  *
@@ -33,9 +33,9 @@ function learnBlobs(database) {
         if (answer === 'stored') return admit(blobs);
         if (answer === 'DataCloneError') return refuse(blobs);
         asked = undefined;
-        // A full disk is told in time, also to who stores other things with it: that one may hear it from the store.
+        // A full disk is reported in time, and for whatever is stored beside it: the store itself may refuse the Blob.
         if (answer === 'QuotaExceededError') return admit(blobs);
-        // A private window says UnknownError, as does one whose disk fails: whoever has a Blob next asks again.
+        // A private window gives an UnknownError, as does one whose disk fails: the next Blob asks again.
         refuse(blobs, () => void learnBlobs(database));
     });
     return asked;
@@ -52,12 +52,12 @@ const askForBlobs = (database) =>
             const request = attempt(() => transaction?.objectStore(data).put(new Blob(['?']), '?'));
             if (!transaction || !request) return answer(undefined); // the connection is closed
             /** @type {string | undefined} */
-            let said;
+            let outcome;
             request.onsuccess = () => {
-                said = 'stored';
+                outcome = 'stored';
                 transaction.abort();
             };
-            request.onerror = () => void (said = request.error?.name);
-            transaction.oncomplete = transaction.onabort = () => answer(said);
+            request.onerror = () => void (outcome = request.error?.name);
+            transaction.oncomplete = transaction.onabort = () => answer(outcome);
         }),
     );

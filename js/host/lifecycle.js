@@ -9,7 +9,7 @@ const pageHide = 4;
 const pageShow = 5;
 
 /**
- * The page's life (Page Visibility, Page Lifecycle, HTML §7.4.2.3). A worker has none of it. Never
+ * The page's lifecycle (Page Visibility, Page Lifecycle, HTML §7.4.2.3). A worker has none of it. Never
  * `unload` or `beforeunload`: either keeps a page out of the back/forward cache.
  */
 export class LifecycleHost {
@@ -22,7 +22,7 @@ export class LifecycleHost {
 
     /**
      * Whether the page is being left, or is in the back/forward cache, where that forgets what is under way: Firefox
-     * (153, measured) never tells how it went, and leaves a lock that it grants meanwhile with nobody.
+     * (153, measured) never reports the outcome, and leaves a lock that it grants meanwhile with nobody.
      */
     going = false;
 
@@ -37,7 +37,7 @@ export class LifecycleHost {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {import('./host.js').Report} report
-     * @param {() => void} returned told before anybody else that the page is back from where it was going
+     * @param {() => void} returned called, before any other listener, when the page is back from where it was going
      */
     constructor(platform, report, returned) {
         const page = platform.document;
@@ -45,16 +45,16 @@ export class LifecycleHost {
         if (!page) return;
         this.#locksBarCache = isFirefox(platform);
         /** @param {number} event */
-        const tell = (event) => report('lifecycle', event);
+        const notify = (event) => report('lifecycle', event);
         this.#listen(page, 'visibilitychange', () =>
-            tell(page.visibilityState === 'hidden' ? hidden : visible),
+            notify(page.visibilityState === 'hidden' ? hidden : visible),
         );
-        this.#listen(page, 'freeze', () => tell(frozen));
-        this.#listen(page, 'resume', () => tell(resumed));
+        this.#listen(page, 'freeze', () => notify(frozen));
+        this.#listen(page, 'resume', () => notify(resumed));
         if (this.#locksBarCache) this.#listenForGoing(platform, returned);
-        this.#listen(platform, 'pagehide', () => tell(pageHide));
+        this.#listen(platform, 'pagehide', () => notify(pageHide));
         this.#listen(platform, 'pageshow', ({ persisted }) => {
-            if (persisted) tell(pageShow);
+            if (persisted) notify(pageShow);
         });
     }
 

@@ -33,7 +33,7 @@ export function fits(connection) {
 }
 
 /**
- * Makes what is missing. A stranger's store in the place of one of ours keeps its records under
+ * Makes what is missing. A stranger's store that has the name of one of ours keeps its records under
  * another name: nobody's data is deleted.
  *
  * @param {IDBDatabase} connection

@@ -47,8 +47,8 @@ export class TransactionHost {
     #claimAgain;
 
     /**
-     * What the first request that failed did so with. Of the quota and of a commit only the transaction tells, and
-     * WebKit's does not once commit() was called.
+     * The failure of the first request that failed. A full quota and a failed commit are reported by the
+     * transaction alone, and WebKit's does not report them once commit() was called.
      * @type {import('./failure.js').Failure | undefined}
      */
     #refusal;
@@ -95,7 +95,7 @@ export class TransactionHost {
             const request = objects.get(key);
             return [
                 request,
-                () => (request.result === undefined ? [] : [key, this.#told(store, request.result)]),
+                () => (request.result === undefined ? [] : [key, this.#valueOf(store, request.result)]),
             ];
         });
     }
@@ -120,7 +120,7 @@ export class TransactionHost {
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);
             const row = (/** @type {IDBValidKey} */ key, /** @type {number} */ i) =>
-                named(key) ? [key, this.#told(store, values.result[i])] : [];
+                named(key) ? [key, this.#valueOf(store, values.result[i])] : [];
             return [values, () => keys.result.flatMap(row)];
         });
     }
@@ -191,7 +191,7 @@ export class TransactionHost {
     commit(operation) {
         this.#committed = true;
         this.#commit = operation;
-        if (this.#outcome !== undefined) return this.#tell();
+        if (this.#outcome !== undefined) return this.#settle();
         if (this.#committing === 'by itself') return;
         if (this.#committing === 'with care') this.#claimAgain?.();
         try {
@@ -214,7 +214,7 @@ export class TransactionHost {
         }
     }
 
-    /** No event of it will come. Whether a commit took place is not known, unless it says that it was aborted. */
+    /** No event of it will come. Whether a commit took place is not known, unless it has an error. */
     connectionLost() {
         this.#end(this.#transaction.error ? ['store-failed', 'the transaction was aborted'] : this.#lost());
     }
@@ -250,7 +250,7 @@ export class TransactionHost {
      * @param {string} store
      * @param {unknown} value
      */
-    #told(store, value) {
+    #valueOf(store, value) {
         return store === data ? this.#values.keep(value) : text(value);
     }
 
@@ -279,10 +279,10 @@ export class TransactionHost {
         for (const operation of this.#reads) {
             this.#answer('failed', operation, outcome ?? ['store-failed', 'the transaction had ended']);
         }
-        this.#tell();
+        this.#settle();
     }
 
-    #tell() {
+    #settle() {
         if (this.#commit === undefined) return;
         this.#report(this.#outcome ? 'failed' : 'settled', this.#commit, this.#outcome ?? []);
         this.#commit = undefined;

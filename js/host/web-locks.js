@@ -10,7 +10,7 @@ export class LocksHost {
     #report;
 
     /**
-     * Ends a request: lets its lock go, or withdraws it from the queue; or says that it was not granted.
+     * Ends a request: releases its lock, or withdraws it from the queue; or reports that it was not granted.
      * @type {Map<number, { release: () => void, abort: () => void, giveUp?: () => void }>}
      */
     #requests = new Map();
@@ -106,7 +106,7 @@ export class LocksHost {
         if (this.#later.delete(id)) this.#report('failed', id, ['lock-lost', 'the request was withdrawn']);
     }
 
-    /** From where nothing that was under way will ever be told of. */
+    /** The page is back: nothing that was under way when it was left will ever be reported. */
     returned() {
         for (const { giveUp } of [...this.#requests.values()]) giveUp?.();
         for (const operation of this.#queries) this.query(operation);

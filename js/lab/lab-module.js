@@ -1,4 +1,4 @@
-/** The laboratory's C++ module: its functions as types, and texts across the border. */
+/** The laboratory's C++ module: its functions as types, and texts across the bridge. */
 
 import { compile, instantiated } from '../core/module.js';
 import { TabacusError } from '../common/errors.js';
@@ -9,7 +9,7 @@ import { compileBeside, loadGlue } from './load.web.js';
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
- * @property {(size: number) => number} _lab_room
+ * @property {(size: number) => number} _lab_input
  * @property {() => number} _lab_text
  * @property {() => number} _lab_text_size
  * @property {() => number} _lab_explore_new
@@ -17,7 +17,6 @@ import { compileBeside, loadGlue } from './load.web.js';
  * @property {(exploration: number) => void} _lab_explore_report
  * @property {(exploration: number) => void} _lab_explore_delete
  * @property {() => void} _lab_replay
- * @property {(count: number) => void} _lab_hash
  * @property {() => number} _lab_cells
  * @property {(index: number, work: number, seeds: number) => number} _lab_cell_new
  * @property {(cell: number, schedules: number) => number} _lab_cell
@@ -29,7 +28,7 @@ import { compileBeside, loadGlue } from './load.web.js';
  * @typedef {object} Steps of something that is explored in slices
  * @property {(schedules: number) => boolean} explore false when it has ended
  * @property {() => any} report
- * @property {() => void} end lets it go; nothing may be called after
+ * @property {() => void} end frees it; nothing may be called after
  */
 
 /** @param {import('../core/module.js').WasmSource | undefined} wasm nothing: beside the package's modules */
@@ -44,6 +43,12 @@ export async function loadLab(wasm) {
 function unavailable(cause) {
     const where = "they must be beside the package's modules (its wasm may be passed as `wasm`)";
     throw new TabacusError('unavailable', `lab.js or lab.wasm could not be loaded: ${where}`, { cause });
+}
+
+/** A reviver for reports: `complaint` is the deprecated name of `failure`. @param {string} _ @param {any} value */
+function withAlias(_, value) {
+    if (value?.failure !== undefined) value.complaint = value.failure;
+    return value;
 }
 
 export class Lab {
@@ -94,14 +99,7 @@ export class Lab {
         this.#ask(seed);
         this.#glue._lab_replay();
         const text = this.#answer();
-        return text === '' ? undefined : JSON.parse(text);
-    }
-
-    /** @param {string} request @param {number} count */
-    hash(request, count) {
-        this.#ask(request);
-        this.#glue._lab_hash(count);
-        return this.#answer();
+        return text === '' ? undefined : JSON.parse(text, withAlias);
     }
 
     /**
@@ -116,7 +114,7 @@ export class Lab {
             explore: (schedules) => calls.explore(address, schedules) !== 0,
             report: () => {
                 calls.report(address);
-                return JSON.parse(this.#answer());
+                return JSON.parse(this.#answer(), withAlias);
             },
             end: () => calls.end(address),
         };
@@ -125,8 +123,8 @@ export class Lab {
     /** @param {string} text */
     #ask(text) {
         const bytes = this.#encoder.encode(text);
-        const room = this.#glue._lab_room(bytes.length);
-        this.#glue.HEAPU8.set(bytes, room); // only here: making room may have grown the memory
+        const at = this.#glue._lab_input(bytes.length);
+        this.#glue.HEAPU8.set(bytes, at); // read only here: the call may have grown the memory
     }
 
     #answer() {

@@ -5,7 +5,7 @@ import { checkInteger, checkOneOf, checkOptions } from '../common/check-argument
 import { STRATEGIES } from '../common/strategies.js';
 import { faults } from './faults.js';
 
-/** Who sees localStorage when; the last is what browsers do. */
+/** When the tabs see each other's writes to localStorage; the last is what browsers do. */
 export const models = Object.freeze(/** @type {const} */ (['mutexed', 'interleaved', 'cached']));
 
 export { faults };
@@ -14,16 +14,17 @@ export const strategies = STRATEGIES;
 /**
  * @typedef {object} ExploreRequest
  * @property {import('../common/strategies.js').Strategy} strategy
- * @property {typeof models[number]} [model] unless said otherwise, `cached`
- * @property {number} [tabs] 1 to 64; unless said otherwise, 2
- * @property {number} [adds] increments of each tab, 0 to 1,000; unless said otherwise, 2
- * @property {readonly (typeof faults[number])[]} [faults] that may happen; unless said otherwise, none
- * @property {number} [faultBudget] how many of them in one run, 0 to 64; unless said otherwise, 1
- * @property {number} [switches] where not every schedule can be explored, every one with at most so many
- *   switches between tabs, 0 to 1,000; unless said otherwise, 3
- * @property {number} [seeds] seeded schedules beyond, 0 to 10^9; unless said otherwise, 10,000
- * @property {number} [work] the steps after which a search counts as too long, 1 to 10^12; unless said
- *   otherwise, 5,000,000
+ * @property {typeof models[number]} [model] by default `cached`
+ * @property {number} [tabs] 1 to 64; by default 2
+ * @property {number} [adds] increments of each tab, 0 to 1,000; by default 2
+ * @property {readonly (typeof faults[number])[]} [faults] that may happen; by default none
+ * @property {number} [faultBudget] how many of them in one run, 0 to 64; by default 1
+ * @property {number} [preemptions] the preemption bound: where not every schedule can be explored, every one
+ *   with at most so many preemptions, 0 to 1,000; by default 3
+ * @property {number} [switches] deprecated: the same as `preemptions`
+ * @property {number} [seeds] seeded schedules beyond, 0 to 10^9; by default 10,000
+ * @property {number} [work] the steps after which a search counts as too long, 1 to 10^12; by
+ *   default 5,000,000
  */
 
 /** @type {Record<string, readonly [least: number, most: number, otherwise: number]>} */
@@ -31,7 +32,7 @@ const numbers = {
     tabs: [1, 64, 2],
     adds: [0, 1000, 2],
     faultBudget: [0, 64, 1],
-    switches: [0, 1000, 3],
+    preemptions: [0, 1000, 3],
     seeds: [0, 1e9, 10_000],
     work: [1, 1e12, 5e6],
 };
@@ -41,8 +42,10 @@ const numbers = {
  * @returns {string} as wasm/src/lab/report/request_text.hpp has it
  */
 export function requestText(given) {
-    const request = checkOptions(given, ['strategy', 'model', 'faults', ...Object.keys(numbers)], 'request');
+    const names = ['strategy', 'model', 'faults', 'switches', ...Object.keys(numbers)];
+    const { switches, ...request } = checkOptions(given, names, 'request');
     const { model = 'cached', faults: chosen = [] } = request;
+    request.preemptions ??= switches;
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     const lines = [
         `strategy=${checkOneOf('strategy', request.strategy, strategies)}`,

@@ -1,6 +1,6 @@
 /**
- * What tab.sequence(), tab.budget() and tab.rateLimit() give at once: a few words on what the first call
- * loads (limits.js), and afterwards on that.
+ * What tab.sequence(), tab.budget() and tab.rateLimit() return at once: small objects that load limits.js with
+ * their first call, and forward to it.
  */
 
 import {
@@ -48,14 +48,14 @@ class Handle {
 
     /**
      * @param {string} method
-     * @param {unknown[]} words
+     * @param {unknown[]} args
      * @returns {Promise<any>}
      * @protected
      */
-    async _later(method, ...words) {
+    async _later(method, ...args) {
         const limits = /** @type {any} */ (await this.#load());
         this._real ??= limits[this._kind](this.name, ...this._numbers);
-        return this._real[method](...words);
+        return this._real[method](...args);
     }
 }
 
@@ -132,7 +132,7 @@ export class Budget extends Handle {
 
     /** @override @internal */
     _begin() {
-        this._later('look').catch(() => {}); // who uses it is told
+        this._later('refresh').catch(() => {}); // reported by the call that uses it
     }
 
     /**
@@ -156,7 +156,7 @@ export class Budget extends Handle {
      *
      * @param {number} [n] an integer from 1
      * @returns {Promise<void>} resolves when they can be taken again; rejects with a TabacusRangeError when
-     *   fewer are taken, and as tryTake(); with `unknown-commit` when nobody can tell whether they were
+     *   fewer are taken, and as tryTake(); with `unknown-commit` when the outcome is unknown
      */
     async give(n = 1) {
         return this._later('give', checkAmount(n));
@@ -164,7 +164,7 @@ export class Budget extends Handle {
 
     /**
      * How many there are, as far as is known without waiting: what this tab holds, and what was free when
-     * the store was last read or another tab told of it. Before the store was first read: the limit.
+     * the store was last read or another tab reported it. Before the store was first read: the limit.
      *
      * @returns {number}
      */
@@ -194,10 +194,10 @@ export class RateLimit extends Handle {
     }
 
     /**
-     * Waits until there is room; those of one tab come in their order.
+     * Waits until the limit allows another call; the calls of one tab are served in their order.
      *
      * @param {{ signal?: AbortSignal, timeout?: number }} [options] either ends the wait: with the signal's
-     *   reason, or with a `TimeoutError` after so many milliseconds. 0: unless there is room
+     *   reason, or with a `TimeoutError` after so many milliseconds. 0: unless the limit allows it now
      * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed` or `closed`
      */
     async take(options = {}) {
@@ -206,7 +206,7 @@ export class RateLimit extends Handle {
     }
 
     /**
-     * Whether there is room; if there is, it is taken.
+     * Takes a turn if the limit allows one now.
      *
      * @returns {Promise<boolean>} rejects as take()
      */
@@ -217,8 +217,8 @@ export class RateLimit extends Handle {
 
 /**
  * @typedef {object} SequenceOptions an agreement of all who use the sequence
- * @property {number} [block] how many numbers a tab reserves at once, from 1 to 10^9; 1000 unless said
- *   otherwise. What it has not given out when it closes or dies is left out
+ * @property {number} [block] how many numbers a tab reserves at once, from 1 to 10^9; 1000 by
+ *   default. What it has not given out when it closes or dies is left out
  * @property {boolean} [gapless] a transaction for each number instead: none is left out
  */
 

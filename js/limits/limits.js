@@ -1,11 +1,11 @@
 /** Sequences, budgets and rate limits of a tab, on a module of their own (wasm/src/bindings/limits). */
 
-import { Border } from '../core/bridge.js';
+import { Bridge } from '../core/bridge.js';
 import { loadCore } from '../core/tab-core.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 import { checkAmount } from './handles.js';
-import { stateFrom, wordsOf } from './transfer.js';
+import { stateFrom, textsFrom } from './transfer.js';
 
 /** @typedef {import('../lock/tab-locks.js').Owner} Owner what a tab hands over */
 
@@ -28,7 +28,7 @@ const answer_ms = 100;
 const taken = Promise.resolve(true);
 
 export class Limits {
-    #border;
+    #bridge;
     #host;
     #last = 0;
     #closed = false;
@@ -43,8 +43,8 @@ export class Limits {
      */
     constructor(glue, host, { namespace, notice }) {
         this.#host = host;
-        this.#border = new Border(glue, host, { changed: () => {}, notice });
-        this.#border.start(namespace);
+        this.#bridge = new Bridge(glue, host, { changed: () => {}, notice });
+        this.#bridge.start(namespace);
     }
 
     /** @param {Owner} owner */
@@ -53,10 +53,10 @@ export class Limits {
         try {
             const [glue] = await Promise.all([loadCore('limits', owner.source), host.ready()]);
             const limits = new Limits(glue, host, owner);
-            if (!owner.allowWeaker && !limits.#border.invoke('_limits_durable', [])) {
+            if (!owner.allowWeaker && !limits.#bridge.invoke('_limits_durable', [])) {
                 throw new TabacusError(
                     'weaker-guarantee',
-                    'there is no IndexedDB here, so that a limit holds within this page only: open({ allowWeaker: true }) allows that',
+                    'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
                 );
             }
             return limits;
@@ -98,10 +98,10 @@ export class Limits {
      */
     async stateOf(counter) {
         if (this.#closed) throw closedError();
-        const words = await this.#border.promises.make((id) =>
-            this.#border.invoke('_counter_state', [counter], id),
+        const texts = await this.#bridge.promises.make((id) =>
+            this.#bridge.invoke('_counter_state', [counter], id),
         );
-        return stateFrom(words ? words.slice(0, -1) : []);
+        return stateFrom(texts ? texts.slice(0, -1) : []);
     }
 
     /**
@@ -109,18 +109,18 @@ export class Limits {
      * @param {unknown} state
      */
     async merge(counter, state) {
-        const words = wordsOf(state);
+        const texts = textsFrom(state);
         if (this.#closed) throw closedError();
         try {
-            await this.#border.promises.make((id) =>
-                this.#border.invoke('_counter_merge', [counter, ...words], id),
+            await this.#bridge.promises.make((id) =>
+                this.#bridge.invoke('_counter_merge', [counter, ...texts], id),
             );
         } catch (error) {
             if (/** @type {TabacusError} */ (error).code !== 'invalid-argument') throw error;
             throw invalid(
                 'state.rows',
                 /** @type {any} */ (state).rows,
-                'rows as counter.state() tells them',
+                'rows as counter.state() returns them',
             );
         }
     }
@@ -131,9 +131,9 @@ export class Limits {
         this.#closed = true;
         for (const one of this.#made) one._glue = closed;
         try {
-            await this.#border.close();
+            await this.#bridge.close();
         } finally {
-            this.#border.promises.rejectAll();
+            this.#bridge.promises.rejectAll();
             this.#host.dispose();
         }
     }
@@ -148,7 +148,7 @@ export class Limits {
      */
     async ask(call, ...numbers) {
         if (this.#closed) throw closedError();
-        return this.#border.promises.make((id) => this.#border.invoke(call, [], ...numbers, id));
+        return this.#bridge.promises.make((id) => this.#bridge.invoke(call, [], ...numbers, id));
     }
 
     /**
@@ -160,10 +160,10 @@ export class Limits {
     async wait(rate, signal, timeout = Infinity) {
         signal?.throwIfAborted();
         if (timeout > 0 && (await this.#turn(rate, signal, timeout))) return;
-        // Within so short a time the store may have said nothing yet.
+        // Within so short a time the store may not have answered yet.
         if (timeout < answer_ms && (await this.ask('_rate_try', rate))) return;
         signal?.throwIfAborted();
-        throw new DOMException('there was no room in time', 'TimeoutError');
+        throw new DOMException('the rate limit was reached until the timeout', 'TimeoutError');
     }
 
     /**
@@ -174,7 +174,7 @@ export class Limits {
      */
     async #turn(rate, signal, timeout) {
         const request = ++this.#last;
-        const abort = () => this.#border.invoke('_rate_abort', [], request);
+        const abort = () => this.#bridge.invoke('_rate_abort', [], request);
         signal?.addEventListener('abort', abort);
         try {
             await this.ask('_rate_take', rate, timeout === Infinity ? -1 : timeout, request);
@@ -190,7 +190,7 @@ export class Limits {
 
     /** @returns {LimitsGlue} */
     get #glue() {
-        return this.#border.glue;
+        return this.#bridge.glue;
     }
 
     /**
@@ -201,7 +201,7 @@ export class Limits {
      */
     #make(call, name, ...numbers) {
         if (this.#closed) throw closedError();
-        return this.#border.invoke(call, [name], ...numbers);
+        return this.#bridge.invoke(call, [name], ...numbers);
     }
 
     /**
@@ -285,8 +285,8 @@ class Rights extends Made {
         return this._glue._budget_available(this._address);
     }
 
-    look() {
-        return this._ask('_budget_look');
+    refresh() {
+        return this._ask('_budget_refresh');
     }
 }
 

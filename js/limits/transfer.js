@@ -30,14 +30,14 @@ import { invalid } from '../common/errors.js';
 const rowsMax = 100_000;
 
 /**
- * @param {string[]} words node and record in turn, as the core says them
+ * @param {string[]} texts node and record in turn, as the core returns them
  * @returns {CounterState}
  */
-export const stateFrom = (words) => ({
+export const stateFrom = (texts) => ({
     version: 1,
-    rows: words.flatMap((node, at) => {
+    rows: texts.flatMap((node, at) => {
         if (at % 2) return [];
-        const [, epoch, plus = '', minus = ''] = /** @type {string} */ (words[at + 1]).split(';');
+        const [, epoch, plus = '', minus = ''] = /** @type {string} */ (texts[at + 1]).split(';');
         return [{ node, epoch: Number(epoch), plus, minus }];
     }),
 });
@@ -46,8 +46,9 @@ export const stateFrom = (words) => ({
  * @param {unknown} state
  * @returns {string[]} node and record in turn
  */
-export function wordsOf(state) {
-    if (typeof state !== 'object' || state === null) throw invalid('state', state, 'what state() has given');
+export function textsFrom(state) {
+    if (typeof state !== 'object' || state === null)
+        throw invalid('state', state, 'a value that state() returned');
     const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state);
     if (version !== 1) throw invalid('state.version', version, '1');
     if (!Array.isArray(rows) || rows.length > rowsMax)

@@ -25,7 +25,7 @@ export class Held {
     #listeners = [];
 
     /**
-     * @param {import('./tab-locks.js').Locks} locks
+     * @param {import('./tab-locks.js').TabLocks} locks
      * @param {number} id
      * @param {{ name: string, mode: 'exclusive' | 'shared', label: string, token: number | null }} what
      * @param {boolean} limited whether it has a maxHold, its own or that of the lock it was entered through
@@ -57,16 +57,16 @@ export class Held {
     }
 
     /**
-     * In a turn that takes longer than maxHold its timer is not due before the end.
+     * Loses the lock if its maxHold is over: in a turn that takes longer, the timer is not due before the end.
      * @internal
      */
-    _look() {
-        if (this.#limited && !this.#released && !this.#loss) this.#locks._look(this.#id);
+    _checkMaxHold() {
+        if (this.#limited && !this.#released && !this.#loss) this.#locks._checkMaxHold(this.#id);
     }
 
     /** Whether it is neither released nor lost. */
     get held() {
-        this._look();
+        this._checkMaxHold();
         return !this.#released && !this.#loss;
     }
 
@@ -84,12 +84,13 @@ export class Held {
 
     /** @throws {TabacusError} `lock-lost` unless it is held */
     assertHeld() {
-        this._look();
+        this._checkMaxHold();
         if (this.#loss) throw this.#loss;
-        if (this.#released) throw new TabacusError('lock-lost', `the lock ${this.name} was released before`);
+        if (this.#released)
+            throw new TabacusError('lock-lost', `the lock "${this.name}" is already released`);
     }
 
-    /** Lets the next one in, once commits under way have ended. Nothing, if it is not held. */
+    /** Releases the lock once commits under way have ended. Does nothing if it is not held. */
     release() {
         if (this.#released) return;
         this.#released = true;
@@ -111,7 +112,7 @@ export class Held {
      * @param {(tx: FencedTransaction) => T | Promise<T>} write if it throws, nothing is written
      * @returns {Promise<T>} what `write` returned, after the commit
      * @throws {TabacusError} `lock-lost`, `fenced`: nothing was written; `unavailable` of a shared lock or
-     *   without IndexedDB; what the store said
+     *   without IndexedDB; errors of the store
      * @example
      * await tab.lock('cart').run((held) =>
      *     held.commit('carts', async (tx) => tx.put('carts', 'mine', [...((await tx.get('carts', 'mine')) ?? []), 'pen'])),
@@ -130,7 +131,7 @@ export class Held {
      */
     _lose(reason) {
         if (this.#released || this.#loss) return;
-        this.#loss = new TabacusError('lock-lost', `the lock ${this.name} was lost: ${reason}`);
+        this.#loss = new TabacusError('lock-lost', `the lock "${this.name}" was lost: ${reason}`);
         this.#lost?.abort(this.#loss);
         for (const listener of this.#listeners) listener(this.#loss);
     }

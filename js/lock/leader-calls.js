@@ -4,7 +4,7 @@
  */
 
 import { checkFunction, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
-import { saidOf, unlessAborted } from './outcome.js';
+import { cloneError, unlessAborted } from './outcome.js';
 import { checkKey, checkStores, cloned } from './store-arguments.js';
 
 /** @typedef {import('./held.js').Held} Held */
@@ -56,7 +56,7 @@ export class LeaderCalls {
 
     /**
      * @param {string} name
-     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
      */
     constructor(name, locks) {
         this.#name = name;
@@ -97,16 +97,16 @@ export class LeaderCalls {
     }
 
     /**
-     * @param {import('./tab-locks.js').Locks} locks
+     * @param {import('./tab-locks.js').TabLocks} locks
      * @param {Held} term
      * @param {LeaderCall} call
      * @param {() => unknown} handle
      * @returns {Promise<boolean>} whether the term was handed over meanwhile
      */
     async #run(locks, term, call, handle) {
-        /** @param {boolean} succeeded @param {object} said @param {Writes[]} writes */
-        const settle = (succeeded, said, writes) =>
-            locks.answerCall(this.#name, term, call.id, { succeeded, said }, writes);
+        /** @param {boolean} succeeded @param {object} result @param {Writes[]} writes */
+        const settle = (succeeded, result, writes) =>
+            locks.answerCall(this.#name, term, call.id, { succeeded, result }, writes);
         try {
             const value = await unlessAborted(term, handle);
             if (value !== undefined) cloned('value', value);
@@ -114,7 +114,7 @@ export class LeaderCalls {
         } catch (error) {
             if (!term.held && !term.signal.aborted) return true;
             term.assertHeld();
-            await settle(false, saidOf(error), []);
+            await settle(false, cloneError(error), []);
         }
         return false;
     }

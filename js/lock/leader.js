@@ -1,6 +1,6 @@
 import { preloaded } from '../core/preloaded.js';
 import { asPassed, checkFunction, checkOptions } from '../common/check-arguments.js';
-import { Loaded } from '../common/lazy.js';
+import { Lazy } from '../common/lazy.js';
 
 /** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
 
@@ -14,7 +14,7 @@ const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 's
  *
  * Leadership is the lock `leader/<name>`, and a term is its token: it rises with every leader, for ever,
  * so that a store or a server which refuses older terms refuses a leader that was deposed and does not
- * know it. A leader that dies, or is frozen, is followed by the one that has stood for longest.
+ * know it. A leader that dies, or is frozen, is followed by the candidate that has waited for longest.
  */
 export class Leader {
     #lock;
@@ -23,13 +23,13 @@ export class Leader {
     /**
      * @param {string} name
      * @param {import('./lock.js').Lock} lock
-     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
      * @internal
      */
     constructor(name, lock, locks) {
         this.name = name;
         this.#lock = lock;
-        this.#calls = new Loaded(async () => {
+        this.#calls = new Lazy(async () => {
             /** @type {typeof import('./leader-calls.js')} */
             const { LeaderCalls } = preloaded.get('leader-calls') ?? (await import('./leader-calls.js'));
             return new LeaderCalls(name, locks);
@@ -97,7 +97,7 @@ export class Leader {
         try {
             kept = structuredClone(request); // as it is: it may change before the module is there
         } catch {
-            // LeaderCalls says that it cannot be cloned
+            // LeaderCalls reports that it cannot be cloned
         }
         return (await this.#calls.get()).call(kept, asked);
     }
@@ -111,7 +111,7 @@ export class Leader {
     }
 
     /**
-     * Calls `listener` with what current() says, at once and whenever that has changed.
+     * Calls `listener` with the result of current(), at once and whenever that has changed.
      *
      * @param {(leader: { tab: string, label: string, since: number } | null) => void} listener
      * @returns {() => void} ends it
@@ -140,7 +140,7 @@ export class Term {
 
     /**
      * @param {import('./held.js').Held} held
-     * @param {Loaded<LeaderCalls>} calls
+     * @param {Lazy<LeaderCalls>} calls
      * @internal
      */
     constructor(held, calls) {

@@ -6,9 +6,9 @@ import { Held } from './held.js';
 
 /**
  * @typedef {object} LockOptions
- * @property {'exclusive' | 'shared'} [mode] `exclusive` unless said otherwise
+ * @property {'exclusive' | 'shared'} [mode] the default is `exclusive`
  * @property {boolean} [ifAvailable] do not wait: null in place of a held lock
- * @property {boolean} [steal] take it from its holders, who are told and can write nothing any more
+ * @property {boolean} [steal] take it from its holders, which are notified and can write nothing any more
  * @property {AbortSignal} [signal] ends the wait with its reason
  * @property {number} [timeout] milliseconds to wait at most; then a `TimeoutError`. 0: unless the lock is free
  * @property {number} [maxHold] milliseconds after which the lock is lost, also by a frozen or hung

@@ -16,7 +16,7 @@ export class Lock {
 
     /**
      * @param {string} name
-     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
      * @internal
      */
     constructor(name, locks) {
@@ -98,8 +98,8 @@ export class Lock {
     }
 
     /**
-     * Calls `listener` with what query() says, at once and whenever somebody took the lock, let it go or
-     * lost it.
+     * Calls `listener` with the result of query(), at once and whenever a tab acquired, released or lost the
+     * lock.
      *
      * @param {(requests: import('./tab-locks.js').LockRequestInfo[]) => void} listener
      * @returns {() => void} ends it
@@ -113,7 +113,7 @@ export class Lock {
             .then((locks) => {
                 if (!ended) end = locks.subscribe(this.name, listener);
             })
-            .catch(() => {}); // run() and query() say why there are no locks
+            .catch(() => {}); // run() and query() report why there are no locks
         return () => {
             ended = true;
             end();

@@ -1,4 +1,4 @@
-/** How a run that others wait for ended, as what is told of it (once(), Leader.call()). */
+/** The outcome of a run that others wait for, as they receive it (once(), Leader.call()). */
 
 import { DeadlockError, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { storable } from '../host/storable.js';
@@ -7,12 +7,12 @@ import { storable } from '../host/storable.js';
  * Its value, or what it threw.
  *
  * @param {boolean} succeeded
- * @param {any} said
+ * @param {any} result
  */
-export function valueOf(succeeded, said) {
-    const { value, name, message, code, dom, thrown, details } = said;
+export function unwrapOutcome(succeeded, result) {
+    const { value, name, message, code, dom, thrown, details } = result;
     if (succeeded) return value;
-    if ('thrown' in said && !(thrown instanceof Error)) throw thrown;
+    if ('thrown' in result && !(thrown instanceof Error)) throw thrown;
     const own = ownError(name, code, message, details);
     if (own) throw own;
     const error = thrown ?? (dom ? new DOMException(message, name) : new Error(message));
@@ -40,12 +40,12 @@ export function ownError(name, code, message, details) {
 const isDom = (thrown) => Object.prototype.toString.call(thrown) === '[object DOMException]';
 
 /**
- * Its name, message and code, whatever it is: it may throw when it is looked at. A DOMException has its code by its name.
+ * Its name, message and code, whatever it is: reading it may throw. A DOMException has its code by its name.
  *
  * @param {unknown} thrown
  * @returns {{ name: string, message: string, code?: string | number, dom?: true }}
  */
-export function described(thrown) {
+export function describeError(thrown) {
     try {
         const { name = 'Error', message = String(thrown), code } = Object(thrown);
         const texts = { name: String(name) || 'Error', message: String(message) };
@@ -63,14 +63,17 @@ const detailsOf = ({ argument, allowed }) => ({ argument, allowed });
  * What others get of an error: its clone, with its name and code; at least its name and message.
  * @param {unknown} error
  */
-export function saidOf(error) {
-    const said = { ...described(error), ...(error instanceof TabacusError && { details: detailsOf(error) }) };
+export function cloneError(error) {
+    const result = {
+        ...describeError(error),
+        ...(error instanceof TabacusError && { details: detailsOf(error) }),
+    };
     try {
         const thrown = storable(error);
         // Where an engine clones a DOMException as an empty object, it is made again of its name and message.
-        return error instanceof Error && !(thrown instanceof Error) ? said : { ...said, thrown };
+        return error instanceof Error && !(thrown instanceof Error) ? result : { ...result, thrown };
     } catch {
-        return said;
+        return result;
     }
 }
 
@@ -86,7 +89,7 @@ export const isThenable = (value) => typeof Object(value).then === 'function';
  * @template T
  * @param {import('./held.js').Held[]} held
  * @param {T | PromiseLike<T>} used
- * @param {() => void} [ended] called before that is told
+ * @param {() => void} [ended] called before it is settled
  * @returns {Promise<T>}
  */
 export const unlessLost = (held, used, ended = () => {}) =>
@@ -98,7 +101,7 @@ export const unlessLost = (held, used, ended = () => {}) =>
         };
         for (const one of held) one._whenLost(fail);
         Promise.resolve(used).then((value) => {
-            for (const one of held) one._look();
+            for (const one of held) one._checkMaxHold();
             ended();
             resolve(value);
         }, fail);

@@ -13,7 +13,7 @@ export class Semaphore {
     /**
      * @param {string} name
      * @param {number} permits
-     * @param {() => Promise<import('./tab-locks.js').Locks>} locks
+     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
      * @internal
      */
     constructor(name, permits, locks) {

@@ -70,14 +70,14 @@ export class Serial {
         const own = { value };
         const begun = ++this.#begun;
         this.#pending.push(own);
-        this.#tell();
+        this.#notify();
         try {
             const result = await this.#lock.run((held) => mutate(value, held), options);
             if (begun > this.#settledAt) [this.#settled, this.#settledAt] = [value, begun];
             return result;
         } finally {
             this.#pending.splice(this.#pending.indexOf(own), 1);
-            this.#tell();
+            this.#notify();
         }
     }
 
@@ -95,7 +95,7 @@ export class Serial {
         return () => void this.#listeners.delete(own);
     }
 
-    #tell() {
+    #notify() {
         for (const own of [...this.#listeners]) this.#call(own);
     }
 

@@ -42,7 +42,7 @@ export function cloned(argument, value) {
     try {
         if (value !== undefined) return storable(value);
     } catch {
-        // told below
+        // reported below
     }
     throw invalid(argument, value, 'a value that can be cloned for storage (structuredClone, IndexedDB)');
 }

@@ -1,6 +1,6 @@
-/** The locks of a tab, on a module of their own (wasm/src/locks): loaded when the first is used. */
+/** The locks of a tab, on a module of their own (wasm/src/bindings/locks): loaded when the first is used. */
 
-import { Border } from '../core/bridge.js';
+import { Bridge } from '../core/bridge.js';
 import { loadCore } from '../core/tab-core.js';
 import { DeadlockError, invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
@@ -11,7 +11,7 @@ import { FencedTransaction, Held } from './held.js';
 import { coreName, domName } from './names.js';
 import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions } from './lock-options.js';
 import { cloned } from './store-arguments.js';
-import { isThenable, saidOf, unlessLost, valueOf } from './outcome.js';
+import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js';
 
 /**
  * @typedef {object} LockRequestInfo
@@ -36,8 +36,8 @@ const raise = (error) => {
     throw error;
 };
 
-export class Locks {
-    #border;
+export class TabLocks {
+    #bridge;
     #host;
     #platform;
     #last = 0;
@@ -58,14 +58,14 @@ export class Locks {
     constructor(glue, host, { namespace, platform, notice }) {
         this.#host = host;
         this.#platform = platform;
-        this.#border = new Border(glue, host, {
+        this.#bridge = new Bridge(glue, host, {
             changed: () => {},
             notice,
             lost: (held, reason) => this.#held.get(held)?._lose(reason),
             unlocked: (watch) => this.#changed(watch),
         });
-        this.#border.start(namespace);
-        const [exclusion, fenced, tab] = this.#border.capabilities();
+        this.#bridge.start(namespace);
+        const [exclusion, fenced, tab] = this.#bridge.capabilities();
         /** @type {Readonly<LockCapabilities>} */
         this.capabilities = Object.freeze({
             exclusion: /** @type {any} */ (exclusion),
@@ -82,7 +82,7 @@ export class Locks {
                 loadCore('locks', owner.source),
                 host.ready().then(() => learnStorable(owner.platform, host.database)),
             ]);
-            const locks = new Locks(glue, host, owner);
+            const locks = new TabLocks(glue, host, owner);
             locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
             return locks;
         } catch (error) {
@@ -91,9 +91,9 @@ export class Locks {
         }
     }
 
-    /** Whether maxHold is over: then it is lost. @param {number} id @internal */
-    _look(id) {
-        if (!this.#closed) this.#border.number('_lock_look', id);
+    /** Loses the lock if its maxHold is over. @param {number} id @internal */
+    _checkMaxHold(id) {
+        if (!this.#closed) this.#bridge.number('_lock_check', id);
     }
 
     /**
@@ -134,7 +134,7 @@ export class Locks {
         try {
             for (const one of held) {
                 one._whenLost(raise);
-                one._look();
+                one._checkMaxHold();
             }
         } finally {
             release();
@@ -190,7 +190,7 @@ export class Locks {
         return this.#wait(
             options.signal,
             (request, id) =>
-                this.#border.invoke(
+                this.#bridge.invoke(
                     call,
                     [label, ...names.map(coreName)],
                     ...numbers,
@@ -223,7 +223,7 @@ export class Locks {
         const [kind, text] = await this.#wait(
             signal,
             (request, id) =>
-                this.#border.invoke(
+                this.#bridge.invoke(
                     '_once_enter',
                     [coreName(key)],
                     timeout,
@@ -235,40 +235,40 @@ export class Locks {
                 ),
             (answer) => answer,
         );
-        if (kind !== 'h') return valueOf(kind === 's', this.#host.values.take(text));
+        if (kind !== 'h') return unwrapOutcome(kind === 's', this.#host.values.take(text));
         const held = this.#hold(Number(text), key, '', maxHold >= 0);
-        /** @type {{ succeeded: boolean, said: any }} */
+        /** @type {{ succeeded: boolean, result: any }} */
         let outcome;
         try {
             const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
             const value = await unlessLost([held], make(run));
             if (value !== undefined) cloned('value', value);
-            outcome = { succeeded: true, said: { value } };
+            outcome = { succeeded: true, result: { value } };
         } catch (error) {
             if (!held.held) {
                 held.release();
                 throw error;
             }
-            outcome = { succeeded: false, said: saidOf(error) };
+            outcome = { succeeded: false, result: cloneError(error) };
             await this.#settle(key, held, outcome);
             throw error;
         }
         await this.#settle(key, held, outcome);
-        return outcome.said.value;
+        return outcome.result.value;
     }
 
     /**
      * @param {string} key
      * @param {Held} held
-     * @param {{ succeeded: boolean, said: object }} outcome
+     * @param {{ succeeded: boolean, result: object }} outcome
      */
-    async #settle(key, held, { succeeded, said }) {
+    async #settle(key, held, { succeeded, result }) {
         this.#held.delete(held._id);
         const { values } = this.#host;
-        const number = values.keep(said);
+        const number = values.keep(result);
         try {
-            await this.#border.promises.make((id) =>
-                this.#border.invoke('_once_settle', [coreName(key), number], held._id, succeeded ? 1 : 0, id),
+            await this.#bridge.promises.make((id) =>
+                this.#bridge.invoke('_once_settle', [coreName(key), number], held._id, succeeded ? 1 : 0, id),
             );
         } finally {
             values.take(number);
@@ -282,7 +282,7 @@ export class Locks {
      * @param {boolean} limited whether it may have a maxHold
      */
     #hold(id, name, label, limited) {
-        const token = this.#border.number('_lock_token', id);
+        const token = this.#bridge.number('_lock_token', id);
         // Also one that was entered again as shared is what it is held as.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
         const held = new Held(
@@ -306,10 +306,10 @@ export class Locks {
     /** @param {string} name */
     async #requestsOf(name) {
         this.#assertOpen();
-        const words = await this.#border.promises.make((id) =>
-            this.#border.invoke('_lock_query', [coreName(name)], id),
+        const texts = await this.#bridge.promises.make((id) =>
+            this.#bridge.invoke('_lock_query', [coreName(name)], id),
         );
-        return requestsFrom(words ? words.slice(0, -1) : []);
+        return requestsFrom(texts ? texts.slice(0, -1) : []);
     }
 
     /**
@@ -318,7 +318,7 @@ export class Locks {
      */
     async queryAll() {
         this.#assertOpen();
-        const names = await this.#border.promises.make((id) => this.#border.invoke('_lock_names', [], id));
+        const names = await this.#bridge.promises.make((id) => this.#bridge.invoke('_lock_names', [], id));
         const found = await Promise.all(
             (names ? names.slice(0, -1).map(domName) : []).map(async (/** @type {string} */ name) =>
                 (await this.#requestsOf(name)).map(({ since_us, info }) => ({
@@ -344,7 +344,7 @@ export class Locks {
         this.#assertOpen();
         await this.#wait(
             checkSignal(signal),
-            (request, id) => this.#border.invoke('_lock_wait', [coreName(name)], limit, request, id),
+            (request, id) => this.#bridge.invoke('_lock_wait', [coreName(name)], limit, request, id),
             () => {},
         );
     }
@@ -359,7 +359,7 @@ export class Locks {
         const watch = ++this.#last;
         let asking = false;
         let again = false;
-        const tell = async () => {
+        const report = async () => {
             again = asking;
             if (asking) return;
             asking = true;
@@ -370,13 +370,13 @@ export class Locks {
                 if (!this.#closed) reportTo(this.#platform, error);
             }
             asking = false;
-            if (again) void tell();
+            if (again) void report();
         };
-        this.#watches.set(watch, () => void tell());
-        this.#border.invoke('_lock_watch', [coreName(name)], watch);
-        void tell();
+        this.#watches.set(watch, () => void report());
+        this.#bridge.invoke('_lock_watch', [coreName(name)], watch);
+        void report();
         return () => {
-            if (this.#watches.delete(watch) && !this.#closed) this.#border.invoke('_lock_unwatch', [], watch);
+            if (this.#watches.delete(watch) && !this.#closed) this.#bridge.invoke('_lock_unwatch', [], watch);
         };
     }
 
@@ -391,14 +391,14 @@ export class Locks {
         this.#assertStore('calls');
         const { values } = this.#host;
         const number = values.keep(kept);
-        const words = [coreName(name), number, ...(key === undefined ? [] : [key])];
+        const texts = [coreName(name), number, ...(key === undefined ? [] : [key])];
         try {
             const [kind, text] = await this.#wait(
                 signal,
-                (request, id) => this.#border.invoke('_leader_call', words, timeout, request, id),
+                (request, id) => this.#bridge.invoke('_leader_call', texts, timeout, request, id),
                 (answer) => answer,
             );
-            return valueOf(kind === 's', values.take(text));
+            return unwrapOutcome(kind === 's', values.take(text));
         } finally {
             values.take(number);
         }
@@ -412,8 +412,8 @@ export class Locks {
         this.#assertOpen();
         this.#assertStore('calls');
         term.assertHeld();
-        await this.#border.promises.make((id) =>
-            this.#border.invoke('_leader_begin', [coreName(name)], term._id, id),
+        await this.#bridge.promises.make((id) =>
+            this.#bridge.invoke('_leader_begin', [coreName(name)], term._id, id),
         );
     }
 
@@ -424,8 +424,8 @@ export class Locks {
      */
     async nextCall(name, term) {
         this.#assertOpen();
-        const found = await this.#border.promises.make((id) =>
-            this.#border.invoke('_leader_next', [coreName(name)], term._id, id),
+        const found = await this.#bridge.promises.make((id) =>
+            this.#bridge.invoke('_leader_next', [coreName(name)], term._id, id),
         );
         if (!found) return undefined;
         return { id: found[0], request: /** @type {any} */ (this.#host.values.take(found[1])).request };
@@ -438,19 +438,19 @@ export class Locks {
      * @param {string} name
      * @param {Held} term
      * @param {string} call
-     * @param {{ succeeded: boolean, said: object }} answer
+     * @param {{ succeeded: boolean, result: object }} answer
      * @param {{ stores: string[], write: (tx: FencedTransaction) => unknown }[]} writes
      */
-    async answerCall(name, term, call, { succeeded, said }, writes) {
+    async answerCall(name, term, call, { succeeded, result }, writes) {
         this.#assertOpen();
         term.assertHeld();
-        const { promises } = this.#border;
+        const { promises } = this.#bridge;
         const transaction = await promises.make((id) =>
-            this.#border.invoke('_leader_answering', [coreName(name), call], term._id, id),
+            this.#bridge.invoke('_leader_answering', [coreName(name), call], term._id, id),
         );
         if (!transaction) return;
         const { values } = this.#host;
-        const number = values.keep(said);
+        const number = values.keep(result);
         try {
             await this.#transact(
                 transaction,
@@ -458,10 +458,10 @@ export class Locks {
                 async (tx) => {
                     for (const { write } of writes) await write(tx);
                 },
-                (words, id) =>
-                    this.#border.invoke(
+                (texts, id) =>
+                    this.#bridge.invoke(
                         '_leader_answer',
-                        [coreName(name), call, number, ...words],
+                        [coreName(name), call, number, ...texts],
                         transaction,
                         succeeded ? 1 : 0,
                         id,
@@ -477,8 +477,8 @@ export class Locks {
         this.#closed = true;
         for (const changed of this.#watches.values()) void Promise.resolve().then(changed);
         this.#watches.clear();
-        this.#border.invoke('_locks_close', []);
-        this.#border.promises.rejectAll();
+        this.#bridge.invoke('_locks_close', []);
+        this.#bridge.promises.rejectAll();
         this.#host.dispose();
     }
 
@@ -488,7 +488,7 @@ export class Locks {
      */
     _release(id) {
         this.#held.delete(id);
-        if (!this.#closed) this.#border.number('_lock_release', id);
+        if (!this.#closed) this.#bridge.number('_lock_release', id);
     }
 
     /**
@@ -500,11 +500,11 @@ export class Locks {
      * @internal
      */
     async _commit(held, stores, write) {
-        const transaction = await this.#border.promises.make((id) =>
-            this.#border.invoke('_fenced_begin', [], held, id),
+        const transaction = await this.#bridge.promises.make((id) =>
+            this.#bridge.invoke('_fenced_begin', [], held, id),
         );
-        return this.#transact(transaction, stores, write, (words, id) =>
-            this.#border.invoke('_fenced_commit', words, transaction, id),
+        return this.#transact(transaction, stores, write, (texts, id) =>
+            this.#bridge.invoke('_fenced_commit', texts, transaction, id),
         );
     }
 
@@ -513,11 +513,11 @@ export class Locks {
      * @param {number} transaction
      * @param {string[]} stores
      * @param {(tx: FencedTransaction) => T | Promise<T>} write
-     * @param {(words: (string | null)[], promise: number) => void} commit
+     * @param {(texts: (string | null)[], promise: number) => void} commit
      * @returns {Promise<T>}
      */
     async #transact(transaction, stores, write, commit) {
-        const { promises } = this.#border;
+        const { promises } = this.#bridge;
         const { values } = this.#host;
         /** @type {string[]} */
         const kept = [];
@@ -526,13 +526,13 @@ export class Locks {
                 stores,
                 async (store, key) => {
                     const found = await promises.make((id) =>
-                        this.#border.invoke('_fenced_get', [store, key], transaction, id),
+                        this.#bridge.invoke('_fenced_get', [store, key], transaction, id),
                     );
                     return found ? values.take(found[0]) : undefined;
                 },
                 async (store, prefix) => {
                     const found = await promises.make((id) =>
-                        this.#border.invoke('_fenced_list', [store, prefix], transaction, id),
+                        this.#bridge.invoke('_fenced_list', [store, prefix], transaction, id),
                     );
                     return found ? pairs(found.slice(0, -1), (number) => values.take(number)) : [];
                 },
@@ -545,7 +545,7 @@ export class Locks {
             await promises.make((id) => commit(writes, id));
             return result;
         } catch (error) {
-            if (!this.#closed) this.#border.invoke('_fenced_end', [], transaction);
+            if (!this.#closed) this.#bridge.invoke('_fenced_end', [], transaction);
             throw error;
         } finally {
             for (const number of kept) values.take(number);
@@ -564,9 +564,9 @@ export class Locks {
     #wait(signal, start, answered) {
         signal?.throwIfAborted();
         const request = ++this.#last;
-        const abort = () => this.#border.number('_lock_abort', request);
+        const abort = () => this.#bridge.number('_lock_abort', request);
         signal?.addEventListener('abort', abort);
-        return this.#border.promises
+        return this.#bridge.promises
             .make((id) => start(request, id))
             .then(
                 (answer) => {
@@ -599,7 +599,7 @@ export class Locks {
 
     /** @param {number} watch */
     #changed(watch) {
-        // Not from within the core: what is told may call it.
+        // Not from within the core: the listener may call it.
         void Promise.resolve().then(() => this.#watches.get(watch)?.());
     }
 }
@@ -619,13 +619,13 @@ function platformError(error, signal) {
 }
 
 /**
- * @param {string[]} words five for each, as LocksCore::query says them
+ * @param {string[]} texts five for each, as LocksCore::query gives them
  * @returns {{ since_us: number, info: LockRequestInfo }[]}
  */
-const requestsFrom = (words) =>
-    words.flatMap((state, at) => {
+const requestsFrom = (texts) =>
+    texts.flatMap((state, at) => {
         if (at % 5) return [];
-        const [mode, label, since, tab] = words.slice(at + 1, at + 5);
+        const [mode, label, since, tab] = texts.slice(at + 1, at + 5);
         const since_us = Number(since);
         const info = /** @type {LockRequestInfo} */ ({
             state,

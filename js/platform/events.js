@@ -1,4 +1,4 @@
-/** Events that Node lacks, or makes otherwise than Web IDL says: an interface of its own for each global object. */
+/** Events that Node lacks, or makes otherwise than Web IDL specifies: an interface of its own for each global object. */
 
 import { defineAttribute, forEachGlobal, idlInterface, onlyInternal, requireArguments } from './web-idl.js';
 import { isStorage } from './storage-interface.js';

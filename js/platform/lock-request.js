@@ -1,4 +1,4 @@
-/** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals, in Chromium's words. */
+/** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals, with Chromium's messages. */
 
 import { requireArguments } from './web-idl.js';
 import { isSignal } from '../common/check-arguments.js';
@@ -10,7 +10,7 @@ const request = "'request' on 'LockManager'";
 /** @param {string} why */
 const failed = (why) => `Failed to execute ${request}: ${why}.`;
 
-/** What a robbed holder is told. */
+/** The reason with which a stolen lock's previous holder is rejected. */
 export const stolenMessage = "Lock broken by another request with the 'steal' option.";
 
 /**

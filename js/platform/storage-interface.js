@@ -50,7 +50,7 @@ class Behind extends Stamped {
 /** @param {unknown} object @returns {boolean} */
 export const isStorage = (object) => Behind.is(object);
 
-/** Whom a call was about last is remembered: to look into a Proxy takes engines as long as the rest of a call. @returns {(storage: any) => Items} */
+/** The object of the last call is remembered: to look into a Proxy takes engines as long as the rest of a call. @returns {(storage: any) => Items} */
 function lookup() {
     let last = {};
     /** @type {Items} */
@@ -170,7 +170,7 @@ function traps(self, items) {
         defineProperty(target, key, given) {
             if (typeof key === 'symbol' || Object.hasOwn(target, key))
                 return Reflect.defineProperty(target, key, given);
-            // Nothing is written that a Proxy must not say it has done (ECMAScript §10.5.6).
+            // Nothing is written where a Proxy must not report success (ECMAScript §10.5.6).
             if (!('value' in given || 'writable' in given) || given.configurable === false) return false;
             items.set(key, `${given.value}`);
             return true;

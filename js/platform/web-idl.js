@@ -12,7 +12,7 @@ export function onlyInternal(key) {
 }
 
 /**
- * Web IDL §3.7.1: overload resolution begins with the number of arguments. In Chromium's words.
+ * Web IDL §3.7.1: overload resolution begins with the number of arguments. With Chromium's messages.
  *
  * @param {string} act what is not done: `execute 'key' on 'Storage'`, `construct 'Worker'`
  * @param {ArrayLike<unknown>} given
@@ -142,7 +142,7 @@ export const plainly = (handler, target, event) => {
 };
 
 /**
- * HTML §8.1.8.1, event handler IDL attributes: the listener keeps the place of the first handler that was
+ * HTML §8.1.8.1, event handler IDL attributes: the listener keeps the position of the first handler that was
  * set, until null takes it away; what is no object is null.
  *
  * @param {object} object where the attributes are defined

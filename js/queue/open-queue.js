@@ -6,21 +6,21 @@ import { checkKey } from '../lock/store-arguments.js';
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { checkKind } from './queue-options.js';
 import { errorFrom, errorText, packed, unpacked } from './payloads.js';
-import { fieldsPerJob, jobFrom } from './views.js';
+import { fieldsPerJob, jobFrom } from './job.js';
 
-/** @typedef {import('./views.js').Job} Job */
-/** @typedef {import('./views.js').QueueState} QueueState */
+/** @typedef {import('./job.js').Job} Job */
+/** @typedef {import('./job.js').QueueState} QueueState */
 
 /**
  * @typedef {object} EnqueueOptions
  * @property {string} [key] one job per key: one that waits takes what is newer and moves to the front, one that
  *   runs stays as it is. Up to 1024 UTF-16 units
- * @property {number | boolean} [priority] larger ones first: an integer from -1000 to 1000; true is 1. 0 unless
- *   said otherwise
+ * @property {number | boolean} [priority] larger ones first: an integer from -1000 to 1000; true is 1. 0 by
+ *   default
  * @property {boolean} [optional] it is tried once, and its failure harms nothing
  * @property {number} [delay] milliseconds before it may run
  * @property {string} [kind] which handlers take it
- * @property {'at-least-once' | 'at-most-once'} [delivery] as the queue's, unless said otherwise
+ * @property {'at-least-once' | 'at-most-once'} [delivery] the queue's by default
  */
 
 /**
@@ -29,8 +29,8 @@ import { fieldsPerJob, jobFrom } from './views.js';
  * @property {string | undefined} key
  * @property {boolean} joined the job was in the queue already, under its key
  * @property {Promise<any>} result made for who reads it; settles here with what the handler returned, or, when
- *   it is given up, with its error; wherever it ran. With an AbortError when it was cancelled. One that nobody
- *   looks at may reject
+ *   it is given up, with its error; wherever it ran. With an AbortError when it was cancelled. A promise that is
+ *   not used may reject
  */
 
 /**
@@ -42,10 +42,10 @@ import { fieldsPerJob, jobFrom } from './views.js';
  * @property {string | undefined} key
  * @property {string} kind
  * @property {number} attempt from 1
- * @property {number} lostWorkers how many tabs were lost that had claimed it, but for those that left in good order
+ * @property {number} lostWorkers how many tabs were lost that had claimed it, but for those that exited cleanly
  * @property {AbortSignal} signal aborts when the claim on the job is lost: its tab is frozen or hidden for good,
  *   or the job was cancelled. Nothing of what the handler gives is kept then
- * @property {(fraction: number, note?: string) => void} progress tells all tabs
+ * @property {(fraction: number, note?: string) => void} progress notifies all tabs
  * @property {(payload?: unknown, options?: EnqueueOptions) => void} next enqueues what follows, with the
  *   settlement of this job: both or neither
  */
@@ -65,8 +65,8 @@ function checkJobKey(key) {
     return checkKey('key', key);
 }
 
-/** What the core tells, in the order of `enum class Told` in wasm/src/browser/core/queues_core.cpp. */
-const told = { run: 0, lost: 1, settled: 2, event: 3 };
+/** The callbacks of the core, in the order of `enum class Callback` in wasm/src/browser/core/queues_core.cpp. */
+const callbacks = { run: 0, lost: 1, settled: 2, event: 3 };
 
 /** The events by their letters in the core. @type {Record<string, QueueState['type']>} */
 const types = {
@@ -96,16 +96,16 @@ class Ending {
     #promise;
 
     /** @type {((outcome: Outcome) => void) | undefined} */
-    #tell;
+    #deliver;
 
     get promise() {
         if (!this.#promise) {
             this.#promise = new Promise((resolve, reject) => {
-                this.#tell = (outcome) =>
+                this.#deliver = (outcome) =>
                     'value' in outcome ? resolve(outcome.value) : reject(outcome.failure);
             });
-            this.#promise.catch(() => {}); // who does not look at it is not told
-            if (this.#outcome) this.#tell?.(this.#outcome);
+            this.#promise.catch(() => {}); // a caller may never use it
+            if (this.#outcome) this.#deliver?.(this.#outcome);
         }
         return this.#promise;
     }
@@ -113,7 +113,7 @@ class Ending {
     /** @param {Outcome} outcome */
     settle(outcome) {
         this.#outcome = outcome;
-        this.#tell?.(outcome);
+        this.#deliver?.(outcome);
     }
 }
 
@@ -134,14 +134,14 @@ class Loss {
     }
 
     /** @param {Error} reason */
-    tell(reason) {
+    set(reason) {
         this.reason ??= reason;
         this.#controller?.abort(reason);
     }
 }
 
 export class OpenQueue {
-    #border;
+    #bridge;
     #host;
     #platform;
     #number;
@@ -149,7 +149,7 @@ export class OpenQueue {
     #delivery;
     #concurrency;
 
-    /** Jobs in the queue, as last heard. */
+    /** Jobs in the queue, as last learnt. */
     size = 0;
 
     /** @type {{ kinds: string[] | undefined, handler: Handler }[]} */
@@ -168,9 +168,9 @@ export class OpenQueue {
     #listeners = new Set();
 
     /**
-     * Jobs that are claimed, and with which others. Of one claim they run one after another: `current` is told
-     * to run, `told` those that were.
-     * @type {Map<string, { job: import('./views.js').RunningJob, claim: Claim, told?: boolean }>}
+     * Jobs that are claimed, and with which others. The jobs of one claim run one after another: `current` is the
+     * one that runs, and `announced` are those whose `running` event was emitted.
+     * @type {Map<string, { job: import('./job.js').RunningJob, claim: Claim, announced?: boolean }>}
      */
     #claimed = new Map();
 
@@ -183,30 +183,30 @@ export class OpenQueue {
     #paused = false;
 
     /**
-     * @param {import('../core/bridge.js').Border} border
+     * @param {import('../core/bridge.js').Bridge} bridge
      * @param {import('../host/host.js').Platform} platform
      * @param {string} name
      * @param {number[]} options checkQueueOptions()
      */
-    constructor(border, platform, name, options) {
-        this.#border = border;
-        this.#host = border.host;
+    constructor(bridge, platform, name, options) {
+        this.#bridge = bridge;
+        this.#host = bridge.host;
         this.#platform = platform;
         this.#name = name;
         this.#delivery = (Number(options[0]) & 8) > 0 ? deliveries[1] : deliveries[0];
         this.#concurrency = Number(options[1]);
-        this.#number = border.invoke('_queue_open', [name], ...options);
-        void this.#refresh().catch(() => {}); // heard of with the next event
+        this.#number = bridge.invoke('_queue_open', [name], ...options);
+        void this.#refresh().catch(() => {}); // the next event reports it
     }
 
     /**
-     * A page that comes back from the back/forward cache was told of nothing meanwhile.
+     * A page that comes back from the back/forward cache has received no event meanwhile.
      * @internal
      */
     _returned() {
         const former = [...this.#claimed.keys()];
         this.#refresh(former).then(
-            () => this.#tell({ type: 'state' }),
+            () => this.#emit({ type: 'state' }),
             () => {}, // the tab was closed
         );
     }
@@ -245,9 +245,9 @@ export class OpenQueue {
         this.#handlers.push(own);
         this.#takePart();
         return () => {
-            const place = this.#handlers.indexOf(own);
-            if (place < 0) return;
-            this.#handlers.splice(place, 1);
+            const index = this.#handlers.indexOf(own);
+            if (index < 0) return;
+            this.#handlers.splice(index, 1);
             this.#takePart();
         };
     }
@@ -268,7 +268,7 @@ export class OpenQueue {
         return this.#list(0);
     }
 
-    /** @returns {Promise<import('./views.js').DeadLetter[]>} */
+    /** @returns {Promise<import('./job.js').DeadLetter[]>} */
     async deadLetters() {
         const end = (/** @type {string} */ job, /** @type {number} */ again) => async () =>
             (await this.#write((id) => this.#invoke('end_dead_letter', [job], again, id))) === 1;
@@ -281,7 +281,7 @@ export class OpenQueue {
 
     /** @param {(state: QueueState) => void} listener */
     subscribe(listener) {
-        /** What happened before the first state is known: it is told after that. @type {QueueState[] | undefined} */
+        /** Events before the first state is known: they are emitted after it. @type {QueueState[] | undefined} */
         let early = [];
         // Of its own: one function may subscribe twice.
         const own = (/** @type {QueueState} */ state) => (early ? void early.push(state) : listener(state));
@@ -289,7 +289,7 @@ export class OpenQueue {
             () => {
                 const states = [{ ...this.#state(), type: /** @type {const} */ ('state') }, ...(early ?? [])];
                 early = undefined;
-                for (const state of states) if (this.#listeners.has(own)) this.#tellOne(own, state);
+                for (const state of states) if (this.#listeners.has(own)) this.#emitTo(own, state);
             },
             () => {}, // the tab was closed
         );
@@ -303,11 +303,11 @@ export class OpenQueue {
      * @param {string} second
      * @internal
      */
-    _told(what, first, second) {
-        if (what === told.run) this.#begin(first.split('\0'));
-        else if (what === told.lost) this.#lose(Number(first), second);
-        else if (what === told.settled) this.#settled(first.split('\0'));
-        else this.#happened(first.split('\0'));
+    _callback(what, first, second) {
+        if (what === callbacks.run) this.#begin(first.split('\0'));
+        else if (what === callbacks.lost) this.#lose(Number(first), second);
+        else if (what === callbacks.settled) this.#settled(first.split('\0'));
+        else this.#receive(first.split('\0'));
     }
 
     /**
@@ -337,7 +337,7 @@ export class OpenQueue {
      * @param {number[]} numbers
      */
     #invoke(what, texts, ...numbers) {
-        return this.#border.invoke(`_queue_${what}`, texts, this.#number, ...numbers);
+        return this.#bridge.invoke(`_queue_${what}`, texts, this.#number, ...numbers);
     }
 
     /** @param {(id: number) => void} start */
@@ -354,7 +354,7 @@ export class OpenQueue {
 
     /** @param {(id: number) => void} start */
     #make(start) {
-        return this.#border.promises.make(start);
+        return this.#bridge.promises.make(start);
     }
 
     /**
@@ -375,7 +375,7 @@ export class OpenQueue {
             throw invalid('delay', delay, `a number of milliseconds from 0 to ${delayMsMax}`);
         }
         const { delivery = this.#delivery } = options;
-        const once = deliveries.findIndex((word) => word === delivery);
+        const once = deliveries.findIndex((one) => one === delivery);
         if (once < 0) throw invalid('delivery', delivery, deliveries.join(' or '));
         const texts = ['', key, checkKind(kind)];
         const { text, byValue } = packed('payload', payload, this.#host.values);
@@ -418,7 +418,7 @@ export class OpenQueue {
     /**
      * Not from within the core: a handler may call it.
      *
-     * @param {string[]} fields the run's number, then what its handler is told of the job
+     * @param {string[]} fields the run's number, then what its handler receives of the job
      */
     #begin(fields) {
         const run = Number(fields[0]);
@@ -471,7 +471,7 @@ export class OpenQueue {
         const payload = unpacked(byValue, text, this.#host.values); // which may be a stranger's
         if (loss.reason) throw loss.reason;
         const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
-        if (!handler) throw new TabacusError('unavailable', 'the handler was taken away');
+        if (!handler) throw new TabacusError('unavailable', 'the handler was removed');
         const progress = (/** @type {number} */ fraction, note = '') => this.#progress(run, fraction, note);
         const next = (/** @type {unknown} */ what, /** @type {unknown} */ options) => {
             if (asked.ended)
@@ -512,8 +512,8 @@ export class OpenQueue {
             reason === 'cancelled'
                 ? new DOMException('the job was cancelled', 'AbortError')
                 : new TabacusError('lock-lost', `the claim on a job of ${this.#name} was lost: ${reason}`);
-        // Not from within the core: who listens may call it.
-        void Promise.resolve().then(() => loss?.tell(why));
+        // Not from within the core: a listener may call it.
+        void Promise.resolve().then(() => loss?.set(why));
     }
 
     /** @param {string[]} texts of each job its id, and its outcome */
@@ -544,9 +544,9 @@ export class OpenQueue {
         }
     }
 
-    // --- News
+    // --- Events
 
-    /** @param {string[]} [former] jobs that ran as last heard */
+    /** @param {string[]} [former] jobs that ran as last learnt */
     async #refresh(former = []) {
         const counted = this.#make((id) => this.#invoke('count', [], id)).then(([size, paused]) => {
             this.size = Number(size);
@@ -560,7 +560,7 @@ export class OpenQueue {
             const job = { id, key, kind, tab, attempt, fraction: undefined, note: undefined };
             const entry = known ?? { job, claim: this.#concurrency > 1 ? {} : { slot: '0' } };
             entry.claim.current = id;
-            entry.told = true;
+            entry.announced = true;
             this.#claimed.set(id, entry);
         }
     }
@@ -581,9 +581,9 @@ export class OpenQueue {
     }
 
     /** @param {string[]} texts letter, tab, size, fields … and one that is empty */
-    #happened([letter = '', tab = '', size, ...rest]) {
+    #receive([letter = '', tab = '', size, ...rest]) {
         const type = types[letter] ?? 'changed';
-        if (this.size === 0 && type === 'queued') this.#claimed.clear(); // news of them was lost
+        if (this.size === 0 && type === 'queued') this.#claimed.clear(); // events of them were lost
         this.size = Number(size);
         if (type === 'paused') this.#paused = true;
         if (type === 'resumed') this.#paused = false;
@@ -591,7 +591,7 @@ export class OpenQueue {
         const step = fieldsOf[letter] ?? 0;
         if (step === 0 || fields.length === 0) {
             if (type === 'cancelled') this.#claimed.clear();
-            this.#tell({ type, tab });
+            this.#emit({ type, tab });
             return;
         }
         const claim = type === 'running' ? this.#claim(fields.at(-1), fields[0]) : {};
@@ -599,13 +599,13 @@ export class OpenQueue {
             const about = fields.slice(at, at + step);
             if (type === 'running') this.#keep(tab, about, claim);
             else if (type === 'returned' && this.#isAhead(about[0])) this.#forget(String(about[0]));
-            else this.#tell({ type, tab, ...this.#about(type, about) });
+            else this.#emit({ type, tab, ...this.#about(type, about) });
         }
         if (type === 'running') this.#run(fields[0]);
     }
 
     /**
-     * What its slot had claimed before has ended, whether this tab has heard of it or not.
+     * What the slot had claimed before has ended, whether this tab has received the events or not.
      *
      * @param {string | undefined} slot
      * @param {string | undefined} first
@@ -634,7 +634,7 @@ export class OpenQueue {
         };
         const known = this.#claimed.get(id);
         const same =
-            known?.told &&
+            known?.announced &&
             known.claim.slot === claim.slot &&
             known.job.tab === tab &&
             known.job.attempt === job.attempt;
@@ -642,20 +642,20 @@ export class OpenQueue {
         this.#claimed.set(id, same ? { ...known, claim } : { job, claim });
     }
 
-    /** What is claimed ahead is told to run when its turn comes, as far as this tab hears of that. @param {string} [id] */
+    /** Emits `running` of a job that was claimed ahead, once this tab learns that it runs. @param {string} [id] */
     #run(id = '') {
         const entry = this.#claimed.get(id);
-        if (!entry || entry.told) return;
-        entry.told = true;
+        if (!entry || entry.announced) return;
+        entry.announced = true;
         entry.claim.current = id;
         const { key, kind, tab, attempt } = entry.job;
-        this.#tell({ type: 'running', id, key, kind, tab, attempt });
+        this.#emit({ type: 'running', id, key, kind, tab, attempt });
     }
 
-    /** It was claimed, and has not been told to run: nobody knows of it. @param {string} [id] */
+    /** Whether the job was claimed, and no `running` event of it was emitted. @param {string} [id] */
     #isAhead(id = '') {
         const entry = this.#claimed.get(id);
-        return entry !== undefined && !entry.told;
+        return entry !== undefined && !entry.announced;
     }
 
     /** It is not claimed any more; what it has given was settled, or counts for nothing. @param {string} id */
@@ -678,10 +678,10 @@ export class OpenQueue {
             case 'queued':
                 return { id, key: second || undefined, kind: third };
             case 'progress': {
-                const told_ = { fraction: Number(second) / 1e6, note: third || undefined };
+                const news = { fraction: Number(second) / 1e6, note: third || undefined };
                 const { job } = this.#claimed.get(id) ?? {};
-                if (job) Object.assign(job, told_);
-                return { id, key: job?.key, kind: job?.kind, ...told_ };
+                if (job) Object.assign(job, news);
+                return { id, key: job?.key, kind: job?.kind, ...news };
             }
             default: {
                 this.#forget(id);
@@ -694,10 +694,10 @@ export class OpenQueue {
     }
 
     /** @param {Pick<QueueState, 'type'> & Partial<QueueState>} what */
-    #tell(what) {
+    #emit(what) {
         if (this.#listeners.size === 0) return;
         const state = { ...this.#state(), ...what };
-        for (const listener of this.#listeners) this.#tellOne(listener, state);
+        for (const listener of this.#listeners) this.#emitTo(listener, state);
     }
 
     /**
@@ -706,7 +706,7 @@ export class OpenQueue {
      * @param {(state: QueueState) => void} listener
      * @param {QueueState} state
      */
-    #tellOne(listener, state) {
+    #emitTo(listener, state) {
         void Promise.resolve().then(() => {
             if (!this.#listeners.has(listener)) return;
             try {

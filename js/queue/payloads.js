@@ -5,7 +5,7 @@
 
 import { storable } from '../host/storable.js';
 import { show, TabacusError } from '../common/errors.js';
-import { described, ownError } from '../lock/outcome.js';
+import { describeError, ownError } from '../lock/outcome.js';
 
 /** What is nested deeper may be a cycle. */
 const depthMax = 32;
@@ -87,7 +87,7 @@ export function errorText(error) {
     } catch {
         // It can be described only.
     }
-    return JSON.stringify(described(error));
+    return JSON.stringify(describeError(error));
 }
 
 /** The classes of errors that every context has. @type {Record<string, ErrorConstructor>} */
@@ -99,15 +99,15 @@ const classes = { RangeError, TypeError, SyntaxError, ReferenceError, EvalError,
  */
 export function errorFrom(text) {
     /** @type {{ nothing?: boolean, value?: unknown, name?: string, message?: string, code?: string | number, dom?: boolean }} */
-    let told;
+    let parsed;
     try {
-        told = Object(JSON.parse(text));
+        parsed = Object(JSON.parse(text));
     } catch {
-        told = { message: text };
+        parsed = { message: text };
     }
-    if (told.nothing) return undefined;
-    if ('value' in told) return told.value;
-    const { name = 'Error', message = '', code, dom } = told;
+    if (parsed.nothing) return undefined;
+    if ('value' in parsed) return parsed.value;
+    const { name = 'Error', message = '', code, dom } = parsed;
     if (dom) return new DOMException(message, name);
     const own = ownError(name, code, message);
     if (own) return own;

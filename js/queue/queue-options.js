@@ -7,31 +7,31 @@ import { checkInteger, checkName, checkOptions } from '../common/check-arguments
  * An agreement of all tabs that use the queue.
  *
  * @typedef {object} QueueOptions
- * @property {number} [concurrency] jobs that run at a time, over all tabs: from 1 to 64; 1 unless said otherwise
- * @property {'fifo' | 'lifo'} [order] oldest or newest first, of one priority; `fifo` unless said otherwise
+ * @property {number} [concurrency] jobs that run at a time, over all tabs: from 1 to 64; 1 by default
+ * @property {'fifo' | 'lifo'} [order] oldest or newest first, of one priority; `fifo` by default
  * @property {number} [attempts] how often a job that fails is tried before it becomes a dead letter, from
- *   1, or Infinity; 3 unless said otherwise
+ *   1, or Infinity; 3 by default
  * @property {number} [backOff] milliseconds before the second attempt, then twice as long each, up to an hour;
- *   of each, up to half is left out at random. 1 000 unless said otherwise
+ *   of each, up to half is left out at random. 1 000 by default
  * @property {'continue' | 'pause'} [onFailure] `pause`: when a job fails, nothing is run, in any tab, until
- *   resume(), until the browser comes online, or until a job is enqueued; the job keeps its place.
- *   `continue` unless said otherwise
- * @property {number} [limit] how many jobs may be in the queue; Infinity unless said otherwise
- * @property {'at-least-once' | 'at-most-once'} [delivery] of jobs whose own is not said; `at-least-once`
- *   unless said otherwise
+ *   resume(), until the browser comes online, or until a job is enqueued; the job keeps its position.
+ *   `continue` by default
+ * @property {number} [limit] how many jobs may be in the queue; Infinity by default
+ * @property {'at-least-once' | 'at-most-once'} [delivery] of jobs without their own; `at-least-once` by
+ *   default
  * @property {'relaxed' | 'strict'} [durability] what a receipt has reached: the operating system, or the
- *   disk; `relaxed` unless said otherwise
+ *   disk; `relaxed` by default
  */
 
-/** Of each option, its words; the first unless said otherwise. */
-const words = {
+/** The choices of each option; the first is the default. */
+const choices = {
     order: ['fifo', 'lifo'],
     onFailure: ['continue', 'pause'],
     durability: ['relaxed', 'strict'],
     delivery: ['at-least-once', 'at-most-once'],
 };
 
-/** Of each option, the least, the most, and what it is unless said otherwise. */
+/** The least, the most and the default of each option. */
 const numbers = {
     concurrency: [1, 64, 1],
     attempts: [1, Infinity, 3],
@@ -62,15 +62,15 @@ export function checkKinds(given) {
 }
 
 /**
- * The options as queue_open() in wasm/src/bindings/queue takes them; the bits are those of `words`, in order.
+ * The options as queue_open() in wasm/src/bindings/queue takes them; the bits are those of `choices`, in order.
  *
  * @param {unknown} given
  * @returns {number[]}
  */
 export function checkQueueOptions(given) {
-    const options = checkOptions(given, [...Object.keys(words), ...Object.keys(numbers)]);
+    const options = checkOptions(given, [...Object.keys(choices), ...Object.keys(numbers)]);
     let bits = 0;
-    Object.entries(words).forEach(([name, [first, second]], index) => {
+    Object.entries(choices).forEach(([name, [first, second]], index) => {
         const { [name]: value = first } = options;
         if (value === second) bits |= 1 << index;
         else if (value !== first) throw invalid(name, value, `${first} or ${second}`);

@@ -7,9 +7,9 @@ import { checkKinds } from './queue-options.js';
 /** @typedef {import('./open-queue.js').EnqueueOptions} EnqueueOptions */
 /** @typedef {import('./open-queue.js').Handler} Handler */
 /** @typedef {import('./open-queue.js').Receipt} Receipt */
-/** @typedef {import('./views.js').Job} Job */
-/** @typedef {import('./views.js').DeadLetter} DeadLetter */
-/** @typedef {import('./views.js').QueueState} QueueState */
+/** @typedef {import('./job.js').Job} Job */
+/** @typedef {import('./job.js').DeadLetter} DeadLetter */
+/** @typedef {import('./job.js').QueueState} QueueState */
 
 /**
  * Jobs that any tab or worker of the origin enqueues, and that `concurrency` at a time run over all of
@@ -40,7 +40,7 @@ export class Queue {
         this.#load = load;
         this.#report = report;
         this.#assertOpen = assertOpen;
-        this.#ask(() => {}).catch(() => {}); // told to who asks for something
+        this.#ask(() => {}).catch(() => {}); // reported by the call that uses it
     }
 
     /**
@@ -49,8 +49,8 @@ export class Queue {
      * @param {unknown} [payload] anything that structuredClone() takes
      * @param {EnqueueOptions} [options]
      * @returns {Promise<Receipt>} rejects with `invalid-argument`; `not-cloneable` of the payload; `queue-full`
-     *   (the queue's limit); `quota-exceeded` (a full disk), or what else the store said: nothing was
-     *   enqueued, but for `unknown-commit`, of which nobody knows
+     *   (the queue's limit); `quota-exceeded` (a full disk), or another error of the store: nothing was
+     *   enqueued, except that with `unknown-commit` the outcome is unknown
      */
     async enqueue(payload, options) {
         if (this.#open) return this.#open.enqueue(payload, options);
@@ -121,7 +121,7 @@ export class Queue {
         return this.#ask((queue) => queue.ask('clear'));
     }
 
-    /** Jobs in the queue, running ones among them, as this tab last heard. */
+    /** Jobs in the queue, running ones among them, as this tab last learnt. */
     get size() {
         return this.#open?.size ?? 0;
     }
@@ -142,7 +142,7 @@ export class Queue {
     }
 
     /**
-     * Tells the state at once, and with each change what happened.
+     * Calls the listener with the state at once, and with each change with what happened.
      *
      * @param {(state: QueueState) => void} listener
      * @returns {() => void} ends it
@@ -169,7 +169,7 @@ export class Queue {
 
     /** When all that was asked of it has been passed on, in their order. @internal */
     async _asked() {
-        await this.#opening?.catch(() => {}); // told to who asks
+        await this.#opening?.catch(() => {}); // reported by the call that uses it
     }
 
     /** @param {(queue: OpenQueue) => () => void} begin */
@@ -192,7 +192,7 @@ export class Queue {
 const overlap = (some, others) => !some || !others || some.some((kind) => others.includes(kind));
 
 /**
- * As it is when the caller passes it; what cannot be cloned is refused by who looks at it.
+ * A copy as the values are now. A value that cannot be cloned is returned as it is: enqueue() refuses it.
  *
  * @param {unknown[]} values
  */

@@ -1,6 +1,6 @@
 /** The queues of a tab, on a module of their own (wasm/src/bindings/queue): loaded by the first. */
 
-import { Border } from '../core/bridge.js';
+import { Bridge } from '../core/bridge.js';
 import { loadCore } from '../core/tab-core.js';
 import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
@@ -12,7 +12,7 @@ import { OpenQueue } from './open-queue.js';
 const closeWait_ms = 2_000;
 
 export class Queues {
-    #border;
+    #bridge;
     #host;
     #platform;
     /** @type {Promise<void> | undefined} */
@@ -21,7 +21,7 @@ export class Queues {
     /** In the order of their numbers in the core. @type {OpenQueue[]} */
     #opened = [];
 
-    #online = () => void this.#border.invoke('_queues_online', []);
+    #online = () => void this.#bridge.invoke('_queues_online', []);
 
     /** @param {{ persisted: boolean }} event */
     #pageShow = ({ persisted }) => {
@@ -36,12 +36,12 @@ export class Queues {
     constructor(glue, host, { namespace, platform, notice }) {
         this.#host = host;
         this.#platform = platform;
-        this.#border = new Border(glue, host, {
+        this.#bridge = new Bridge(glue, host, {
             changed: () => {},
             notice,
-            told: (queue, what, first, second) => this.#opened[queue]?._told(what, first, second),
+            callback: (queue, what, first, second) => this.#opened[queue]?._callback(what, first, second),
         });
-        this.#border.start(namespace);
+        this.#bridge.start(namespace);
         platform.addEventListener?.('online', this.#online);
         platform.addEventListener?.('pageshow', this.#pageShow);
     }
@@ -55,10 +55,7 @@ export class Queues {
                 host.ready().then(() => learnStorable(owner.platform, host.database)),
             ]);
             if (!host.database.available) {
-                throw new TabacusError(
-                    'unavailable',
-                    'there is no IndexedDB here, and a queue is kept there',
-                );
+                throw new TabacusError('unavailable', 'a queue needs IndexedDB, and there is none here');
             }
             return new Queues(glue, host, owner);
         } catch (error) {
@@ -72,12 +69,12 @@ export class Queues {
      * @param {number[]} options checkQueueOptions()
      */
     open(name, options) {
-        const queue = new OpenQueue(this.#border, this.#platform, name, options);
+        const queue = new OpenQueue(this.#bridge, this.#platform, name, options);
         this.#opened.push(queue);
         return queue;
     }
 
-    /** What was asked for before is done first; for so long a page that stopped, or is gone, is waited for. */
+    /** Ends when what was asked for before is done, or after `closeWait_ms` if the page is stopped or gone. */
     close() {
         this.#closing ??= this.#close();
         return this.#closing;
@@ -91,9 +88,9 @@ export class Queues {
         clearTimeout(timer);
         this.#platform.removeEventListener?.('online', this.#online);
         this.#platform.removeEventListener?.('pageshow', this.#pageShow);
-        this.#border.invoke('_queues_close', []);
+        this.#bridge.invoke('_queues_close', []);
         for (const queue of this.#opened) queue._close();
-        this.#border.promises.rejectAll();
+        this.#bridge.promises.rejectAll();
         this.#host.dispose();
     }
 }

@@ -3,7 +3,7 @@
  * that needs them.
  */
 
-import { Border } from '../core/bridge.js';
+import { Bridge } from '../core/bridge.js';
 import { loadCore } from '../core/tab-core.js';
 import { Host } from '../host/host.js';
 
@@ -22,7 +22,7 @@ export async function openCatalogue(options) {
 
 export class Catalogue {
     #host;
-    #border;
+    #bridge;
 
     /** By their addresses in the module. @type {Map<number, import('./counter.js').StoredCounter>} */
     #counters = new Map();
@@ -33,35 +33,35 @@ export class Catalogue {
      */
     constructor(glue, { platform, namespace, notice }) {
         this.#host = new Host(platform, namespace);
-        this.#border = new Border(glue, this.#host, {
+        this.#bridge = new Bridge(glue, this.#host, {
             changed: (counter) => this.#counters.get(counter)?._changed(),
             notice,
         });
-        this.#border.start(namespace);
+        this.#bridge.start(namespace);
     }
 
     /**
      * @param {import('./counter.js').StoredCounter} counter
-     * @param {string[]} words see Border
+     * @param {string[]} args see Bridge
      * @param {boolean} strict
      */
-    attach(counter, words, strict) {
-        const address = this.#border.counter(words, strict);
+    attach(counter, args, strict) {
+        const address = this.#bridge.counter(args, strict);
         this.#counters.set(address, counter);
-        counter._attach(this.#border, address);
+        counter._attach(this.#bridge, address);
     }
 
-    /** What the module says of an attached counter, field by field. @param {number} address */
+    /** The guarantee of an attached counter, field by field. @param {number} address */
     guarantee(address) {
-        return this.#border.guarantee(address);
+        return this.#bridge.guarantee(address);
     }
 
     /** Lets everything go, whether the last commits succeed or not. */
     async close() {
         try {
-            await this.#border.close();
+            await this.#bridge.close();
         } finally {
-            this.#border.promises.rejectAll();
+            this.#bridge.promises.rejectAll();
             this.#host.dispose();
         }
     }

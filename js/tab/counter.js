@@ -5,7 +5,7 @@
 
 import { Promises } from '../core/promises.js';
 import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
-import { Latest } from '../common/latest-value-iterator.js';
+import { LatestValueIterator } from '../common/latest-value-iterator.js';
 import { checkFunction } from '../common/check-arguments.js';
 
 /** @typedef {import('./guarantee.js').Guarantee} Guarantee */
@@ -37,20 +37,20 @@ const refuse = () => {
     throw new TabacusError('closed', 'the tab of this counter is closed: open() another');
 };
 
-/** In place of the core when the tab is closed, so that no call pays for asking whether it is. */
+/** Replaces the core when the tab is closed, so that no call pays for asking whether it is. */
 const closed = /** @type {import('../core/tab-core.js').Glue} */ (
     /** @type {unknown} */ ({
-        _tally_increment: refuse,
-        _tally_add: refuse,
-        _tally_read: refuse,
-        _tally_flush: refuse,
-        _tally_value: refuse,
+        _count_increment: refuse,
+        _count_add: refuse,
+        _count_read: refuse,
+        _count_flush: refuse,
+        _count_value: refuse,
     })
 );
 
-/** In place of the module until it is loaded: nothing is known yet, and nothing else is asked of it. */
+/** Replaces the module until it is loaded: nothing is known yet, and nothing else is asked of it. */
 const loading = /** @type {import('../core/tab-core.js').Glue} */ (
-    /** @type {unknown} */ ({ _tally_value: () => 0 })
+    /** @type {unknown} */ ({ _count_value: () => 0 })
 );
 
 /** What all strategies share. */
@@ -76,7 +76,7 @@ class TabCounter {
     /** @type {Set<(value: number) => void>} */
     #subscribers = new Set();
 
-    /** @type {Set<Latest>} */
+    /** @type {Set<LatestValueIterator>} */
     #iterations = new Set();
 
     #name;
@@ -115,7 +115,7 @@ class TabCounter {
 
     /**
      * The best-known value, without waiting: what the store held when it was last read, what other tabs
-     * have told since, and all of this tab's own increments. Until the store was first read, which is
+     * have announced since, and all of this tab's own increments. Until the store was first read, which is
      * under way when the counter is made, that is the own increments only.
      *
      * @returns {number} an integer within ±(2^53 − 1)
@@ -123,7 +123,7 @@ class TabCounter {
      * @throws {TabacusError} `closed`
      */
     get value() {
-        const value = this._core._tally_value(this._address);
+        const value = this._core._count_value(this._address);
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -138,24 +138,24 @@ class TabCounter {
      * const total = await tab.counter('visits').read();
      */
     async read() {
-        const value = await this._promises.make((id) => this._core._tally_read(this._address, id));
+        const value = await this._promises.make((id) => this._core._count_read(this._address, id));
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
 
     /**
      * Resolves when every increment that this tab made before the call is committed, as durably as
-     * `guarantee.durability` says.
+     * `guarantee.durability` promises.
      *
      * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed`, `fenced` or `unavailable` when
      *   the store refuses (the increments stay, and are tried again), with `unknown-commit` when a commit was
-     *   cut off and nobody can tell whether it happened (these increments are not tried again), and `closed`
+     *   cut off and its outcome is unknown (these increments are not tried again), and `closed`
      * @example
      * counter.add(1);
      * await counter.flush();  // from here on a crash cannot lose it
      */
     async flush() {
-        await this._promises.make((id) => this._core._tally_flush(this._address, id));
+        await this._promises.make((id) => this._core._count_flush(this._address, id));
     }
 
     /**
@@ -191,7 +191,7 @@ class TabCounter {
      * for await (const value of counter) console.log(value);
      */
     [Symbol.asyncIterator]() {
-        const iteration = new Latest((latest) => {
+        const iteration = new LatestValueIterator((latest) => {
             const stop = this.subscribe((value) => latest.set(value));
             this.#iterations.add(latest);
             return () => {
@@ -207,7 +207,7 @@ class TabCounter {
      * @internal
      */
     _close() {
-        this._changed(); // what the end of this turn would have told
+        this._changed(); // what the end of this turn would have reported
         this._core = closed;
         this.#subscribers.clear();
         for (const iteration of this.#iterations) iteration.end();
@@ -234,7 +234,7 @@ class TabCounter {
      */
     _changed() {
         if (this._core === closed) return;
-        const value = this._core._tally_value(this._address);
+        const value = this._core._count_value(this._address);
         if (!Number.isSafeInteger(value)) {
             const message = 'The records of a counter add up beyond ±(2^53 − 1).';
             this._owner.warn({ code: 'out-of-range', message, subject: this.#name });
@@ -262,7 +262,7 @@ class TabCounter {
 export class ReplicatedCounter extends TabCounter {
     /**
      * Adds at once, without waiting for anything: the commit and the news to other tabs follow by
-     * themselves. `flush()` tells when it is committed.
+     * themselves. `flush()` resolves when it is committed.
      *
      * @param {number} [n] an integer within ±(2^53 − 1)
      * @returns {number} the value then known
@@ -273,7 +273,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     add(n = 1) {
         checkAmount(n);
-        const value = this._core._tally_increment(this._address, n);
+        const value = this._core._count_increment(this._address, n);
         if (value !== value) throw leaves(n);
         return value;
     }
@@ -294,7 +294,7 @@ export class ReplicatedCounter extends TabCounter {
     }
 
     /**
-     * Counts what a state says from here on, in all tabs: in any order, and any number of times. Resolves when
+     * Counts the rows of a state from here on, in all tabs: in any order, and any number of times. Resolves when
      * it is committed.
      *
      * @param {import('../limits/transfer.js').MergedState} state
@@ -329,11 +329,11 @@ export class StoredCounter extends TabCounter {
     constructor(name, guarantee, owner, load) {
         super(name, loading, new Promises(), 0, guarantee, owner);
         this.#load = load;
-        this.#ready().catch(() => {}); // who uses it is told
+        this.#ready().catch(() => {}); // every use of the counter reports it
     }
 
     /**
-     * Adds, and tells the value then known.
+     * Adds, and resolves with the value then known.
      *
      * @param {number} [n] an integer within ±(2^53 − 1)
      * @returns {Promise<number>} rejects with a TabacusRangeError when the value would leave ±(2^53 − 1)
@@ -346,7 +346,7 @@ export class StoredCounter extends TabCounter {
     async add(n = 1) {
         checkAmount(n);
         return this.#run(() =>
-            this._promises.make((id) => this._core._tally_add(this._address, n, id)),
+            this._promises.make((id) => this._core._count_add(this._address, n, id)),
         ).catch((error) => {
             throw error.code === 'out-of-range' ? leaves(n) : error;
         });
@@ -410,12 +410,12 @@ export class StoredCounter extends TabCounter {
     /**
      * For the catalogue: the module has it, from here on.
      *
-     * @param {import('../core/bridge.js').Border} border
+     * @param {import('../core/bridge.js').Bridge} bridge
      * @param {number} address
      * @internal
      */
-    _attach(border, address) {
-        if (this._core === loading) this._use(border.glue, border.promises, address);
+    _attach(bridge, address) {
+        if (this._core === loading) this._use(bridge.glue, bridge.promises, address);
     }
 
     /** Loads what is not loaded; again, where that has failed. */

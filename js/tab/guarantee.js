@@ -3,7 +3,7 @@
  *
  * @typedef {object} Guarantee
  * @property {import('../common/strategies.js').Strategy} strategy
- * @property {string} lost when an increment can be lost, in words
+ * @property {string} lost when an increment can be lost
  * @property {Readonly<Record<StorageModel, readonly LossCause[]>>} losses the same as data: what may make
  *   the value end below all that was flushed. Empty: nothing does. What is not listed is promised under
  *   every schedule
@@ -90,8 +90,8 @@ const always = 2047;
 const transaction = 'one transaction';
 
 /**
- * The guarantees of the catalogue, which its module has too (a test compares them): a counter tells its
- * own before the module is there.
+ * The guarantees of the catalogue, which its module has too (a test compares them): a counter shows its
+ * own before the module is loaded.
  *
  * @type {Record<string, string[]>}
  */
@@ -121,7 +121,7 @@ const stored = {
         `1664 ${always} ${always} 0 0 0 0`,
     ],
     eventual: [
-        'concurrent updates that cross a read; unheard updates with their tab',
+        'concurrent updates that cross a read; unannounced updates with their tab',
         'never',
         "other tabs' increments arrive late, and seldom twice",
         'two keys for increments, two for decrements',

@@ -5,7 +5,7 @@ import { Tab } from './tab.js';
 
 /**
  * @typedef {object} OpenOptions
- * @property {string} [namespace] keeps counters of one name apart; `default` unless said otherwise.
+ * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
  *   A well-formed string of 1 to 128 UTF-16 units
  * @property {import('../core/tab-core.js').Build} [build] `threads` where memory can be shared (a
  *   cross-origin isolated page, Node), else `single`
@@ -21,7 +21,7 @@ import { Tab } from './tab.js';
  *   package's modules; it is loaded by the first queue
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
  *   exclude or fence less than they promise
- * @property {object} [window] the platform to use in place of `globalThis`
+ * @property {object} [window] the platform to use instead of `globalThis`
  */
 
 /**
@@ -42,7 +42,7 @@ export async function open(options = {}) {
     const checked = checkOpenOptions(options);
     // Before the host is made: asking for localStorage may wait for the browser's process.
     const loading = loadCore(checked.build, checked.wasm);
-    loading.catch(() => {}); // told below
+    loading.catch(() => {}); // thrown below
     const host = new Host(checked.platform, checked.namespace);
     try {
         // Beside it: either takes milliseconds, and the core waits for the database by itself.

@@ -32,7 +32,7 @@ function checkWindow(value) {
 }
 
 /**
- * Threads wherever memory can be shared. Node says nothing of isolation, and needs none.
+ * Threads wherever memory can be shared. Node has no property for isolation, and needs none.
  *
  * @param {import('../host/host.js').Platform} platform
  * @returns {import('../core/tab-core.js').Build}

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { Border } from '../core/bridge.js';
+import { Bridge } from '../core/bridge.js';
 import { preloaded } from '../core/preloaded.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
@@ -11,7 +11,7 @@ import { Serial } from '../lock/serial.js';
 import { checkQueueOptions } from '../queue/queue-options.js';
 import { Queue } from '../queue/queue.js';
 import { asPassed, checkFunction, checkInteger, checkName } from '../common/check-arguments.js';
-import { Loaded } from '../common/lazy.js';
+import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './tabacus-event.js';
 import { guaranteeFrom, storedGuarantee } from './guarantee.js';
@@ -26,7 +26,7 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
  *   browser's locks, or, where it has none, locks by a lease in IndexedDB
  * @property {import('./tab-options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
- * @property {boolean} channel whether other tabs hear of an increment at once (BroadcastChannel)
+ * @property {boolean} channel whether other tabs learn of an increment at once (BroadcastChannel)
  * @property {import('../core/tab-core.js').Build} memory the build in use
  */
 
@@ -34,24 +34,24 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /**
  * @typedef {object} CounterOptions
- * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` unless said otherwise
- * @property {import('./tab-options.js').Durability} [durability] `relaxed` unless said otherwise. Where it
- *   is said and cannot be had, that is an error (`weaker-guarantee`), unless the tab was opened with
+ * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` by default
+ * @property {import('./tab-options.js').Durability} [durability] `relaxed` by default. Where it
+ *   is given and cannot be had, that is an error (`weaker-guarantee`), unless the tab was opened with
  *   `allowWeaker`
- * @property {number} [delay] `lamport`: how long to wait, after another has shown up, before looking
+ * @property {number} [delay] `lamport`: how long to wait, after another has shown up, before checking
  *   whether the lock is one's own. The options from here on are whole milliseconds, from 0 to 60 000; 50
- *   unless said otherwise
+ *   by default
  * @property {number} [backOff] `lamport`: how long to wait while another holds the lock, from 1 to
- *   60 000; 50 unless said otherwise. `optimistic`: a loser waits a random time up to this, from 0 to
- *   60 000; 10 unless said otherwise
+ *   60 000; 50 by default. `optimistic`: a loser waits a random time up to this, from 0 to
+ *   60 000; 10 by default
  * @property {number} [forceAfter] `lamport`: a lock older than this is taken from its owner, from 100 to
- *   3 600 000; 5 000 unless said otherwise
+ *   3 600 000; 5 000 by default
  * @property {number} [foldAfter] `log`: how long after an increment the entries of tabs that are gone are
- *   folded; without Web Locks also how old these must be. From 100 to 3 600 000; 10 000 unless said otherwise
+ *   folded; without Web Locks also how old these must be. From 100 to 3 600 000; 10 000 by default
  * @property {number} [threshold] `deltas`: a sum older than this is counted again, from 0 (at every read)
- *   to 3 600 000; 1 000 unless said otherwise
+ *   to 3 600 000; 1 000 by default
  * @property {number} [interval] `batched`: how long increments are gathered, and so how much of the past a
- *   tab that dies may lose. From 1 to 3 600 000; 1 000 unless said otherwise
+ *   tab that dies may lose. From 1 to 3 600 000; 1 000 by default
  */
 
 /**
@@ -67,7 +67,7 @@ const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symb
 
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {
-    #border;
+    #bridge;
     #host;
     #platform;
     #build;
@@ -98,7 +98,7 @@ export class Tab extends EventTarget {
     });
 
     /** The other strategies. */
-    #catalogue = new Loaded(async () => {
+    #catalogue = new Lazy(async () => {
         /** @type {typeof import('./catalogue.js')} */
         const { openCatalogue } = preloaded.get('catalogue') ?? (await import('./catalogue.js'));
         return openCatalogue(this.#partOf(this.#catalogueSource));
@@ -107,14 +107,14 @@ export class Tab extends EventTarget {
     /** @type {Promise<void> | undefined} */
     #closing;
 
-    #locks = new Loaded(async () => {
+    #locks = new Lazy(async () => {
         /** @type {typeof import('../lock/tab-locks.js')} */
-        const { Locks } = preloaded.get('locks') ?? (await import('../lock/tab-locks.js'));
-        return Locks.load(this.#partOf(this.#locksSource));
+        const { TabLocks } = preloaded.get('locks') ?? (await import('../lock/tab-locks.js'));
+        return TabLocks.load(this.#partOf(this.#locksSource));
     });
 
     /** Sequences, budgets, rate limits. */
-    #limits = new Loaded(async () => {
+    #limits = new Lazy(async () => {
         /** @type {typeof import('../limits/limits.js')} */
         const { Limits } = preloaded.get('limits') ?? (await import('../limits/limits.js'));
         return Limits.load(this.#partOf(this.#limitsSource));
@@ -125,7 +125,7 @@ export class Tab extends EventTarget {
         this.#assertOpen();
         return this.#limits.get();
     };
-    #queues = new Loaded(async () => {
+    #queues = new Lazy(async () => {
         /** @type {typeof import('../queue/queues.js')} */
         const { Queues } = preloaded.get('queues') ?? (await import('../queue/queues.js'));
         return Queues.load(this.#partOf(this.#queueSource));
@@ -144,20 +144,20 @@ export class Tab extends EventTarget {
     #limitsByName = new Map();
 
     /**
-     * Events of types that nobody has listened to yet: a store found lost by open() must not be news
-     * that came too early to be heard.
+     * Events of types that have had no listener yet: the loss of a store that open() finds must not be
+     * missed because it came too early.
      * @type {TabacusEvent[]}
      */
-    #unheard = [];
+    #undelivered = [];
 
     /**
-     * Types of events that somebody has listened to.
+     * Types of events that have had a listener.
      * @type {Set<string>}
      */
-    #heard = new Set();
+    #listened = new Set();
 
     /**
-     * Ids of stores whose coming was told.
+     * Ids of stores that were reported to have replaced a lost one.
      * @type {Set<string>}
      */
     #lost = new Set();
@@ -178,11 +178,11 @@ export class Tab extends EventTarget {
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
-        this.#border = new Border(glue, host, {
+        this.#bridge = new Bridge(glue, host, {
             changed: (counter) => this.#byAddress.get(counter)?._changed(),
             notice: (notice) => this.#notice(notice),
         });
-        this.#border.start(namespace);
+        this.#bridge.start(namespace);
         this.#build = build;
     }
 
@@ -191,9 +191,9 @@ export class Tab extends EventTarget {
      * @internal
      */
     async _open() {
-        await this.#border.open();
+        await this.#bridge.open();
         await this.#host.probe();
-        this.#capabilities = capabilitiesFrom(this.#border.capabilities(), this.#build);
+        this.#capabilities = capabilitiesFrom(this.#bridge.capabilities(), this.#build);
         return this;
     }
 
@@ -331,7 +331,7 @@ export class Tab extends EventTarget {
             return (opened ??= queues.open(name, checked));
         };
         const report = (/** @type {any} */ { code = 'unavailable', message }) =>
-            this.#closing || this.#tell('warning', { code, message, subject: name });
+            this.#closing || this.#emit('warning', { code, message, subject: name });
         const queue = new Queue(name, load, report, () => this.#assertOpen());
         this.#queuesByName.set(name, { queue, options: asked });
         return queue;
@@ -528,10 +528,10 @@ export class Tab extends EventTarget {
      */
     addEventListener(type, listener, options) {
         super.addEventListener(type, listener, options);
-        if (!listener || this.#heard.has(type)) return;
-        this.#heard.add(type);
-        const kept = this.#unheard.filter((event) => event.type === type);
-        this.#unheard = this.#unheard.filter((event) => event.type !== type);
+        if (!listener || this.#listened.has(type)) return;
+        this.#listened.add(type);
+        const kept = this.#undelivered.filter((event) => event.type === type);
+        this.#undelivered = this.#undelivered.filter((event) => event.type !== type);
         void Promise.resolve().then(() => kept.forEach((event) => this.dispatchEvent(event)));
     }
 
@@ -545,7 +545,7 @@ export class Tab extends EventTarget {
         const owner = {
             report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
             warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) =>
-                this.#tell('warning', detail),
+                this.#emit('warning', detail),
             limits: this.#loadLimits,
         };
         if (strategy !== 'replicated') {
@@ -555,9 +555,9 @@ export class Tab extends EventTarget {
                 (await this.#catalogue.get()).attach(counter, [name, strategy, ...times], strict),
             );
         }
-        const address = this.#border.counter([name], strict);
-        const guarantee = guaranteeFrom(this.#border.guarantee(address));
-        const { glue, promises } = this.#border;
+        const address = this.#bridge.counter([name], strict);
+        const guarantee = guaranteeFrom(this.#bridge.guarantee(address));
+        const { glue, promises } = this.#bridge;
         const counter = new ReplicatedCounter(name, glue, promises, address, guarantee, owner);
         this.#byAddress.set(address, counter);
         return counter;
@@ -601,14 +601,14 @@ export class Tab extends EventTarget {
     }
 
     async #close() {
-        const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // told to who used one
+        const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // reported to the call that loaded them
         const asked = [...this.#queuesByName.values()].map(({ queue }) => queue._asked());
         const queues = Promise.all(asked)
             .then(() => this.#queues.started?.then((loaded) => loaded.close()))
-            .catch(() => {}); // told to who used a queue
+            .catch(() => {}); // reported to the call that loaded them
         void this.#locks.started?.then(
             (locks) => locks.close(),
-            () => {}, // told to who used a lock
+            () => {}, // reported to the call that loaded them
         );
         try {
             const counters = [...this.#counters.values()];
@@ -616,7 +616,7 @@ export class Tab extends EventTarget {
             const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() =>
                 this.#catalogue.started?.catch(() => undefined),
             );
-            const closings = [this.#border.close(), catalogue.then((loaded) => loaded?.close())];
+            const closings = [this.#bridge.close(), catalogue.then((loaded) => loaded?.close())];
             for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
             await catalogue;
             await limits;
@@ -625,18 +625,18 @@ export class Tab extends EventTarget {
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {
-            this.#border.promises.rejectAll();
+            this.#bridge.promises.rejectAll();
             this.#host.dispose();
         }
     }
 
     /** @param {import('../core/bridge.js').Notice} notice */
     #notice({ lost, code, message, previous, subject, healed }) {
-        if (!lost) this.#tell('warning', { code, message, subject });
-        // Locks, queues and limits look each for themselves; of one loss the tab tells once.
+        if (!lost) this.#emit('warning', { code, message, subject });
+        // Locks, queues and limits each check for themselves; the tab reports one loss once.
         else if (!this.#lost.has(subject)) {
             if (subject) this.#lost.add(subject);
-            this.#tell('storelost', { generation: subject, previous, healed, reason: message });
+            this.#emit('storelost', { generation: subject, previous, healed, reason: message });
         }
     }
 
@@ -644,10 +644,10 @@ export class Tab extends EventTarget {
      * @param {string} type
      * @param {import('./tabacus-event.js').WarningDetail | import('./tabacus-event.js').StoreLostDetail} detail
      */
-    #tell(type, detail) {
+    #emit(type, detail) {
         const event = new TabacusEvent(type, detail);
-        if (!this.#heard.has(type)) {
-            if (this.#unheard.length < keptEventsMax) this.#unheard.push(event);
+        if (!this.#listened.has(type)) {
+            if (this.#undelivered.length < keptEventsMax) this.#undelivered.push(event);
             return;
         }
         // Not from within the core: a listener may call it.

@@ -10,8 +10,8 @@ import { arenaFields, arenaMagic, arenaVersion, lineBytes } from './arena-layout
  * @property {WebAssembly.Module} module attach.wasm, compiled: a worker has nothing to fetch
  * @property {number} root where in the memory the arena begins
  * @property {number} version of the arena's layout
- * @property {string} [life] of a memory that was made with a tab: what the Web Locks begin with that its
- *   threads hold while they live
+ * @property {string} [life] of a memory that was made with a tab: the prefix of the names of its threads'
+ *   liveness locks
  */
 
 const allowed = 'the handle of a SharedMemory, posted unchanged by its page';
@@ -38,7 +38,7 @@ export function checkHandle(handle) {
 }
 
 /**
- * Looked at before it is run: a stranger's start function would run on our memory.
+ * Checked before the module runs: the start function of another module would run on our memory.
  *
  * @param {WebAssembly.Module} module
  */
@@ -46,7 +46,7 @@ export const isAttachModule = (module) =>
     WebAssembly.Module.exports(module).some(({ name }) => name === 'agent_enter');
 
 /**
- * The memory itself must say what the handle says.
+ * The memory itself must agree with the handle.
  *
  * @param {SharedHandle} handle
  */

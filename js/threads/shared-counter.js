@@ -112,8 +112,8 @@ export class SharedCounter {
     }
 
     /**
-     * Adds, and does not look at the value: what a `striped` counter is fast at, since its value is a
-     * sum over cells of other threads. For the other kinds the same as `add`.
+     * Adds, and does not read the value. A `striped` counter is fast at this, since its value is a sum over the
+     * cells of other threads. For the other kinds the same as `add`.
      *
      * @param {number} [n] a safe integer
      * @returns {void}

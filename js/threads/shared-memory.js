@@ -2,9 +2,9 @@ import { invalid, show, TabacusError } from '../common/errors.js';
 import { checkName, checkOptions } from '../common/check-arguments.js';
 import { SharedCounter } from './shared-counter.js';
 import { kindNumbers } from './arena-layout.js';
-import { SharedLocks } from './locks/lock-manager.js';
+import { SharedLocks } from './locks/shared-locks.js';
 import { SharedMutex } from './shared-mutex.js';
-import { doorFields, doors, mirrorStates, roomFields } from './segment/segment-layout.js';
+import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment/segment-layout.js';
 
 /** @typedef {import('./arena-layout.js').CounterKind} CounterKind */
 
@@ -27,15 +27,15 @@ const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex')
 /** @typedef {{ addEventListener(type: 'storage', listener: ((event: SharedStorageEvent) => void) | null, options?: boolean | AddEventListenerOptions): void }} HearsStorage */
 
 /**
- * What the memory itself says: the page alone knows localStorage, and any thread may have asked for the storage.
+ * Read from the memory itself: only the page has localStorage, and any thread may have asked for the storage.
  *
  * @param {import('./thread-core.js').Core} core
  */
 const capabilitiesOf = ({ words, root }) => ({
     get storage() {
-        const room = Atomics.load(words, (root + doors.storage + doorFields.room) >> 2);
-        return room > 0
-            ? mirrorStates[Atomics.load(words, (root + room + roomFields.mirror) >> 2)]
+        const segment = Atomics.load(words, (root + segmentSlots.storage + slotFields.segment) >> 2);
+        return segment > 0
+            ? mirrorStates[Atomics.load(words, (root + segment + segmentFields.mirror) >> 2)]
             : undefined;
     },
 });
@@ -56,8 +56,8 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
     #tabLocks = new Map();
 
     /**
-     * `storage`, once there is one, whichever thread has called `storage()`, says how localStorage stands to it:
-     * `mirrored`; `behind`, since one of the two has no room for what is in the other; `memory`, where there is none.
+     * `storage`: how localStorage relates to the shared storage, once any thread has called `storage()`: `mirrored`;
+     * `behind`, if one of the two has no space for what is in the other; `memory`, if there is no localStorage.
      *
      * @type {{ readonly storage?: typeof mirrorStates[number] }}
      * @readonly
@@ -66,9 +66,9 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
 
     /**
      * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one queue
-     * for each name. What a thread holds or waits for is gone with its attachment, and with itself, as far
-     * as the platform tells: where there are Web Locks, and in Node of Workers that the page started after it
-     * has called `threads()`.
+     * for each name. What a thread holds or waits for is gone with its attachment. It is gone, too, when
+     * the thread exits, where there are Web Locks, and in Node for Workers that the page started after it has
+     * called `threads()`.
      *
      * @readonly
      */
@@ -150,11 +150,11 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
      * The Storage of the memory: the same items in every thread, to be used synchronously, as localStorage is.
      * The page writes what is set to its localStorage, and reads from there what it holds at first and what
      * other tabs write; a page that has none, and Node, keeps it in memory: `capabilities.storage`. Every
-     * change is told to all other threads that have called this, by a `storage` event of their memory object
+     * change notifies all other threads that have called this, by a `storage` event of their memory object
      * and, in a Worker, of its global object.
      *
      * @param {{ quota_bytes?: number }} [options] of keys and values together, two bytes a unit, 0 to 2^24: 10 MiB
-     *   unless said by the first that calls this; another one is a `kind-mismatch` error then
+     *   unless the first call of all threads has another; a different one is a `kind-mismatch` error then
      * @returns {Promise<import('../host/storage-like.js').StorageLike>} one object for each thread
      * @throws {TabacusError} `unavailable` where store.wasm is not beside the modules, or the page has closed the memory
      *   before it was asked; `out-of-memory`; `closed`
@@ -165,7 +165,7 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
 
     /**
      * This thread leaves: what it has opened answers with `closed` errors. The objects themselves live
-     * as long as the memory. Unlock first what you hold; locks over tabs are let go of.
+     * as long as the memory. Unlock first what you hold; locks over tabs are released.
      */
     close() {
         for (const lock of this.#tabLocks.values()) lock._close();
@@ -173,9 +173,9 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
         this.#core.close();
     }
 
-    /** What only those load who share more than counters and mutexes. */
+    /** Loaded only by threads that share more than counters and mutexes. */
     async #load() {
-        return (await import('./segment/parts.js')).partsOf(this.#core, this);
+        return (await import('./segment/thread-segments.js')).segmentsOf(this.#core, this);
     }
 
     /**

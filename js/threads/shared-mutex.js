@@ -9,13 +9,13 @@ const sleepMax_ms = 100;
 
 /**
  * A mutex in shared memory, the same one in every thread that opens its name. Blocking and
- * asynchronous waiters stand in one queue.
+ * asynchronous waiters wait in one queue.
  *
  * Who holds it: a thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. Two grants of one
  * thread exclude each other like two threads do. `unlock()` releases what this thread holds, be it by
  * `lock` or by a grant. It is not fair: a running thread may overtake a sleeping one. A thread that is
  * terminated while it holds the mutex leaves it locked; one that is terminated while it waits may take a wake-up
- * along, so that who sleeps behind it sleeps for up to a tenth of a second longer.
+ * along, so that the next waiter sleeps for up to a tenth of a second longer.
  *
  * @example
  * const held = await mutex.lockAsync({ timeout: 1000 });
@@ -26,9 +26,8 @@ export class SharedMutex {
     #at;
 
     /**
-     * The grant by which this thread holds the mutex, if it does by one. The mutex's word names the
-     * thread; which of its tasks it is, is said here, where all of them look: a thread has one object
-     * for one name.
+     * The grant by which this thread holds the mutex, if it does by one. The mutex's word names the thread;
+     * this field names the grant, and so the task, that holds it: a thread has one object for one name.
      * @type {Grant | undefined}
      */
     #grant;
@@ -65,8 +64,9 @@ export class SharedMutex {
     }
 
     /**
-     * Takes the mutex if it is free, and says whether.
-     * @returns {boolean}
+     * Takes the mutex if it is free.
+     *
+     * @returns {boolean} whether it has taken it
      */
     tryLock() {
         this.#core.assertOpen();
@@ -75,7 +75,7 @@ export class SharedMutex {
 
     /**
      * Waits without blocking. Resolves to a grant; rejects with the signal's reason when aborted, with a
-     * `TimeoutError` when the time is over, and then has left the queue without holding anybody up.
+     * `TimeoutError` when the time is over, and then has left the queue without delaying others.
      *
      * @param {{ signal?: AbortSignal, timeout?: number }} [options] `timeout` in milliseconds
      * @returns {Promise<Grant>}
@@ -96,7 +96,7 @@ export class SharedMutex {
         else this.#unlock();
     }
 
-    /** Whether anybody holds it. May be over when you look. */
+    /** Whether anybody holds it. It may have changed by the time you use the answer. */
     get locked() {
         this.#core.assertOpen();
         return Atomics.load(this.#core.words, this.#at >> 2) !== 0;

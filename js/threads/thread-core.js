@@ -1,7 +1,7 @@
 /**
- * One thread's way into an arena: the functions that work on it, this thread's agent in it, and views
- * of its memory. The functions come from the main module or from attach.wasm; nobody beyond this file
- * can tell which.
+ * One thread's access to an arena: the functions that work on it, this thread's agent in it, and views
+ * of its memory. The functions come from the main module or from attach.wasm; no other file depends on
+ * which.
  */
 
 import { TabacusError } from '../common/errors.js';
@@ -29,7 +29,7 @@ import { maySleep } from './waiting.js';
  * @property {(root: number, agent: number, units: number, watched: number) => number} request_open
  * @property {(root: number, request: number, how: number) => number} request_ask
  * @property {(root: number, request: number) => number} request_give_up
- * @property {(root: number, request: number) => number} request_let_go
+ * @property {(root: number, request: number) => number} request_release
  * @property {(root: number, request: number) => void} request_close
  */
 
@@ -52,7 +52,7 @@ const opNames = [
     'request_open',
     'request_ask',
     'request_give_up',
-    'request_let_go',
+    'request_release',
     'request_close',
 ];
 
@@ -68,7 +68,7 @@ export function opsFrom(exports, prefix) {
 
 const busy = -1;
 
-/** What request_open says. */
+/** What request_open returns. */
 const tabBusy = 1;
 
 const registryBusy = () =>
@@ -77,17 +77,17 @@ const registryBusy = () =>
         'another thread holds the registry of names, and this one may not wait: try again',
     );
 
-const arenaFull = () => new TabacusError('out-of-memory', 'the shared arena has no room for another name');
+const arenaFull = () => new TabacusError('out-of-memory', 'the shared memory has no space for another name');
 
 const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
 
 export class Core {
     closed = false;
 
-    /** Whether the page can tell that this thread died. */
+    /** Whether the page learns when this thread exits. */
     watched = false;
 
-    /** Whether this thread answers who asks for locks over tabs, and must not wait for itself. */
+    /** Whether this thread answers requests for locks over tabs, and must not wait for itself. */
     answers = false;
 
     /** Of a page that has localStorage, as soon as threads share a storage. @type {{ push: () => void } | undefined} */
@@ -114,8 +114,8 @@ export class Core {
         if (this.agent === 0) {
             throw new TabacusError(
                 'out-of-memory',
-                'the shared arena has no room for another thread: 254 may be attached at a time, and one that ends ' +
-                    'without close() stays attached',
+                'the shared memory has no space for another thread: 254 may be attached at a time, and one that ' +
+                    'ends without close() stays attached',
             );
         }
         this.id = this.#word(this.agent + agentFields.id);
@@ -158,7 +158,7 @@ export class Core {
      * A request of this thread for a lock over tabs.
      *
      * @param {string} name
-     * @param {boolean} [watched] whether the page shall free it when this thread dies
+     * @param {boolean} [watched] whether the page shall free it when this thread exits
      * @returns {number} its address
      */
     openRequest(name, watched = this.watched) {
@@ -182,8 +182,8 @@ export class Core {
         this.closed = true;
         this.#ending.abort(closedError());
         this.ops.agent_leave(this.root, this.agent);
-        // The hot paths do not look whether we are open: what they call answers "not done", and who
-        // asks why finds it closed.
+        // The hot paths do not check whether we are open: what they call returns "not done", and the
+        // error path finds it closed.
         this.ops = {
             ...this.ops,
             counter_add: () => NaN,

@@ -42,12 +42,12 @@ async function poll(words, index, value, timeout_ms, ending) {
 }
 
 /**
- * WebKit tells a Worker that the time of an `Atomics.waitAsync` is over when the Worker runs again for another
- * reason, which a single timer is not: between so many milliseconds it is given one.
+ * WebKit ends an `Atomics.waitAsync` whose time is over only when its Worker runs again for another reason, and a
+ * single timer is none. So an interval timer wakes the Worker, with a period within these bounds.
  */
-const beatMin_ms = 16;
-const beatMax_ms = 250;
-const beats = 8;
+const timerMin_ms = 16;
+const timerMax_ms = 250;
+const timersPerSleep = 8;
 
 /**
  * Resolves when the word at `index` is notified, is not `value`, or the time is over. Cannot be
@@ -68,9 +68,11 @@ export async function sleepAsync(words, index, value, timeout_ms = Infinity, end
     const wake = () => Atomics.notify(words, index);
     ending?.addEventListener('abort', wake);
     // Node ends a process whose only hope is such a promise; a timer keeps it.
-    const beat_ms =
-        timeout_ms < Infinity ? Math.min(Math.max(timeout_ms / beats, beatMin_ms), beatMax_ms) : 2 ** 30;
-    const alive = ending ? undefined : setInterval(() => {}, beat_ms);
+    const timer_ms =
+        timeout_ms < Infinity
+            ? Math.min(Math.max(timeout_ms / timersPerSleep, timerMin_ms), timerMax_ms)
+            : 2 ** 30;
+    const alive = ending ? undefined : setInterval(() => {}, timer_ms);
     try {
         return await wait.value;
     } finally {

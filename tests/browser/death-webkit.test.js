@@ -1,5 +1,5 @@
 /**
- * Death in WebKit, which cannot be driven beyond one: the pages are told by their address what to do
+ * Death in WebKit, which cannot be driven beyond one: the pages read from their address what to do
  * for ever, and we only watch their history. Each round kills processes of pages, then all of the
  * browser, and starts on the same profile.
  */
@@ -10,6 +10,7 @@ import { it } from 'node:test';
 import { describeIn, ENGINES, launchUndrivenWebKit } from './harness/engines.js';
 import { assertCounter } from './harness/jepsen-counter.js';
 import { countThreads, isAlive, temporaryFolder } from './harness/processes.js';
+import { repetitions } from './harness/repetitions.js';
 import { serveSite } from './harness/site.js';
 import { spread } from './harness/spread.js';
 import { delay, until } from './harness/waiting.js';
@@ -73,7 +74,7 @@ describeIn([ENGINES.webkit], 'Tabs and browsers killed while they count', () => 
     });
 });
 
-const BROWSERS = 5;
+const BROWSERS = repetitions(1, 5);
 
 /** Beside the last one of each browser, which lives. */
 const HOLDERS = 10;

@@ -10,6 +10,7 @@ import { call } from './harness/commands.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { useBrowser } from './harness/fixture.js';
 import { assertCounter } from './harness/jepsen-counter.js';
+import { repetitions } from './harness/repetitions.js';
 import { delay, within } from './harness/waiting.js';
 import { seeded } from './page/seeded.js';
 
@@ -22,7 +23,7 @@ const ENDLESS = 1_000_000;
 
 /** @type {{ engine: import('./harness/engines.js').Engine, deaths: number }[]} */
 const PLANS = [
-    { engine: ENGINES.chromium, deaths: 50 },
+    { engine: ENGINES.chromium, deaths: repetitions(12, 50) },
     { engine: ENGINES.firefox, deaths: 6 },
 ];
 

@@ -1,4 +1,4 @@
-/** Pages of which something cannot be loaded: each says so, and waits for nothing. */
+/** Pages of which something cannot be loaded: each reports it, and waits for nothing. */
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -39,12 +39,12 @@ describeIn([chromium, firefox, webkit], 'A page of which something is missing', 
         ['/dist', 'gallery.html', 'gallery.js'],
         ['/dist', 'reader/', 'reader/reader.js'],
     ])) {
-        it(`says so: ${missing} at /${page}`, async () => {
+        it(`reports it: ${missing} at /${page}`, async () => {
             const tab = await openWithout(missing, page);
             await until(() => text(tab, '#failure:not([hidden])'), 'the failure');
-            const told = await text(tab, '#failure');
-            assert.match(told, /^This page failed: http.*, or what it needs, could not be loaded$/);
-            assert.ok(told.includes(`/${module},`), told);
+            const failure = await text(tab, '#failure');
+            assert.match(failure, /^This page failed: http.*, or what it needs, could not be loaded$/);
+            assert.ok(failure.includes(`/${module},`), failure);
             const waiting = await tab.evaluate(() =>
                 [...document.querySelectorAll('.waiting')].map(
                     (element) => getComputedStyle(element).visibility,
@@ -54,17 +54,17 @@ describeIn([chromium, firefox, webkit], 'A page of which something is missing', 
         });
     }
 
-    it('says so: the Worker of the laboratory', async () => {
+    it('reports it: the Worker of the laboratory', async () => {
         const tab = await openWithout('/lab-worker.js', 'lab.html');
-        for (const [start, told] of /** @type {const} */ ([
+        for (const [start, status] of /** @type {const} */ ([
             ['#explore', '#lab-verdict'],
             ['#matrix-start', '#matrix-status'],
         ])) {
             await until(() => enabled(tab, start), start);
             await click(tab, start);
             await until(
-                () => text(tab, told).then((words) => words === 'The worker could not be loaded'),
-                told,
+                () => text(tab, status).then((shown) => shown === 'The worker could not be loaded'),
+                status,
             );
             assert.equal(await enabled(tab, start), true);
         }

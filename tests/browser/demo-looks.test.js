@@ -14,11 +14,11 @@ const PHONE = { width: 360, height: 740, mobile: true, deviceScaleFactor: 2 };
 describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
     const demo = useDemo(engine);
 
-    /** @param {string} page @param {object} look @param {string} ready the button that tells that it has started */
-    async function open(page, look, ready) {
+    /** @param {string} page @param {object} screen @param {string} ready the button that is enabled once it has started */
+    async function open(page, screen, ready) {
         const tab = await demo.openTab(page);
         assert.ok(tab instanceof ChromiumTab);
-        await tab.send('Emulation.setDeviceMetricsOverride', look);
+        await tab.send('Emulation.setDeviceMetricsOverride', screen);
         await until(() => enabled(tab, ready), `${ready} of /${page}`);
         return tab;
     }
@@ -67,7 +67,7 @@ describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
         await tab.close();
     });
 
-    it('show a large number whole, and no verdict on who attempted nothing', async () => {
+    it('show a large number whole, and no verdict on a tab that attempted nothing', async () => {
         const tab = await open(
             '',
             { width: 1280, height: 900, mobile: false, deviceScaleFactor: 1 },

@@ -16,7 +16,7 @@ describeIn([ENGINES.chromium], 'A tab opened in a race', (engine) => {
     /** @param {Tab} tab */
     const state = (tab) => tab.evaluate(() => document.querySelector('#race')?.getAttribute('data-state'));
 
-    it('is told of it, and can race again when the leader is gone', async () => {
+    it('shows the race, and can race again when the leader is gone', async () => {
         const [leader, other] = [await demo.openTab(), await demo.openTab()];
         await until(() => enabled(leader, '#start'), 'the button of the race');
         await click(leader, '#start');

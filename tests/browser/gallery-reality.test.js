@@ -26,7 +26,7 @@ const NOT_SERVED_MS = 8_000;
 describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
     const demo = useDemo(engine);
 
-    /** Two that the browser takes for looked at, with what all rounds need. */
+    /** Two tabs that the browser takes for visible, with what all rounds need. */
     async function openPair() {
         const opened = await Promise.all([0, 1].map(() => demo.openTab('gallery.html')));
         const tabs = opened.filter((tab) => tab instanceof ChromiumTab);
@@ -72,7 +72,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         const wipe = async () => {
             while ((await inBoth(() => /** @type {any} */ (globalThis).wipe())).some((count) => count > 0));
         };
-        /** Whatever the page's policy says of scripts. @param {string} script */
+        /** Runs a script, whatever the page's policy for scripts. @param {string} script */
         const load = (script) =>
             Promise.all(tabs.map((tab) => tab.send('Runtime.evaluate', { expression: script })));
         return { tabs, inBoth, wipe, load, close: () => Promise.all(tabs.map((tab) => tab.close())) };
@@ -123,22 +123,22 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         await close();
     });
 
-    it('browser-tabs-lock: a tab that works between its look and its write holds it beside another', async (t) => {
+    it('browser-tabs-lock: a tab that works between its read and its write holds it beside another', async (t) => {
         const { tabs, load, close } = await openPair();
         await load(await bundled(IMPORTS['browser-tabs-lock']));
         const [worker, other] = /** @type {[ChromiumTab, ChromiumTab]} */ (tabs);
         const round = await firstRound(TABS_LOCK_ROUNDS, async () => {
             await other.evaluate(() => {
-                const channel = new BroadcastChannel('looked');
-                const looked = new Promise((resolve) => (channel.onmessage = resolve));
-                Object.assign(globalThis, { looked: looked.then(() => channel.close()) });
+                const channel = new BroadcastChannel('read');
+                const hasRead = new Promise((resolve) => (channel.onmessage = resolve));
+                Object.assign(globalThis, { hasRead: hasRead.then(() => channel.close()) });
             });
             const spans = [
                 worker.evaluate(async (busy_ms) => {
                     const { busy, hold, Bundle, setTimeout: wait } = /** @type {any} */ (globalThis);
-                    const channel = new BroadcastChannel('looked');
+                    const channel = new BroadcastChannel('read');
                     let waits = 0;
-                    // It waits before its look, between look and write, and before it looks once more.
+                    // It waits before its read, between read and write, and before it reads once more.
                     globalThis.setTimeout = /** @type {any} */ (
                         (/** @type {unknown[]} */ ...given) => {
                             const timer = wait(...given);
@@ -157,8 +157,8 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
                     return span;
                 }, BUSY_MS),
                 other.evaluate(async (busy_ms) => {
-                    const { hold, looked, Bundle } = /** @type {any} */ (globalThis);
-                    await looked;
+                    const { hold, hasRead, Bundle } = /** @type {any} */ (globalThis);
+                    await hasRead;
                     const lock = new Bundle.default();
                     const span = (await lock.acquireLock('k', 5000)) ? await hold(2 * busy_ms) : null;
                     await lock.releaseLock('k');
@@ -172,7 +172,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         await close();
     });
 
-    it('navigator.locks, the polyfill: two tabs hold it, or one is robbed or never served', async (t) => {
+    it('navigator.locks, the polyfill: two tabs hold it, or one loses it or is never served', async (t) => {
         const { inBoth, load, close } = await openPair();
         await inBoth(() => {
             Object.defineProperty(navigator, 'locks', {
@@ -184,7 +184,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         });
         await load(await bundled(IMPORTS['navigator.locks']));
         const round = await firstRound(POLYFILL_ROUNDS, async () => {
-            const spans = await inBoth((patience_ms) => {
+            const spans = await inBoth((timeout_ms) => {
                 const { hold } = /** @type {any} */ (globalThis);
                 // Nobody steals, and yet it takes a lock for stolen; whatever else it rejects with is no finding.
                 const held = navigator.locks
@@ -195,7 +195,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
                     });
                 return Promise.race([
                     held,
-                    new Promise((resolve) => setTimeout(() => resolve(null), patience_ms)),
+                    new Promise((resolve) => setTimeout(() => resolve(null), timeout_ms)),
                 ]);
             }, NOT_SERVED_MS);
             return spans.includes(null) || overlap(spans);

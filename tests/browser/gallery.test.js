@@ -1,4 +1,4 @@
-/** The gallery's page: finds the run that breaks a recipe, steps through it, and says so where it found none. */
+/** The gallery's page: finds the run that breaks a recipe, steps through it, and reports where it found none. */
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -16,10 +16,10 @@ describeIn([ENGINES.chromium], "The gallery's page", (engine) => {
     /** @type {import('./harness/tab.js').Tab} */
     let tab;
     /** @type {string[]} */
-    let told = [];
+    let logged = [];
     before(async () => {
         tab = await demo.openTab('gallery.html');
-        if (tab instanceof ChromiumTab) told = await tab.console();
+        if (tab instanceof ChromiumTab) logged = await tab.console();
         await until(
             () => tab.evaluate(() => document.querySelector('#explore')?.matches(':enabled') ?? false),
             'the button',
@@ -51,11 +51,11 @@ describeIn([ENGINES.chromium], "The gallery's page", (engine) => {
 
     it('steps through the run that breaks a Web Lock around localStorage, its diagram beside it', async () => {
         assert.equal(await explore(0, 'cached'), 'Broken, seed 1: an update is lost');
-        assert.match(await text('#timeline-place'), /^Step 1 of \d+: 1 +tab 1 +asks for the lock n$/);
+        assert.match(await text('#timeline-step'), /^Step 1 of \d+: 1 +tab 1 +asks for the lock n$/);
         await click('#timeline-on');
-        assert.match(await text('#timeline-place'), /^Step 2 of \d+: 1 +tab 1 +is granted the lock n$/);
+        assert.match(await text('#timeline-step'), /^Step 2 of \d+: 1 +tab 1 +is granted the lock n$/);
         await click('#timeline-last');
-        assert.match(await text('#timeline-place'), /: an update is lost$/);
+        assert.match(await text('#timeline-step'), /: an update is lost$/);
         await click('#timeline-back');
         const drawn = await tab.evaluate(async () => {
             const picture = /** @type {HTMLImageElement} */ (document.querySelector('#diagram'));
@@ -73,10 +73,10 @@ describeIn([ENGINES.chromium], "The gallery's page", (engine) => {
         assert.equal(await explore(1, 'cached'), 'Broken, seed 5: two tabs run the job');
     });
 
-    it('says where nothing was found', async () => {
+    it('reports where nothing was found', async () => {
         assert.match(await explore(2, 'cached'), /^Nothing found in 40 seeds/);
         assert.equal(await tab.evaluate(() => document.querySelector('#found')?.matches('[hidden]')), true);
     });
 
-    it('says nothing on the console', () => assert.deepEqual(told, []));
+    it('logs nothing on the console', () => assert.deepEqual(logged, []));
 });

@@ -48,7 +48,7 @@ describeIn(Object.values(ENGINES), 'A driven browser', (engine) => {
         assert.equal(new Set(pids).size, tabs.length, `processes: ${pids}`);
     });
 
-    // Killed tabs of WebKit are death-webkit.test.js's: it cannot be driven beyond a death.
+    // death-webkit.test.js tests killed tabs of WebKit: it cannot be driven beyond the end of a tab.
     if (engine === ENGINES.webkit) return;
     it('kills one tab and leaves the others', async () => {
         const [victim, other] = tabs;

@@ -16,10 +16,10 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
     /** @type {import('./harness/tab.js').Tab} */
     let tab;
     /** @type {string[]} */
-    let told = [];
+    let lines = [];
     before(async () => {
         tab = await demo.openTab('lab.html');
-        if (tab instanceof ChromiumTab) told = await tab.console();
+        if (tab instanceof ChromiumTab) lines = await tab.console();
         await until(() => enabled('#explore'), 'the button');
     });
 
@@ -58,16 +58,16 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         await explore('locked', ['kill']);
         await until(async () => (await text('#lab-verdict')).startsWith('Broken'), 'a verdict');
         assert.match(await text('#seed'), /^tabacus-1-/);
-        assert.match(await text('#timeline-place'), /^Step 1 of \d+/);
+        assert.match(await text('#timeline-step'), /^Step 1 of \d+/);
         await press('ArrowDown');
-        assert.match(await text('#timeline-place'), /^Step 2 of/);
+        assert.match(await text('#timeline-step'), /^Step 2 of/);
         await press('End');
-        assert.match(await text('#timeline-place'), /an update is lost/);
+        assert.match(await text('#timeline-step'), /an update is lost/);
         await click('#timeline-back');
         const drawn = await tab.evaluate(async () => {
-            const picture = /** @type {HTMLImageElement} */ (document.querySelector('#diagram'));
-            await picture.decode();
-            return picture.naturalWidth;
+            const diagram = /** @type {HTMLImageElement} */ (document.querySelector('#diagram'));
+            await diagram.decode();
+            return diagram.naturalWidth;
         });
         assert.ok(drawn > 0);
         if (tab instanceof ChromiumTab) {
@@ -103,5 +103,5 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         assert.equal(cells, 12);
     });
 
-    it('says nothing on the console', () => assert.deepEqual(told, []));
+    it('the page logs nothing on the console', () => assert.deepEqual(lines, []));
 });

@@ -1,4 +1,4 @@
-/** What a browser does to a page in its life, and to its store: each heals, or is said aloud. */
+/** What a browser does to a page and to its store: the package recovers from each, or reports it. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -45,7 +45,7 @@ function travel(url, trips) {
     const returns = [];
     const leave = async () => {
         page.add('visits', 100);
-        // Of a commit that was cut off, and whose row has another owner since, the next flush says so.
+        // A commit that was cut off, and whose row has another owner since, fails the next flush.
         await page.flush('visits').catch(() => page.flush('visits'));
         while ((await navigator.locks.query()).held?.length)
             await new Promise((resolve) => setTimeout(resolve));
@@ -98,7 +98,7 @@ describeIn(
             });
         }
 
-        it('who rests and does not hear that its slot was adopted is fenced by its own commit', async () => {
+        it('a tab that rests, unaware that its slot was adopted, is fenced by its own commit', async () => {
             const namespace = browser.namespace();
             const tabs = [await browser.openTab(), await browser.openTab()];
             for (const tab of tabs) {
@@ -146,7 +146,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await closeAll([traveller, other]);
     });
 
-    it('bfcache: what was flushed just before leaving is told to the others', async () => {
+    it('bfcache: what was flushed just before leaving reaches the other tabs', async () => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));
         const other = await browser.openIn({ namespace });
@@ -285,7 +285,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
         await closeAll([tab, stranger]);
     });
 
-    it('deleted by a script: reported, healed from memory, counting goes on', async () => {
+    it('deleted by a script: reported, recovered from memory, counting goes on', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
         const stranger = await browser.openTab();
@@ -298,7 +298,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
 });
 
 /**
- * Someone is told of the loss, and nobody sees the count restart.
+ * At least one tab is notified of the loss, and none sees the count restart.
  *
  * @param {Tab[]} tabs
  * @param {string} name
@@ -310,8 +310,8 @@ async function assertHealed(tabs, name, total) {
         await call(tab, 'flush', name);
         assert.ok((await call(tab, 'read', name)) >= total + i + 1, `tab ${i} restarted`);
     }
-    const told = await Promise.race(tabs.map((tab) => call(tab, 'event', 'storelost')));
-    assert.ok(told.length > 0);
+    const losses = await Promise.race(tabs.map((tab) => call(tab, 'event', 'storelost')));
+    assert.ok(losses.length > 0);
     for (const tab of tabs) assert.equal(await call(tab, 'read', name), total + tabs.length);
 }
 
@@ -323,7 +323,7 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
         chromium(tab).send('Storage.clearDataForOrigin', { origin: browser.site.url, storageTypes });
 
     for (const storageTypes of ['indexeddb', 'indexeddb,local_storage', 'all']) {
-        it(`under open tabs (${storageTypes}): reported and healed`, async () => {
+        it(`under open tabs (${storageTypes}): reported and recovered`, async () => {
             const namespace = browser.namespace();
             const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
             for (const tab of tabs) await call(tab, 'add', 'cleared', 5);
@@ -339,7 +339,7 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
     }
 
     for (const what of /** @type {const} */ (['transactional', 'stores', 'once', 'queue', 'sequence'])) {
-        it(`under three tabs that keep something in it (${what}): each is told`, async () => {
+        it(`under three tabs that keep something in it (${what}): each is notified`, async () => {
             const namespace = browser.namespace();
             const tabs = [];
             for (let i = 0; i < 3; i++) tabs.push(await browser.openIn({ namespace }));
@@ -351,28 +351,28 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
         });
     }
 
-    it('the database alone, while no tab is open: healed from the mirror and reported', async () => {
+    it('the database alone, while no tab is open: recovered from the backup and reported', async () => {
         const namespace = browser.namespace();
         const first = await browser.openIn({ namespace });
-        await call(first, 'add', 'mirrored', 7);
-        await call(first, 'flush', 'mirrored');
+        await call(first, 'add', 'recovered', 7);
+        await call(first, 'flush', 'recovered');
         assert.equal((await call(first, 'close')) ?? 'closed', 'closed');
         const cleaner = await browser.openTab();
         await clear(cleaner, 'indexeddb');
-        const heir = await browser.openIn({ namespace });
-        assert.equal(await call(heir, 'read', 'mirrored'), 7);
-        const [{ healed }] = /** @type {any} */ (await call(heir, 'event', 'storelost'));
+        const adopter = await browser.openIn({ namespace });
+        assert.equal(await call(adopter, 'read', 'recovered'), 7);
+        const [{ healed }] = /** @type {any} */ (await call(adopter, 'event', 'storelost'));
         assert.ok(healed > 0);
-        await closeAll([first, cleaner, heir]);
+        await closeAll([first, cleaner, adopter]);
     });
 });
 
-// A browser for each: Chromium remembers for a while what room an origin had.
+// A browser for each: Chromium remembers for a while how much space an origin had.
 for (const strategy of /** @type {const} */ (['replicated', 'transactional'])) {
     describeIn([ENGINES.chromium], `Quota exceeded, ${strategy}`, (engine) => {
         const browser = useBrowser(engine);
 
-        it('a typed rejection, nothing hangs, and exact again with room', async () => {
+        it('a typed rejection, nothing hangs, and exact again with space', async () => {
             const namespace = browser.namespace();
             const origin = browser.site.url;
             const options = { strategy };

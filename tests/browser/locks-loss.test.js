@@ -7,12 +7,13 @@ import { ChromiumTab } from './harness/chromium.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
 import { openLocks, refusedWrites, take, whenQueued, write } from './harness/locks.js';
+import { repetitions } from './harness/repetitions.js';
 import { spread } from './harness/spread.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
 const LATE_WRITES = 1000;
-const DEATHS = 50;
+const DEATHS = repetitions(10, 50);
 
 /** Without Web Locks each takes a lease. */
 const LEASES = 5;
@@ -24,7 +25,7 @@ function chromium(tab) {
 }
 
 /**
- * One tab waits for a lock whose holders are killed one after another.
+ * One tab waits for a lock while its holders are killed one after another.
  *
  * @param {number} deaths
  * @param {() => Promise<Tab>} open
@@ -34,13 +35,13 @@ async function kill(deaths, open, t) {
     const waiter = await open();
     const times_ms = [];
     for (let death = 0; death < deaths; death++) {
-        const victim = await open();
-        await victim.pid();
-        const last = await take(victim, 'it');
+        const killed = await open();
+        await killed.pid();
+        const last = await take(killed, 'it');
         const next = take(waiter, 'it');
         await whenQueued(waiter, 2);
         const before_ms = performance.now();
-        await victim.kill();
+        await killed.kill();
         assert.ok((await next) > last);
         times_ms.push(performance.now() - before_ms);
         await waiter.evaluate(() => /** @type {any} */ (globalThis).held.it.release());

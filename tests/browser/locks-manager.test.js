@@ -1,4 +1,4 @@
-/** LockManager in place of navigator.locks in real tabs: the order of grants, and what query() tells. */
+/** LockManager in place of navigator.locks in real tabs: the order of grants, and what query() reports. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -52,7 +52,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
         await tab.close();
     });
 
-    it('query() tells what was asked before it, of five, one and five', async () => {
+    it('query() reports what was requested before it, of five, one and five', async () => {
         const tab = await openManager(browser.namespace());
         const seen = await tab.evaluate(async () => {
             const { locks } = /** @type {any} */ (globalThis);
@@ -93,7 +93,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
         await tab.close();
     });
 
-    it('excludes over tabs, tells of both, steals, and is not upset by a name', async () => {
+    it('excludes over tabs, reports both, steals, and is not upset by a name', async () => {
         const namespace = browser.namespace();
         const [a, b] = /** @type {[Tab, Tab]} */ (
             await Promise.all([0, 1].map(() => openManager(namespace)))
@@ -102,7 +102,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
         await a.evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
             await new Promise((granted) => {
-                page.robbed = page.locks
+                page.previous = page.locks
                     .request('\uD800\0', () => (granted(undefined), new Promise(() => {})))
                     .catch((/** @type {any} */ error) => error.name);
             });
@@ -144,7 +144,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
             aborted: 'enough',
             stolen: true,
         });
-        assert.equal(await a.evaluate(() => /** @type {any} */ (globalThis).robbed), 'AbortError');
+        assert.equal(await a.evaluate(() => /** @type {any} */ (globalThis).previous), 'AbortError');
         await closeAll([a, b]);
     });
 });

@@ -65,7 +65,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             await closeAll(tabs);
         });
 
-        it(`a tab whose clock is set a year forward and back counts as exactly${also}`, async () => {
+        it(`a tab with its clock set a year forward and back counts as exactly${also}`, async () => {
             const namespace = browser.namespace();
             const tabs = await Promise.all([0, 1].map(() => open(namespace, { withoutLocks })));
             const year_ms = 365 * 86_400_000;
@@ -142,20 +142,20 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         });
     }
 
-    it('a robbed holder is told, and its writes are refused', async () => {
+    it('a previous holder is notified, and its writes are refused', async () => {
         const namespace = browser.namespace();
-        const [victim, thief] = /** @type {[Tab, Tab]} */ (
+        const [previous, stealer] = /** @type {[Tab, Tab]} */ (
             await Promise.all([0, 1].map(() => open(namespace)))
         );
-        const token = await take(victim, 'it');
-        assert.ok(Number(await take(thief, 'it', { steal: true })) > Number(token));
-        const seen = await victim.evaluate(async () => {
+        const token = await take(previous, 'it');
+        assert.ok(Number(await take(stealer, 'it', { steal: true })) > Number(token));
+        const seen = await previous.evaluate(async () => {
             const { it: held } = /** @type {any} */ (globalThis).held;
             if (!held.signal.aborted)
-                await new Promise((told) => held.signal.addEventListener('abort', told));
+                await new Promise((resolve) => held.signal.addEventListener('abort', resolve));
             return held.commit('counts', () => {}).catch((/** @type {any} */ error) => error.code);
         });
         assert.equal(seen, 'lock-lost');
-        await closeAll([victim, thief]);
+        await closeAll([previous, stealer]);
     });
 });

@@ -18,121 +18,130 @@ const SEED = 20_260_105;
 const WORKERS = 2;
 
 /**
- * WebKit cannot be driven beyond a tab's death: there one that works is closed.
+ * WebKit cannot be driven beyond a tab's crash: there a tab that works is closed.
  *
- * @type {{ engine: import('./harness/engines.js').Engine, jobs: number, deaths: number, end: 'kill' | 'close', turns: number }[]} `turns`: at most, that a job takes
+ * @type {{ engine: import('./harness/engines.js').Engine, jobs: number, tabsLost: number, end: 'kill' | 'close', turns: number }[]} `turns`: at most, that a job takes
  */
 const PLANS = [
-    { engine: ENGINES.chromium, jobs: 2_000, deaths: 50, end: 'kill', turns: 200 },
-    { engine: ENGINES.firefox, jobs: 120, deaths: 3, end: 'kill', turns: 5_000 },
-    { engine: ENGINES.webkit, jobs: 60, deaths: 2, end: 'close', turns: 200 },
+    { engine: ENGINES.chromium, jobs: 2_000, tabsLost: 50, end: 'kill', turns: 200 },
+    { engine: ENGINES.firefox, jobs: 120, tabsLost: 3, end: 'kill', turns: 5_000 },
+    { engine: ENGINES.webkit, jobs: 60, tabsLost: 2, end: 'close', turns: 200 },
 ];
 
-for (const { engine, jobs, deaths, end, turns } of PLANS) {
+for (const { engine, jobs, tabsLost, end, turns } of PLANS) {
     describeIn([engine], 'Jobs of tabs that die', () => {
         const browser = useBrowser(engine);
 
-        it(`${jobs} jobs, ${deaths} deaths: each done, its effect once`, { timeout: 300_000 }, async (t) => {
-            const namespace = browser.namespace();
-            const random = seeded(SEED);
+        it(
+            `${jobs} jobs, ${tabsLost} tabs lost: each done, its effect once`,
+            { timeout: 300_000 },
+            async (t) => {
+                const namespace = browser.namespace();
+                const random = seeded(SEED);
 
-            const openTab = async () => {
-                const tab = await browser.openTab();
-                await tab.evaluate(async (name) => {
-                    const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
-                    const page = /** @type {any} */ (globalThis);
-                    page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', {
-                        concurrency: 2,
-                    });
-                    page.done = 0;
-                    page.results = [];
-                    page.whenDone = {};
-                    // Timers of a tab that is not in front run once a second.
-                    page.turn = () =>
-                        new Promise((resolve) => {
-                            const { port1, port2 } = new MessageChannel();
-                            port1.onmessage = () => resolve(port1.close());
-                            port2.postMessage(0);
-                        });
-                }, namespace);
-                return tab;
-            };
-            const openWorker = async () => {
-                const tab = await openTab();
-                if (end === 'kill') await tab.pid();
-                await tab.evaluate((most) => {
-                    const page = /** @type {any} */ (globalThis);
-                    page.queue.handle('job', async (/** @type {any} */ { payload, next, lostWorkers }) => {
-                        for (let left = Math.random() * most; left > 0; left--) await page.turn();
-                        next(payload, { kind: 'effect' });
-                        return lostWorkers;
-                    });
-                    // What only the death of its worker ends.
-                    page.queue.handle('doomed', (/** @type {any} */ { lostWorkers }) => {
-                        page.doomed = lostWorkers === 0;
-                        return page.doomed ? new Promise(() => {}) : lostWorkers;
-                    });
-                }, turns);
-                return tab;
-            };
-            /** A worker dies at work for certain: how often a job outlived one. */
-            const doom = async () => {
-                await asker.evaluate(async () => {
-                    const page = /** @type {any} */ (globalThis);
-                    page.doomed = await page.queue.enqueue('doomed', { kind: 'doomed' });
-                });
-                const isDoomed = (/** @type {Tab} */ tab) =>
-                    tab.evaluate(() => Boolean(/** @type {any} */ (globalThis).doomed));
-                let victim = -1;
-                while (victim < 0) victim = (await Promise.all(workers.map(isDoomed))).indexOf(true);
-                await workers.splice(victim, 1)[0]?.[end]();
-                return asker.evaluate(() => /** @type {any} */ (globalThis).doomed.result);
-            };
-
-            const asker = await openTab();
-            /** @type {Tab[]} */
-            const workers = [];
-            for (let i = 0; i < WORKERS; i++) workers.push(await openWorker());
-            const share = jobs / deaths;
-            for (let death = 0; death < deaths; death++) {
-                await asker.evaluate(
-                    async (from, count, wait) => {
+                const openTab = async () => {
+                    const tab = await browser.openTab();
+                    await tab.evaluate(async (name) => {
+                        const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
                         const page = /** @type {any} */ (globalThis);
-                        const asked = Array.from({ length: count }, (_, i) =>
-                            page.queue.enqueue(from + i, { kind: 'job' }),
+                        page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', {
+                            concurrency: 2,
+                        });
+                        page.done = 0;
+                        page.results = [];
+                        page.whenDone = {};
+                        // Timers of a tab that is not in front run once a second.
+                        page.turn = () =>
+                            new Promise((resolve) => {
+                                const { port1, port2 } = new MessageChannel();
+                                port1.onmessage = () => resolve(port1.close());
+                                port2.postMessage(0);
+                            });
+                    }, namespace);
+                    return tab;
+                };
+                const openWorker = async () => {
+                    const tab = await openTab();
+                    if (end === 'kill') await tab.pid();
+                    await tab.evaluate((most) => {
+                        const page = /** @type {any} */ (globalThis);
+                        page.queue.handle(
+                            'job',
+                            async (/** @type {any} */ { payload, next, lostWorkers }) => {
+                                for (let left = Math.random() * most; left > 0; left--) await page.turn();
+                                next(payload, { kind: 'effect' });
+                                return lostWorkers;
+                            },
                         );
-                        for (const { result } of await Promise.all(asked)) {
-                            page.results.push(result);
-                            void result.then(() => page.whenDone[++page.done]?.());
-                        }
-                        if (page.done < from + wait)
-                            await new Promise((resolve) => (page.whenDone[from + wait] = resolve));
-                    },
-                    death * share,
-                    share,
-                    random(share),
+                        // A job that ends only when its worker is killed.
+                        page.queue.handle('doomed', (/** @type {any} */ { lostWorkers }) => {
+                            page.doomed = lostWorkers === 0;
+                            return page.doomed ? new Promise(() => {}) : lostWorkers;
+                        });
+                    }, turns);
+                    return tab;
+                };
+                /** Kills a worker that is surely at work. Returns how many workers the job lost. */
+                const doom = async () => {
+                    await asker.evaluate(async () => {
+                        const page = /** @type {any} */ (globalThis);
+                        page.doomed = await page.queue.enqueue('doomed', { kind: 'doomed' });
+                    });
+                    const isDoomed = (/** @type {Tab} */ tab) =>
+                        tab.evaluate(() => Boolean(/** @type {any} */ (globalThis).doomed));
+                    let victim = -1;
+                    while (victim < 0) victim = (await Promise.all(workers.map(isDoomed))).indexOf(true);
+                    await workers.splice(victim, 1)[0]?.[end]();
+                    return asker.evaluate(() => /** @type {any} */ (globalThis).doomed.result);
+                };
+
+                const asker = await openTab();
+                /** @type {Tab[]} */
+                const workers = [];
+                for (let i = 0; i < WORKERS; i++) workers.push(await openWorker());
+                const share = jobs / tabsLost;
+                for (let round = 0; round < tabsLost; round++) {
+                    await asker.evaluate(
+                        async (from, count, wait) => {
+                            const page = /** @type {any} */ (globalThis);
+                            const asked = Array.from({ length: count }, (_, i) =>
+                                page.queue.enqueue(from + i, { kind: 'job' }),
+                            );
+                            for (const { result } of await Promise.all(asked)) {
+                                page.results.push(result);
+                                void result.then(() => page.whenDone[++page.done]?.());
+                            }
+                            if (page.done < from + wait)
+                                await new Promise((resolve) => (page.whenDone[from + wait] = resolve));
+                        },
+                        round * share,
+                        share,
+                        random(share),
+                    );
+                    const [victim] = workers.splice(random(workers.length), 1);
+                    await victim?.[end]();
+                    workers.push(await openWorker());
+                }
+                const [lost, payloads] = await asker.evaluate(async () => {
+                    const page = /** @type {any} */ (globalThis);
+                    const results = await Promise.all(page.results);
+                    const effects = (await page.queue.jobs()).map(
+                        (/** @type {any} */ { payload }) => payload,
+                    );
+                    return [
+                        results.filter((/** @type {number} */ workersLost) => workersLost > 0).length,
+                        effects,
+                    ];
+                });
+                payloads.sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+                assert.deepEqual(
+                    payloads,
+                    Array.from({ length: jobs }, (_, i) => i),
                 );
-                const [victim] = workers.splice(random(workers.length), 1);
-                await victim?.[end]();
-                workers.push(await openWorker());
-            }
-            const [lost, payloads] = await asker.evaluate(async () => {
-                const page = /** @type {any} */ (globalThis);
-                const results = await Promise.all(page.results);
-                const effects = (await page.queue.jobs()).map((/** @type {any} */ { payload }) => payload);
-                return [
-                    results.filter((/** @type {number} */ workersLost) => workersLost > 0).length,
-                    effects,
-                ];
-            });
-            payloads.sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
-            assert.deepEqual(
-                payloads,
-                Array.from({ length: jobs }, (_, i) => i),
-            );
-            t.diagnostic(`${lost} jobs outlived a worker`);
-            if (end === 'kill') assert.equal(await doom(), 1, 'a worker was killed at work');
-        });
+                t.diagnostic(`${lost} jobs outlived a worker`);
+                if (end === 'kill') assert.equal(await doom(), 1, 'a worker was killed at work');
+            },
+        );
     });
 }
 
@@ -149,7 +158,7 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
     ]) {
         it(`${kind}: stored, or refused alone`, async (t) => {
             const tab = await browser.openTab();
-            const said = await tab.evaluate(
+            const answer = await tab.evaluate(
                 async (what, name) => {
                     const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
                     const queue = (await open({ namespace: name, build: 'single' })).queue('jobs');
@@ -193,11 +202,11 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
                 kind,
                 browser.namespace(),
             );
-            const [first, code, third] = said.codes;
+            const [first, code, third] = answer.codes;
             t.diagnostic(code || 'stored');
-            assert.deepEqual([first, third], ['', ''], 'nobody fails for its neighbour');
+            assert.deepEqual([first, third], ['', ''], 'no job fails for its neighbour');
             assert.ok(['', 'not-cloneable'].includes(code), code);
-            assert.deepEqual(said.seen, [
+            assert.deepEqual(answer.seen, [
                 '1',
                 '3',
                 ...(code ? [] : [`[object ${kind.split(' ')[0]}]`]),

@@ -166,7 +166,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         }
 
         if (consumer === 'tabs') {
-            it('without service workers the tabs download, and say why', async () => {
+            it('without service workers the tabs download, and show why', async () => {
                 const tab = first();
                 assert.ok(tab instanceof ChromiumTab);
                 const source =
@@ -201,14 +201,14 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                 demo.library.set({ latency_ms: 80 });
                 await read(first(), 'quorum');
                 await until(() => demo.library.log.delivered >= 3, 'the first pages');
-                for (let deaths = 0; deaths < 3; deaths++) {
+                for (let kills = 0; kills < 3; kills++) {
                     const seen = demo.library.log.delivered;
                     tabs.push(await openReader());
                     const victim = await until(consumingTab, 'a tab at work');
                     await until(() => demo.library.log.inFlight > 0, 'a page under way');
                     await victim.kill();
                     tabs.splice(tabs.indexOf(victim), 1);
-                    await until(() => demo.library.log.delivered >= seen + 3, 'pages after a death');
+                    await until(() => demo.library.log.delivered >= seen + 3, 'pages after a kill');
                 }
                 const pages = await arrived(['quorum']);
                 await assertStream();

@@ -1,7 +1,7 @@
 /**
  * The whole browser killed (SIGKILL) while its tabs count with `strict` durability, and started
  * again on the same profile: nothing acknowledged is lost. Chromium sometimes throws the whole
- * database away at such a start; that passes only if the package said so.
+ * database away at such a start; that passes only if the package reported it.
  */
 
 import assert from 'node:assert/strict';

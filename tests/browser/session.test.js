@@ -29,7 +29,7 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
             `${count} tabs`,
         );
 
-    /** Presses the button, and waits for what all tabs are told. @param {Tab} tab */
+    /** Presses the button, and waits for the verdict in all tabs. @param {Tab} tab */
     async function expire(tab) {
         await until(() => enabled(tab, '#session-start'), 'the button');
         await click(tab, '#session-start');
@@ -49,8 +49,8 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
         }
         const asked = `${tabs.length * 20} requests from ${tabs.length} tabs`;
         for (const tab of tabs) {
-            const told = `${asked}: 1 refresh, and nobody was logged out.`;
-            await until(async () => (await text(tab, '#session-verdict')) === told, told);
+            const verdict = `${asked}: 1 refresh, and nobody was logged out.`;
+            await until(async () => (await text(tab, '#session-verdict')) === verdict, verdict);
         }
         await shoot(first(), 'demo-session');
         await shoot(first(), 'demo-session-phone', { width: 390, height: 844, mobile: true, dark: true });

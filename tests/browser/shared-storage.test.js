@@ -24,71 +24,71 @@ describeIn(
                 page.shared = await threads();
                 page.start = async () => {
                     const worker = new Worker('/programs/storer.web.js', { type: 'module' });
-                    const tell = (/** @type {string} */ order, /** @type {unknown[]} */ ...args) =>
+                    const call = (/** @type {string} */ method, /** @type {unknown[]} */ ...args) =>
                         new Promise((resolve, reject) => {
                             worker.onmessage = ({ data: { value, error } }) =>
                                 error
                                     ? reject(new Error(`${error.name} ${error.code}: ${error.message}`))
                                     : resolve(value);
                             worker.onerror = ({ message }) => reject(new Error(message));
-                            worker.postMessage({ order, args });
+                            worker.postMessage({ method, args });
                         });
-                    await tell('attach', page.shared.handle);
-                    return { tell, worker };
+                    await call('attach', page.shared.handle);
+                    return { call, worker };
                 };
-                // The Worker is first: the page makes the storage when it hears of it.
-                ({ tell: page.tell, worker: page.worker } = await page.start());
+                // The Worker is first: the page makes the storage when the Worker asks for it.
+                ({ call: page.call, worker: page.worker } = await page.start());
                 page.storage = await page.shared.storage();
-                page.heard = [];
+                page.events = [];
                 page.shared.addEventListener('storage', (/** @type {any} */ event) =>
-                    page.heard.push([event.key, event.oldValue, event.newValue]),
+                    page.events.push([event.key, event.oldValue, event.newValue]),
                 );
             });
             return tab;
         };
 
-        /** @param {Tab} tab @param {string} order @param {unknown[]} args @returns {Promise<any>} */
-        const tell = (tab, order, ...args) =>
-            tab.evaluate((what, more) => /** @type {any} */ (globalThis).tell(what, ...more), order, args);
+        /** @param {Tab} tab @param {string} method @param {unknown[]} args @returns {Promise<any>} */
+        const call = (tab, method, ...args) =>
+            tab.evaluate((what, more) => /** @type {any} */ (globalThis).call(what, ...more), method, args);
 
-        it('a Worker writes, its page mirrors, another tab hears; and back, to the Worker', async () => {
+        it('what a Worker writes reaches another tab through its page, and back', async () => {
             const other = await browser.openTab();
             await other.evaluate(() => {
                 localStorage.clear();
                 localStorage.setItem('before', '1');
-                /** @type {any} */ (globalThis).told = [];
+                /** @type {any} */ (globalThis).otherEvents = [];
                 addEventListener('storage', ({ key, newValue }) =>
-                    /** @type {any} */ (globalThis).told.push([key, newValue]),
+                    /** @type {any} */ (globalThis).otherEvents.push([key, newValue]),
                 );
             });
             const tab = await openThreads();
-            assert.deepEqual(await tell(tab, 'items'), [['before', '1']]);
-            assert.equal(await tell(tab, 'capability'), 'mirrored');
+            assert.deepEqual(await call(tab, 'items'), [['before', '1']]);
+            assert.equal(await call(tab, 'capability'), 'mirrored');
             const odd = 'worker \ud800\0';
-            for (const value of ['1', '2', '3']) await tell(tab, 'set', odd, value);
-            await tell(tab, 'remove', 'before');
-            const told = () => other.evaluate(() => /** @type {any} */ (globalThis).told);
-            await until(async () => (await told()).length === 4, 'the other tab to hear');
+            for (const value of ['1', '2', '3']) await call(tab, 'set', odd, value);
+            await call(tab, 'remove', 'before');
+            const otherEvents = () => other.evaluate(() => /** @type {any} */ (globalThis).otherEvents);
+            await until(async () => (await otherEvents()).length === 4, 'the events in the other tab');
             assert.deepEqual(
-                (await told()).map((/** @type {any} */ [, value]) => value),
+                (await otherEvents()).map((/** @type {any} */ [, value]) => value),
                 ['1', '2', '3', null],
             );
             assert.equal(await other.evaluate((key) => localStorage.getItem(key), odd), '3');
-            assert.equal((await tab.evaluate(() => /** @type {any} */ (globalThis).heard)).length, 4);
+            assert.equal((await tab.evaluate(() => /** @type {any} */ (globalThis).events)).length, 4);
 
             await other.evaluate(() => localStorage.setItem('other', 'o'));
-            await until(async () => (await tell(tab, 'get', 'other')) === 'o', 'the Worker to see it');
-            await until(async () => (await tell(tab, 'heard')).length === 1, 'the Worker to hear');
-            assert.deepEqual(await tell(tab, 'heard'), [['other', null, 'o']]);
-            assert.equal(await tell(tab, 'heardBySelf'), 1);
+            await until(async () => (await call(tab, 'get', 'other')) === 'o', 'the Worker to see it');
+            await until(async () => (await call(tab, 'events')).length === 1, 'the event in the Worker');
+            assert.deepEqual(await call(tab, 'events'), [['other', null, 'o']]);
+            assert.equal(await call(tab, 'eventsOfSelf'), 1);
             await other.evaluate(() => localStorage.clear());
-            await until(async () => (await tell(tab, 'items')).length === 0, 'the Worker to see it cleared');
+            await until(async () => (await call(tab, 'items')).length === 0, 'the Worker to see it cleared');
             await closeAll([tab, other]);
         });
 
-        it('what the page itself sets is in localStorage at once, with all that was set before', async () => {
+        it('a value that the page itself sets is in localStorage at once, with all that was set before', async () => {
             const tab = await openThreads();
-            await tell(tab, 'set', 'worker', 'w');
+            await call(tab, 'set', 'worker', 'w');
             const local = await tab.evaluate(() => {
                 const { storage } = /** @type {any} */ (globalThis);
                 storage.page = 'p';
@@ -104,17 +104,17 @@ describeIn(
             await closeAll([tab]);
         });
 
-        it('who falls behind writes what its threads changed, and not what another document has since', async () => {
+        it('a page that falls behind writes what its threads changed, and not what another document has since', async () => {
             const tab = await openThreads();
             const changes = 6_000;
             const both = await tab.evaluate(async (most) => {
-                const { storage, tell: ask } = /** @type {any} */ (globalThis);
+                const { storage, call: ask } = /** @type {any} */ (globalThis);
                 const turn = () => new Promise((next) => setTimeout(next, 1));
                 await ask('set', 'cart', 'old');
                 while (localStorage.getItem('cart') !== 'old') await turn();
                 const other = document.body.appendChild(document.createElement('iframe')).contentWindow;
                 const counted = ask('countTo', 'n', most);
-                while (storage.getItem('n') !== String(most)); // this page hears of nothing meanwhile
+                while (storage.getItem('n') !== String(most)); // this page receives nothing meanwhile
                 other?.localStorage.setItem('cart', 'new');
                 other?.localStorage.setItem('fresh', '1');
                 await counted;
@@ -133,11 +133,11 @@ describeIn(
         it('a Worker that is terminated while it writes keeps nobody out', async () => {
             const tab = await openThreads();
             const rounds = await tab.evaluate(async () => {
-                const { start, storage, tell: ask } = /** @type {any} */ (globalThis);
+                const { start, storage, call: ask } = /** @type {any} */ (globalThis);
                 let round = 0;
                 for (; round < 4; round++) {
-                    const { tell: order, worker } = await start();
-                    void order('write', `w${round}`).catch(() => {});
+                    const { call: callOther, worker } = await start();
+                    void callOther('write', `w${round}`).catch(() => {});
                     const begun = () => Object.keys(storage).some((key) => key.startsWith(`w${round}/`));
                     while (!begun()) await new Promise((turn) => setTimeout(turn, 1));
                     worker.terminate();
@@ -151,10 +151,10 @@ describeIn(
             await closeAll([tab]);
         });
 
-        it('locks: a Worker that is terminated lets go, and the page is next', async () => {
+        it('locks: terminating a Worker releases its lock, and the page is next', async () => {
             const tab = await openThreads();
-            const told = await tab.evaluate(async () => {
-                const { shared, tell: ask, worker } = /** @type {any} */ (globalThis);
+            const results = await tab.evaluate(async () => {
+                const { shared, call: ask, worker } = /** @type {any} */ (globalThis);
                 await ask('hold', 'l', {});
                 const unavailable = await shared.locks.request(
                     'l',
@@ -169,7 +169,7 @@ describeIn(
                 worker.terminate();
                 return [unavailable, held.length, pending.length, await next, String(shared.locks)];
             });
-            assert.deepEqual(told, [null, 1, 1, 'l exclusive', '[object LockManager]']);
+            assert.deepEqual(results, [null, 1, 1, 'l exclusive', '[object LockManager]']);
             await closeAll([tab]);
         });
     },

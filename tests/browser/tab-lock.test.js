@@ -8,7 +8,7 @@ import { closeAll, useBrowser } from './harness/fixture.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
-/** After a Worker's death, on a machine that is busy. */
+/** After a Worker's exit, on a machine that is busy. */
 const handOverMs = 2_000;
 
 describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs, from threads', (engine) => {
@@ -28,28 +28,28 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             page.tab = await open({ namespace: name, build: 'single' });
             page.shared = await threads({ tab: page.tab });
             page.worker = new Worker('/programs/tab-locker.web.js', { type: 'module' });
-            page.tell = (/** @type {string} */ order, /** @type {unknown[]} */ ...args) =>
+            page.call = (/** @type {string} */ method, /** @type {unknown[]} */ ...args) =>
                 new Promise((resolve, reject) => {
                     page.worker.onmessage = (/** @type {any} */ { data: { value, error } }) =>
                         error
                             ? reject(new Error(`${error.name} ${error.code}: ${error.message}`))
                             : resolve(value);
                     page.worker.onerror = (/** @type {any} */ { message }) => reject(new Error(message));
-                    page.worker.postMessage({ order, args });
+                    page.worker.postMessage({ method, args });
                 });
-            await page.tell('attach', page.shared.handle);
+            await page.call('attach', page.shared.handle);
         }, namespace);
         return tab;
     };
 
     /**
      * @param {Tab} tab
-     * @param {string} order
+     * @param {string} method
      * @param {unknown[]} args
      * @returns {Promise<any>}
      */
-    const tell = (tab, order, ...args) =>
-        tab.evaluate((what, more) => /** @type {any} */ (globalThis).tell(what, ...more), order, args);
+    const call = (tab, method, ...args) =>
+        tab.evaluate((what, more) => /** @type {any} */ (globalThis).call(what, ...more), method, args);
 
     /** @param {string} namespace */
     const openTwo = async (namespace) =>
@@ -60,10 +60,10 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         const tabs = await openTwo(namespace);
         const database = `numbers of ${namespace}`;
         const tokens = (
-            await Promise.all(tabs.map((tab) => tell(tab, 'countIn', 'l', 200, database)))
+            await Promise.all(tabs.map((tab) => call(tab, 'countIn', 'l', 200, database)))
         ).flat();
         assert.equal(new Set(tokens).size, 400);
-        await tell(tabs[0], 'countIn', 'l', 1, database);
+        await call(tabs[0], 'countIn', 'l', 1, database);
         const total = await tabs[1].evaluate(
             (name) =>
                 new Promise((resolve) => {
@@ -79,10 +79,10 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         await closeAll(tabs);
     });
 
-    it('a Worker that is terminated while it holds lets go, also of what it waited for', async () => {
+    it('terminating a Worker releases its lock, and withdraws what it waited for', async () => {
         const [a, b] = await openTwo(browser.namespace());
-        const token = await tell(a, 'lock', 'l');
-        const next = tell(b, 'lock', 'l');
+        const token = await call(a, 'lock', 'l');
+        const next = call(b, 'lock', 'l');
         await a.evaluate(async () => {
             const { tab } = /** @type {any} */ (globalThis);
             while ((await tab.lock('l').query()).length < 2) await new Promise((turn) => setTimeout(turn, 5));
@@ -97,25 +97,25 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
 
     it('a stolen lock is lost; the page itself awaits, and may not block', async () => {
         const [a, b] = await openTwo(browser.namespace());
-        await tell(a, 'lock', 'l');
+        await call(a, 'lock', 'l');
         await b.evaluate(async () => {
             const { tab } = /** @type {any} */ (globalThis);
             (await tab.lock('l').acquire({ steal: true })).release();
         });
         const held = await a.evaluate(async () => {
-            const { tell: ask } = /** @type {any} */ (globalThis);
+            const { call: ask } = /** @type {any} */ (globalThis);
             while (await ask('held', 'l')) await new Promise((turn) => setTimeout(turn, 5));
             return false;
         });
         assert.equal(held, false);
-        await assert.rejects(tell(a, 'unlock', 'l'), /lock-lost/);
+        await assert.rejects(call(a, 'unlock', 'l'), /lock-lost/);
         const token = await a.evaluate(async () => {
             const grant = await /** @type {any} */ (globalThis).shared.tabLock('l').lockAsync();
             return grant.token;
         });
         assert.ok(token > 0);
-        assert.equal(await tell(b, 'tryLock', 'l'), false);
-        await assert.rejects(tell(b, 'lock', 'l', { timeout: 10 }), /TimeoutError/);
+        assert.equal(await call(b, 'tryLock', 'l'), false);
+        await assert.rejects(call(b, 'lock', 'l', { timeout: 10 }), /TimeoutError/);
         await assert.rejects(
             b.evaluate(() => /** @type {any} */ (globalThis).shared.tabLock('l').lock()),
             { code: 'would-block' },
@@ -129,7 +129,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             const page = /** @type {any} */ (globalThis);
             page.both = [await page.tab.lock('l').acquire(), await page.shared.mutex('l').lockAsync()];
         });
-        assert.deepEqual(await tell(tab, 'lockInTime', 'l', { timeout: 50 }), [
+        assert.deepEqual(await call(tab, 'lockInTime', 'l', { timeout: 50 }), [
             'TimeoutError',
             'TimeoutError',
         ]);
@@ -146,7 +146,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
 
     it('C++ threads wait for a Worker of another tab', async () => {
         const [a, b] = await openTwo(browser.namespace());
-        await tell(b, 'lock', 'l');
+        await call(b, 'lock', 'l');
         await a.evaluate(() => {
             const page = /** @type {any} */ (globalThis);
             page.counter = page.shared.counter('n', { kind: 'unsynchronised' });
@@ -163,7 +163,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             return page.counter.value;
         });
         assert.equal(early, 0);
-        await tell(b, 'unlock', 'l');
+        await call(b, 'unlock', 'l');
         const total = await a.evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
             await page.added;

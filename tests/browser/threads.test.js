@@ -86,7 +86,7 @@ describeIn(engines, 'A page without isolation', (engine) => {
         const tab = await plain.openTab('threads.html');
         await assert.rejects(callThreads(tab, 'threads'), { code: 'unavailable' });
     });
-    it('open() counts with the single build, and says so', async () => {
+    it('open() counts with the single build, and reports it', async () => {
         const namespace = plain.namespace();
         const tab = await plain.openTab();
         const { memory } = await call(tab, 'open', { namespace });

@@ -1,6 +1,6 @@
 /**
  * The consumer's page by each bundler, configured as little as it allows. Each gives the folder to
- * serve and all that the bundler complained of.
+ * serve and all that the bundler warned of.
  */
 
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fixtures } from './package.js';
 
 /** @typedef {import('./package.js').Installed} Installed */
-/** @typedef {{ folder: string, complaints: string[] }} Built */
+/** @typedef {{ folder: string, warnings: string[] }} Built */
 
 const SOURCES = ['app.js', 'worker.js'];
 
@@ -66,17 +66,17 @@ async function copyAssets({ root }, out) {
 /** @param {Installed} installed @returns {Promise<Built>} */
 async function vite({ folder }) {
     const { build, createLogger } = await import('vite');
-    const complaints = /** @type {string[]} */ ([]);
-    const complain = (/** @type {string} */ message) => void complaints.push(message);
+    const warnings = /** @type {string[]} */ ([]);
+    const warn = (/** @type {string} */ message) => void warnings.push(message);
     const out = join(folder, 'out/vite');
     await build({
         configFile: false,
         root: join(folder, 'src'),
         logLevel: 'silent',
-        customLogger: { ...createLogger('silent'), warn: complain, warnOnce: complain, error: complain },
+        customLogger: { ...createLogger('silent'), warn, warnOnce: warn, error: warn },
         build: { outDir: out, emptyOutDir: true },
     });
-    return { folder: out, complaints };
+    return { folder: out, warnings };
 }
 
 /** @param {Installed} installed @returns {Promise<Built>} */
@@ -97,25 +97,25 @@ async function webpack({ folder }) {
     await new Promise((resolve) => compiler.close(resolve));
     await writeFile(join(out, 'index.html'), html('<script defer src="./app.js"></script>'));
     const { errors, warnings } = stats.toJson({ all: false, errors: true, warnings: true });
-    const complaints = [...errors, ...warnings].map(({ message }) => message);
-    return { folder: out, complaints };
+    const messages = [...errors, ...warnings].map(({ message }) => message);
+    return { folder: out, warnings: messages };
 }
 
 /** @param {Installed} installed @returns {Promise<Built>} */
 async function rollup(installed) {
     const { rollup: bundle } = await import('rollup');
     const { nodeResolve } = await import('@rollup/plugin-node-resolve');
-    const complaints = /** @type {string[]} */ ([]);
+    const warnings = /** @type {string[]} */ ([]);
     const out = join(installed.folder, 'out/rollup');
     const made = await bundle({
         input: SOURCES.map((file) => join(installed.folder, 'src', file)),
         plugins: [nodeResolve({ browser: true })],
-        onwarn: ({ message }) => void complaints.push(message),
+        onwarn: ({ message }) => void warnings.push(message),
     });
     await made.write({ dir: out, format: 'es', entryFileNames: '[name].js' });
     await made.close();
     await copyAssets(installed, out);
-    return { folder: out, complaints };
+    return { folder: out, warnings };
 }
 
 /** @param {Installed} installed @returns {Promise<Built>} */
@@ -132,7 +132,7 @@ async function esbuild(installed) {
         logLevel: 'silent',
     });
     await copyAssets(installed, out);
-    return { folder: out, complaints: warnings.map(({ text }) => text) };
+    return { folder: out, warnings: warnings.map(({ text }) => text) };
 }
 
 /**
@@ -155,7 +155,7 @@ async function none({ folder, root }) {
         await writeFile(join(out, file), plain);
     }
     await writeFile(join(out, 'index.html'), html(MODULE));
-    return { folder: out, complaints: [] };
+    return { folder: out, warnings: [] };
 }
 
 /** @type {Record<string, (installed: Installed) => Promise<Built>>} */

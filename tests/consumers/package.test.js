@@ -17,6 +17,7 @@ const PUBLISHED = [
     /^LICENSE$/,
     /^bin\/tabacus\.js$/,
     /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
+    /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
     /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|limits|queue|emulator)\.(js|wasm)$/,
     /^dist\/(web|node)\/(attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,

@@ -1,4 +1,4 @@
-/** What a page loads may not grow. `npm run bench -- --only payload` tells file by file, beside the target. */
+/** What a page loads may not grow. `npm run bench -- --only payload` lists file by file, beside the target. */
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
 /**
  * Ceilings, in KiB of brotli, just above what the cores weigh: in another folder the linker puts the virtual tables in
- * another order, which packs to some fifty bytes more or less. The targets are 30 and 40; the README (Measured) says what
+ * another order, which packs to some fifty bytes more or less. The targets are 30 and 40; the README (Measured) explains what
  * holds them back.
  */
 const CEILINGS_KB = { single: 42.25, threads: 65.5 };

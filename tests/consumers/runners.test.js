@@ -1,4 +1,4 @@
-/** One test of cross-tab code as Node's own runner, Vitest and Jest run it: the right recipe passes, the broken one is told with its trace. */
+/** One test of cross-tab code as Node's own runner, Vitest and Jest run it: the right recipe passes, the broken one is reported with its trace. */
 
 import assert from 'node:assert/strict';
 import { cp, symlink } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { fixtures, install, repository, run } from './package.js';
 
-/** @typedef {Record<string, { passed: boolean, said: string }>} Results what became of each test, by its name */
+/** @typedef {Record<string, { passed: boolean, output: string }>} Results what became of each test, by its name */
 
 /** @param {string} name */
 const dependency = (name) => join(repository, 'node_modules', name);
@@ -18,7 +18,7 @@ function ofJest(json) {
     return Object.fromEntries(
         tests.map((/** @type {any} */ { title, status, failureMessages }) => [
             title,
-            { passed: status === 'passed', said: failureMessages.join('\n') },
+            { passed: status === 'passed', output: failureMessages.join('\n') },
         ]),
     );
 }
@@ -26,7 +26,7 @@ function ofJest(json) {
 /** @param {string} tap the diagnosis of a test follows its line @returns {Results} */
 function ofTap(tap) {
     const parts = tap.matchAll(/^(not )?ok \d+ - (.*)$([^]*?)(?=^(?:not )?ok|^# tests|$(?![^]))/gm);
-    return Object.fromEntries([...parts].map(([, not, name, said]) => [name, { passed: !not, said }]));
+    return Object.fromEntries([...parts].map(([, not, name, output]) => [name, { passed: !not, output }]));
 }
 
 const RUNNERS = [
@@ -83,14 +83,14 @@ describe('A test of cross-tab code', () => {
             const results = read(ended.stdout);
             assert.deepEqual(Object.keys(results), ['keyed: nothing is lost', 'locked: nothing is lost']);
             const { 'keyed: nothing is lost': right, 'locked: nothing is lost': broken } = results;
-            assert.equal(right?.passed, true, right?.said);
+            assert.equal(right?.passed, true, right?.output);
             assert.equal(broken?.passed, false);
             for (const line of [
                 /tab 1 +is granted the lock basket/,
                 /tab 2 +reads basket: nothing/,
                 /something is lost/,
             ]) {
-                assert.match(broken?.said ?? '', line);
+                assert.match(broken?.output ?? '', line);
             }
         });
     }

@@ -3,12 +3,12 @@
 /** @typedef {import('./programs.js').Program} Program */
 
 /**
- * What one tab says of one round.
+ * What one tab reports of one round.
  *
  * @typedef {object} Witness
  * @property {Record<string, string>} registers
  * @property {string[]} finally  a value for each of the program's keys
- * @property {string[]} heard  the same of events
+ * @property {string[]} events  the values of its storage events, for each of the program's keys
  */
 
 /**
@@ -21,10 +21,10 @@ export function outcomeOf(program, tabs) {
     const registers = tabs
         .flatMap((tab) => Object.entries(tab.registers).map((pair) => pair.join('=')))
         .filter((part) => !part.startsWith('_'));
-    /** @param {'finally' | 'heard'} what @param {string} sign */
+    /** @param {'finally' | 'events'} what @param {string} sign */
     const each = (what, sign) =>
         program[what].map((key, i) => key + sign + tabs.map((tab) => tab[what][i]).join('|'));
-    return [...registers.sort(), ...each('finally', '='), ...each('heard', ':')].join(' ');
+    return [...registers.sort(), ...each('finally', '='), ...each('events', ':')].join(' ');
 }
 
 /**
@@ -32,7 +32,7 @@ export function outcomeOf(program, tabs) {
  * @param {Witness[][]} witnesses  tab → round
  * @returns {Map<string, number>} outcome → how often
  */
-export function tally(program, witnesses) {
+export function countOutcomes(program, witnesses) {
     /** @type {Map<string, number>} */
     const seen = new Map();
     const [first = []] = witnesses;

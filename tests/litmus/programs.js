@@ -1,4 +1,4 @@
-/** The litmus programs of programs.litmus, which says how they are written. */
+/** The litmus programs of programs.litmus, which describes their syntax. */
 
 import { readFileSync } from 'node:fs';
 
@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
  * @property {[key: string, value: string][]} init
  * @property {string[][][]} tabs  the operations of each tab, each as words
  * @property {string[]} finally
- * @property {string[]} heard
+ * @property {string[]} events
  * @property {string[][]} forbidden  parts of outcomes that are never to be seen together
  */
 
@@ -24,7 +24,7 @@ const LINES = {
     },
     tab: ({ tabs }, rest) => void tabs.push(rest.split(';').map(words)),
     finally: (program, rest) => void program.finally.push(rest),
-    heard: ({ heard }, rest) => void heard.push(rest),
+    events: ({ events }, rest) => void events.push(rest),
     forbid: ({ forbidden }, rest) => void forbidden.push(words(rest)),
 };
 
@@ -46,7 +46,7 @@ export function parsePrograms(text) {
 }
 
 /** @param {string} name @param {string} asks @returns {Program} */
-const empty = (name, asks) => ({ name, asks, init: [], tabs: [], finally: [], heard: [], forbidden: [] });
+const empty = (name, asks) => ({ name, asks, init: [], tabs: [], finally: [], events: [], forbidden: [] });
 
 /** @param {string} name */
 const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 /** Runs litmus programs in the tabs of a real browser, each tab in a process of its own. */
 
-import { delay, PATIENCE_MS, until } from '../browser/harness/waiting.js';
-import { judge, tally } from './outcomes.js';
+import { delay, TIMEOUT_MS, until } from '../browser/harness/waiting.js';
+import { judge, countOutcomes } from './outcomes.js';
 
 /** @typedef {import('../browser/harness/tab.js').Tab} Tab */
 /** @typedef {import('./programs.js').Program} Program */
@@ -24,7 +24,7 @@ const result = (tab, what, rounds) =>
     until(
         async () => (await tab.evaluate(callPage, 'result', [])) ?? void (await delay(LOOK_MS)),
         what,
-        PATIENCE_MS + rounds * ROUND_MAX_MS,
+        TIMEOUT_MS + rounds * ROUND_MAX_MS,
     );
 
 /**
@@ -39,7 +39,7 @@ export async function runProgram(tabs, program, { rounds, seed, allowed }) {
         await tab.evaluate(callPage, 'start', [{ run, program, me, rounds, seed: seed * 16 + me }]);
     }
     const witnesses = await Promise.all(members.map((tab) => result(tab, run, rounds)));
-    return judge(program, tally(program, witnesses), allowed[program.name] ?? []);
+    return judge(program, countOutcomes(program, witnesses), allowed[program.name] ?? []);
 }
 
 /**

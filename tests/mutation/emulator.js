@@ -14,10 +14,10 @@ const of = (file, test) => (fault, find, replace) => ({
 });
 
 const storage = of('../platform/storage-interface', 'storage');
-const area = of('area', 'storage');
-const locks = of('context-locks', 'locks');
+const area = of('global/context-storage', 'storage');
+const locks = of('global/context-locks', 'locks');
 const channel = of('messages/broadcast-channel', 'tabs');
-const clock = of('clock', 'tabs');
+const clock = of('global/clock', 'tabs');
 const tab = of('emulated-tab', 'tabs');
 const script = of('scripts/run-script', 'tabs');
 const explore = of('explore', 'explore');
@@ -78,7 +78,7 @@ export const PLANTED = [
     {
         ...storage('', '', ''),
         file: 'js/platform/web-idl.js',
-        fault: 'a later handler loses its place',
+        fault: 'a later handler loses its position',
         find: 'known.handler = handler;\n        return;',
         replace: 'known.handler = null;',
     },
@@ -121,7 +121,7 @@ export const PLANTED = [
         'Node.contextOf(this).window[name] = value;',
         '',
     ),
-    of('window', 'edges')(
+    of('global/global-object', 'edges')(
         'interface objects wait to be read',
         'for (const name of EARLY) void (/** @type {any} */ (global)[name]);',
         '',
@@ -129,7 +129,7 @@ export const PLANTED = [
     {
         ...storage('', '', ''),
         file: 'js/emulator/origin.js',
-        fault: "an event tells the hearer's address",
+        fault: "an event reports the receiver's address",
         find: 'this.contexts.get(from)?.address.href',
         replace: 'context.address.href',
     },
@@ -147,11 +147,19 @@ export const PLANTED = [
         find: 'this.process = shared ? shared.process : origin.rules.process();',
         replace: 'this.process = origin.rules.process();',
     },
-    locks('an abort after the grant lets go the lock', 'request.forget();\n        const lock', 'const lock'),
-    locks('who was aborted is called all the same', 'if (request.options.signal?.aborted) {', 'if (false) {'),
+    locks(
+        'an abort after the grant releases the lock',
+        'request.forget();\n        const lock',
+        'const lock',
+    ),
+    locks(
+        'an aborted request is granted all the same',
+        'if (request.options.signal?.aborted) {',
+        'if (false) {',
+    ),
     locks('an abort does not leave the queue', 'this.#context.rules.abort(this.#context.id, number);', ''),
     locks(
-        'a robbed holder is not told',
+        'a previous holder is not notified of a steal',
         "this.#requests.get(number)?.reject(new DOMException(stolenMessage, 'AbortError'));",
         '',
     ),
@@ -161,18 +169,18 @@ export const PLANTED = [
         'request.resolve(request.outcome);',
     ),
     locks(
-        'what the callback throws is not told',
+        'what the callback throws does not reject',
         'request.settle = request.reject;',
         'request.settle = request.resolve;',
     ),
     locks('a removed frame may ask', 'if (!this.#context.fullyActive) throw', 'if (false) throw'),
     locks(
-        'pending is told as held',
+        'pending requests are reported as held',
         'infos.slice(0, held), pending: infos.slice(held)',
         'infos, pending: []',
     ),
     channel('a message is not cloned', 'const data = context.serialize(message);', 'const data = message;'),
-    channel('a closed channel hears', 'context.channels.delete(this.#endpoint);', ''),
+    channel('a closed channel receives', 'context.channels.delete(this.#endpoint);', ''),
     channel('a closed channel posts', 'if (this.#closed) throw', 'if (false) throw'),
     clock('cleared timers run', 'this.#timers.delete(id);\n        this.#end(timer);', 'this.#end(timer);'),
     clock('nested timers are not clamped', 'nesting > nestingMax ?', 'false ?'),
@@ -185,7 +193,7 @@ export const PLANTED = [
     tab('a frozen tab runs', '!this.frozen);', 'true);'),
     tab('a page that holds a lock is cached', 'if (!this.cached) this.kill();', 'this.cached = true;'),
     tab(
-        'the lock is looked at before the handlers have run',
+        'the lock is checked before the handlers have run',
         'await new Promise((resolve) => hostTask',
         'void new Promise((resolve) => hostTask',
     ),
@@ -194,24 +202,24 @@ export const PLANTED = [
         'endDatabases(context);\n            context.close();',
         'context.close();',
     ),
-    tab('all writes of a killed tab arrive', 'this.origin.chance.below(underWay + 1)', 'underWay'),
+    tab('all writes of a killed tab arrive', 'this.origin.random.below(underWay + 1)', 'underWay'),
     script(
         "scripts see Node's globals",
         "key !== 'eval' && !(lent",
         "!(key in globalThis) && key !== 'eval' && !(lent",
     ),
-    explore('a run that hangs is no complaint', 'if (stuck.length > 0)', 'if (false)'),
-    explore('what a tab throws is no complaint', 'tab.closed || this.complain(', 'tab || this.complain('),
+    explore('a run that hangs is no failure', 'if (stuck.length > 0)', 'if (false)'),
+    explore('what a tab throws is no failure', 'tab.closed || this.fail(', 'tab || this.fail('),
     explore('nothing is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
     explore('a replay is a random walk', 'if (run.schedule) rules.bySchedule(run.schedule);', 'if (false) ;'),
-    of('area', 'edges')('a dead tab is asked', 'if (!context.active) return null;', ''),
-    of('clock', 'edges')(
+    of('global/context-storage', 'edges')('a dead tab is asked', 'if (!context.active) return null;', ''),
+    of('global/clock', 'edges')(
         'setting the clock moves the monotonic one',
         'this.#ahead_ms = wall_ms - this.now();',
         'this.#rules.jump(wall_ms - this.now());',
     ),
     of('../platform/web-idl', 'edges')(
-        'a handler keeps its place for ever',
+        'a handler keeps its position for ever',
         'target.removeEventListener(type, known.listener);',
         'known.handler = null; handlers.set(target, known); return;',
     ),
@@ -225,7 +233,7 @@ export const PLANTED = [
         'marks: [...marks.values()] }, { transfer: rest })',
         'marks: [...marks.values()] }, {})',
     ),
-    of('window', 'edges')(
+    of('global/global-object', 'edges')(
         'every context is secure',
         "if (protocol === 'https:' || protocol === 'wss:') return true;",
         'if (protocol) return true;',

@@ -1,6 +1,6 @@
 /**
- * Planted faults, each with the one test that must kill it: who weakens a test, or changes code so
- * that a fault no longer shows, hears of it here. `npm run mutate` runs them.
+ * Planted faults, each with the one test that must kill it. A weakened test, or a code change that hides
+ * a fault, shows up here. `npm run mutate` runs them.
  */
 
 const SYNC = 'wasm/include/tabacus/sync';
@@ -16,32 +16,32 @@ const counters = (header) => ({
     compiles: ['tests/native/sync/sync_counters.cpp'],
 });
 
-/** What threads share besides, in rooms. @param {string} header @param {string} test */
-const room = (header, test) => ({
+/** The storage and locks of threads, in shared memory segments. @param {string} header @param {string} test */
+const segment = (header, test) => ({
     file: `${SYNC}/${header}`,
     compiles: [`tests/native/sync/sync_${test}.cpp`],
 });
 
 /** @type {Mutant[]} */
-const ROOMS = [
+const SEGMENTS = [
     {
-        ...room('segment.hpp', 'storage'),
-        name: 'room-without-repair',
-        fault: 'what a dead thread left undone stays so',
-        find: 'if (mutex_.take_over(dead, self)) {\n            table().repair();',
-        replace: 'if (mutex_.take_over(dead, self)) {',
-        test: 'storage table: whoever is killed inside, the next one finds it whole',
+        ...segment('segment.hpp', 'storage'),
+        name: 'segment-without-repair',
+        fault: 'what an exited thread left undone stays so',
+        find: 'if (mutex_.take_over(exited, self)) {\n            table().repair();',
+        replace: 'if (mutex_.take_over(exited, self)) {',
+        test: 'storage table: a thread killed inside leaves it whole for the next one',
     },
     {
-        ...room('storage_table.hpp', 'storage'),
+        ...segment('storage_table.hpp', 'storage'),
         name: 'storage-lose-the-old-value',
         fault: 'a value that does not fit takes the place of the old one',
         find: 'if (equal || bytes_ - less + more > quota_bytes_) {',
         replace: 'if (equal) {',
-        test: 'storage table: what does not fit leaves the old value',
+        test: 'storage table: a value that does not fit leaves the old one',
     },
     {
-        ...room('storage_table.hpp', 'storage'),
+        ...segment('storage_table.hpp', 'storage'),
         name: 'storage-full-to-the-last-block',
         fault: 'a full storage has no room to look a key up',
         find: 'if (enough()) return true;',
@@ -49,20 +49,20 @@ const ROOMS = [
         test: 'storage table: however full it is, what is there is found and can be removed',
     },
     {
-        ...room('storage_table.hpp', 'storage'),
+        ...segment('storage_table.hpp', 'storage'),
         name: 'storage-changes-silently-lost',
-        fault: 'after a repair nobody hears that changes may be missed',
+        fault: 'after a repair no listener learns that it may have missed changes',
         find: 'kept_ = 0;\n        buckets_.fill(0);',
         replace: 'buckets_.fill(0);',
-        test: 'storage table: whoever is killed inside, the next one finds it whole',
+        test: 'storage table: a thread killed inside leaves it whole for the next one',
     },
     {
-        ...room('shared_lock_table.hpp', 'locks'),
-        name: 'locks-of-the-dead',
-        fault: 'what a dead thread held is let go of, and nobody is granted it',
+        ...segment('shared_lock_table.hpp', 'locks'),
+        name: 'locks-of-exited-threads',
+        fault: 'the locks of an exited thread are released, and nobody is granted them',
         find: 'at_ref = next;\n        }\n        process_all();',
         replace: 'at_ref = next;\n        }',
-        test: 'shared locks: a thread that dies lets go, and waits no more',
+        test: 'shared locks: the exit of a thread releases its locks and withdraws its requests',
     },
 ];
 
@@ -79,7 +79,7 @@ const SHARED_MEMORY = [
     {
         ...MUTEX,
         name: 'relock-as-uncontended',
-        fault: 'who was woken takes the mutex as if nobody else slept',
+        fault: 'a woken waiter takes the mutex as if nobody else slept',
         find: 'const std::uint32_t mine = slept ? held(self) | contended_bit : held(self);',
         replace: 'const std::uint32_t mine = held(self);',
         test: 'a step after sleeping takes the mutex as contended',
@@ -87,7 +87,7 @@ const SHARED_MEMORY = [
     {
         ...MUTEX,
         name: 'sleep-without-end',
-        fault: 'who waits sleeps until it is woken, also when its wake-up went to a dead thread',
+        fault: 'a waiter sleeps until it is woken, even if its wake-up went to a dead thread',
         find: 'std::int64_t rest_ns = Parks::sleep_max_ns;',
         replace: 'std::int64_t rest_ns = forever_ns;',
         test: 'a wake-up that goes to a dead thread is missed for one sleep only',
@@ -106,7 +106,7 @@ const SHARED_MEMORY = [
         fault: 'an unlock does not ask who the owner is',
         find: 'if (word != (held(self) | contended_bit)) return Unlock::not_owner;',
         replace: '',
-        test: 'who does not hold it cannot unlock it',
+        test: 'a thread that does not hold the mutex cannot unlock it',
     },
     {
         ...MUTEX,
@@ -161,7 +161,7 @@ const PROTOCOLS = [
         fault: 'a commit does not claim its slot in its own transaction',
         find: 'transaction->claim(subject_of_slot(slot_), format_holder(*holder_));',
         replace: '',
-        test: 'replicated: who is robbed and has not heard of it is fenced by its own commit',
+        test: 'replicated: a tab unaware that its slot was stolen is fenced by its own commit',
     },
     {
         ...of('replica/replica_slot.cpp'),
@@ -169,7 +169,7 @@ const PROTOCOLS = [
         fault: 'an adoption does not raise the epoch',
         find: 'co_return epoch + 1;',
         replace: 'co_return std::max<std::int64_t>(epoch, 1);',
-        test: 'replicated: a robbed slot fences its former owner, and nothing counts twice',
+        test: 'replicated: a stolen slot fences its former owner, and nothing counts twice',
     },
     {
         ...of('replica/replica_slot.cpp'),
@@ -189,11 +189,11 @@ const PROTOCOLS = [
     },
     {
         ...of('replica/replica_slot.cpp'),
-        name: 'deaf-at-rest',
-        fault: 'a replica that rests does not hear of the new owner of its row',
+        name: 'ignore-the-new-owner',
+        fault: 'a replica that rests does not learn of the new owner of its row',
         find: 'if (epoch <= row_epoch_ || !resting()',
         replace: 'if (epoch <= row_epoch_ || resting()',
-        test: 'replicated: a page that rests hears of who adopted its slot, and takes another',
+        test: 'replicated: a page that rests learns who adopted its slot, and takes another',
     },
     {
         ...of('replica/replica_slot.cpp'),
@@ -221,18 +221,18 @@ const PROTOCOLS = [
     },
     {
         ...of('replica/replica_commit.cpp'),
-        name: 'ignore-the-mirror',
-        fault: 'a row that a crash took back is not brought forward from the mirror',
-        find: 'if (mirrored) base = larger(base, mirrored->totals);',
+        name: 'ignore-the-backup',
+        fault: 'a row that a crash took back is not brought forward from the backup',
+        find: 'if (backup) base = larger(base, backup->totals);',
         replace: '',
-        test: "crash of the browser: a mirror newer than the database is the base of the slot's row",
+        test: "crash of the browser: a backup newer than the database is the base of the slot's row",
     },
     {
         ...of('replica/replica_commit.cpp'),
-        name: 'heal-by-adding',
-        fault: 'the mirror is added to the row instead of taken where it is larger',
-        find: 'if (mirrored) base = larger(base, mirrored->totals);',
-        replace: 'if (mirrored) base = base + mirrored->totals;',
+        name: 'recover-by-adding',
+        fault: 'the backup is added to the row instead of taken where it is larger',
+        find: 'if (backup) base = larger(base, backup->totals);',
+        replace: 'if (backup) base = base + backup->totals;',
         test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
     },
     {
@@ -255,14 +255,14 @@ const PROTOCOLS = [
         ...of('replica/row_cache.cpp'),
         name: 'trust-the-channel',
         fault: 'what was announced and never stored is believed for ever',
-        find: 'if (++row.looks >= looks_max) {',
+        find: 'if (++row.checks >= checks_max) {',
         replace: 'if (false) {',
         test: 'hostile messages: never a lasting wrong value, and never stored',
     },
     {
         ...of('replica/replica_news.cpp'),
         name: 'own-row-from-the-channel',
-        fault: "a stranger may speak of this tab's own row",
+        fault: "a stranger may announce totals of this tab's own row",
         find: 'if (own && !give_up_row(message.record.epoch)) return;',
         replace: '',
         test: 'hostile messages: never a lasting wrong value, and never stored',
@@ -270,10 +270,10 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_recover.cpp'),
         name: 'silent-loss',
-        fault: 'a vanished database is told to nobody: its generation is not looked at',
-        find: 'if (other || browser_says_so) {',
+        fault: 'a vanished database is not reported: its generation is not compared',
+        find: 'if (other || browser_reports) {',
         replace: 'if (false) {',
-        test: 'lost database: every tab that knew the former one is told',
+        test: 'lost database: every tab that knew the former one is notified',
     },
     {
         ...of('replica/replica.cpp'),
@@ -307,15 +307,15 @@ const CATALOGUE = [
     },
     {
         ...of('strategy/lamport.cpp'),
-        name: 'no-second-look',
-        fault: 'who finds y free enters, whether x is still its own or not',
+        name: 'no-second-read',
+        fault: 'a tab that finds y free enters, whether x is still its own or not',
         find: 'if (co_await storage.get(x_) == me) co_return me;',
         replace: 'co_return me;',
         test: 'lamport is exact when every tab is faster than its delay and sees writes at once',
     },
     {
         ...of('strategy/eventual.cpp'),
-        name: 'hear-old-news',
+        name: 'count-old-news',
         fault: 'news that is in the baseline is added once more',
         find: ' || *before < total.baseline) return;',
         replace: ') return;',
@@ -375,7 +375,7 @@ const CATALOGUE = [
         fault: 'what a full store refused is dropped',
         find: 'gathered_ += n;\n            failure',
         replace: 'failure',
-        test: 'batched keeps what a full store refused, and tells',
+        test: 'batched keeps what a full store refused, and warns',
     },
 ];
 
@@ -407,36 +407,36 @@ const LIMITS = [
     },
     {
         ...of('limit/rate_limit.cpp'),
-        name: 'tell-late',
-        fault: 'a grant is told however long its commit took',
-        find: '(round.life != life_ || now() > round.tell_until)',
+        name: 'deliver-late',
+        fault: 'a grant is delivered however long its commit took',
+        find: '(round.resets != resets_ || now() > round.deliver_until)',
         replace: 'false',
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
     },
     {
         ...of('limit/rate_limit.cpp'),
-        name: 'take-back-what-was-told',
-        fault: 'a grant that was told is taken out of the row as if nobody had been told',
-        find: 'if (untold_.count > 0) --untold_.count;',
+        name: 'take-back-what-was-delivered',
+        fault: 'a grant that was delivered is taken out of the row as if it had not been',
+        find: 'if (undelivered_.count > 0) --undelivered_.count;',
         replace: '',
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
     },
     {
         ...of('limit/limit_store.cpp'),
         name: 'unseen',
-        fault: 'who makes a row does not look for others that have seen one',
+        fault: 'a tab that makes a row ignores other tabs that have seen one',
         find: 'if (seen) seen_.insert(key);',
         replace: '(void)seen;',
         test: 'limits: no schedule of two tabs repeats an id or overspends, nor with a fault',
     },
     {
-        ...of('lock/entry_lock.cpp'),
-        name: 'shut-the-gate',
-        fault: 'the gate stays shut behind who could not take the lock',
-        find: 'auto gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
+        ...of('lock/web_lock.cpp'),
+        name: 'keep-the-entry-lock',
+        fault: 'the entry lock stays held after the lock could not be acquired',
+        find: 'auto entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
         replace:
-            'std::unique_ptr<HeldLock> gate;\n    if (taken) gate = std::exchange(gate_, nullptr);\n    if (!taken) {',
-        test: 'lock: who cannot be given a token is told why, and keeps nobody from the lock',
+            'std::unique_ptr<HeldLock> entry_lock;\n    if (taken) entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
+        test: 'lock: a request that cannot get a token fails, and keeps nobody from the lock',
     },
 ];
 
@@ -445,74 +445,74 @@ const LOCKS = [
     {
         ...of('lock/lock_queue.cpp'),
         name: 'last-come-first-served',
-        fault: 'a request goes to the head of its tab’s queue: what a serial promises',
+        fault: 'a request goes to the head of its tab’s queue, which breaks the promise of serial()',
         find: 'waiting_.push_back(waiter);',
         replace: 'waiting_.push_front(waiter);',
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {
         ...of('lock/fair_order.cpp'),
-        name: 'answer-nobody-who-tries',
-        fault: 'a holder does not answer who would not wait, which then waits for its own timers',
+        name: 'answer-no-try',
+        fault: 'a holder does not answer an ifAvailable request, which then waits for its own timers',
         find: 'context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});',
         replace: '',
-        test: 'lock: who would not wait is answered by the holder, and need not wait for its timers',
+        test: 'lock: an ifAvailable request is answered by the holder, without waiting for timers',
     },
     {
         ...of('lock/fair_order.cpp'),
-        name: 'stand-with-who-tries',
-        fault: 'who asks behind one that would not wait stands in line after that one only',
-        find: 'if (taking_) return true;',
+        name: 'no-position-behind-a-try',
+        fault: 'a request behind an ifAvailable one takes a position after that one only',
+        find: 'if (acquiring_) return true;',
         replace: '',
-        test: 'lock: who asks behind one that would not wait is not overtaken meanwhile',
+        test: 'lock: a request behind an ifAvailable one is not overtaken meanwhile',
     },
     {
-        ...of('lock/entry_lock.cpp'),
-        name: 'wait-for-who-is-behind',
-        fault: 'who stands behind the own place in line keeps the own readers out',
+        ...of('lock/web_lock.cpp'),
+        name: 'wait-for-later-tabs',
+        fault: 'a tab behind the own position keeps the own readers out',
         find: 'is_next ? Waiting::behind : Waiting::before',
         replace: 'Waiting::before',
-        test: 'lock: a reader waits for nobody who is behind its own tab’s place',
+        test: 'lock: a reader does not wait for a tab behind its own tab’s position',
     },
     {
         ...of('lock/fair_order.cpp'),
-        name: 'forget-who-is-behind',
-        fault: 'who stands behind the own place in line is taken for gone',
-        find: 'waiting == Waiting::behind && rival.wants >= place->number',
-        replace: 'waiting == Waiting::behind && rival.wants == 0',
-        test: 'lock: a reader waits for nobody who is behind its own tab’s place',
+        name: 'forget-later-tabs',
+        fault: 'a tab behind the own position is taken for gone',
+        find: 'waiting == Waiting::behind && contender.after_position >= position->number',
+        replace: 'waiting == Waiting::behind && contender.after_position == 0',
+        test: 'lock: a reader does not wait for a tab behind its own tab’s position',
     },
     {
         ...of('lock/fair_order.cpp'),
         name: 'hide-what-was-stolen',
-        fault: 'who would not wait is not told that a thief has the lock',
+        fault: 'an ifAvailable request is not answered by a stealer that has the lock',
         find: '(in_use || stolen) && detail',
         replace: 'in_use && detail',
-        test: 'lock: nor for those of a tab that holds by stealing',
+        test: 'lock: an ifAvailable request is answered by a holder that stole the lock',
     },
     {
         ...of('lock/serve.cpp'),
-        name: 'let-go-when-spent',
-        fault: 'a tab whose tokens are spent lets who came later have the lock',
+        name: 'release-when-spent',
+        fault: 'a tab whose tokens are spent lets a later tab have the lock',
         find: 'came_late(*waiter) || !co_await',
-        replace: '!rivals_.empty() || !co_await',
+        replace: '!contenders_.empty() || !co_await',
         test: 'lease: what a tab asked for before another tab did comes before it',
     },
     {
         ...of('lock/serve.cpp'),
-        name: 'linger-without-an-end',
-        fault: 'a tab that need not let go at once goes on waiting for its caller to ask again',
+        name: 'grace-without-an-end',
+        fault: 'a tab in its grace period goes on waiting for its caller to ask again',
         find: '--*steps_left;\n        ring();',
         replace: '--*steps_left;',
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {
         ...of('lock/serve.cpp'),
-        name: 'linger-before-who-is-behind',
-        fault: 'a tab goes on for ever before who stands behind its place in line and could not say so',
-        find: 'waiting != Waiting::nobody || !rivals_.empty()',
-        replace: 'waiting == Waiting::before || !rivals_.empty()',
-        test: 'lock: who cannot say that it waits waits for one slice of the tab before it at most',
+        name: 'go-on-before-later-tabs',
+        fault: 'a tab goes on for ever before a tab behind its position that could not announce itself',
+        find: 'waiting != Waiting::nobody || !contenders_.empty()',
+        replace: 'waiting == Waiting::before || !contenders_.empty()',
+        test: 'lock: a tab without a channel waits for one slice of the tab before it at most',
     },
     {
         ...of('lock/epochs.cpp'),
@@ -520,7 +520,7 @@ const LOCKS = [
         fault: 'a holder that slept through its lease writes although a newer grant has begun',
         find: '|| row->fence > tokens.first ||',
         replace: '||',
-        test: 'lease: a holder that slept through its lease is refused, and told',
+        test: 'lease: a holder that slept through its lease is refused and notified',
     },
     {
         ...of('lock/leader.cpp'),
@@ -528,7 +528,7 @@ const LOCKS = [
         fault: 'a call that its caller has given up is run, and committed',
         find: 'if (call->key ? open : open && !take_back) co_return std::nullopt;',
         replace: 'if (open) co_return std::nullopt;',
-        test: 'leader: the same when a tab is killed, frozen or cached at any moment',
+        test: 'leader: terms rise and calls end when a tab is killed, frozen or cached at any moment',
     },
     {
         ...of('lock/leader.cpp'),
@@ -563,15 +563,15 @@ const EMULATED = { file: 'wasm/src/lab/emulator/emulated_origin.cpp' };
 const EMULATOR = [
     {
         ...EMULATED,
-        name: 'emulator-tell-the-writer',
-        fault: 'a document hears of its own write',
+        name: 'emulator-notify-the-writer',
+        fault: 'a document gets an event for its own write',
         find: ' || context == write.writer) continue;',
         replace: ') continue;',
         test: 'an event goes to every other document, once its process has the write (HTML 12.2.1)',
     },
     {
         ...EMULATED,
-        name: 'emulator-tell-of-nothing',
+        name: 'emulator-notify-of-nothing',
         fault: 'an equal write is an event',
         find: 'if (!write.changes) continue;',
         replace: '',
@@ -580,18 +580,18 @@ const EMULATOR = [
     {
         ...EMULATED,
         name: 'emulator-one-session',
-        fault: 'every tab hears of a sessionStorage',
-        find: 'if (id != 0 && hearer.session != id) continue;',
+        fault: 'every tab gets the events of a sessionStorage',
+        find: 'if (id != 0 && receiver.session != id) continue;',
         replace: '',
         test: "a session is its tab's and its frames', and copied once (HTML 12.2.2)",
     },
     {
         ...EMULATED,
         name: 'emulator-hold-for-ever',
-        fault: 'who is gone keeps its locks',
+        fault: 'a killed tab keeps its locks',
         find: 'to_manager(context, [this, context] { locks_.end(context); });',
         replace: '',
-        test: 'who is gone holds nothing, asks for nothing and hears nothing (Web Locks 2.6)',
+        test: 'a killed tab holds nothing, requests nothing and receives nothing (Web Locks 2.6)',
     },
     {
         ...EMULATED,
@@ -599,7 +599,7 @@ const EMULATOR = [
         fault: 'no write of a killed process is lost',
         find: 'scheduler_.truncate({Source::Kind::outgoing, killed.process, 0}, writes_kept);',
         replace: '(void)writes_kept;',
-        test: "of a killed process's writes the first arrive, as many as are kept",
+        test: "a killed process's first writes arrive, as many as are kept",
     },
     {
         ...EMULATED,
@@ -607,15 +607,15 @@ const EMULATOR = [
         fault: 'a frozen tab goes on',
         find: 'if (!runner.active || runner.cached) continue;',
         replace: 'if (runner.cached) continue;',
-        test: 'a frozen tab hears later, a cached one never what was posted meanwhile (HTML 9.5)',
+        test: 'a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)',
     },
     {
         ...EMULATED,
-        name: 'emulator-cached-hears',
-        fault: 'a page in the back/forward cache hears later what was posted meanwhile',
+        name: 'emulator-cached-receives',
+        fault: 'a page in the back/forward cache receives later what was posted meanwhile',
         find: 'if (agent(receiver).cached) continue;',
         replace: '',
-        test: 'a frozen tab hears later, a cached one never what was posted meanwhile (HTML 9.5)',
+        test: 'a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)',
     },
     {
         ...EMULATED,
@@ -628,10 +628,10 @@ const EMULATOR = [
     {
         ...EMULATED,
         name: 'emulator-youngest-first',
-        fault: 'calmly, what was begun last happens first',
+        fault: 'by default, what was begun last happens first',
         find: '? a.cause < b.cause :',
         replace: '? a.cause > b.cause :',
-        test: 'calmly: the oldest first, and time passes when nothing else can happen',
+        test: 'default schedule: the oldest first, and time passes when nothing else can happen',
     },
 ];
 
@@ -656,10 +656,10 @@ const QUEUES = [
     {
         ...of('queue/turn.cpp'),
         name: 'trust-the-slot',
-        fault: 'a worker does not look whether its slot was taken over',
+        fault: 'a worker does not check whether its slot was taken over',
         find: '(!claim.fresh && last_turn != claim.worker->turn)',
         replace: 'false',
-        test: 'queue: who is robbed of its slot, and has not heard of it, settles nothing',
+        test: 'queue: a worker whose slot was stolen without its knowledge settles nothing',
     },
     {
         ...of('queue/turn.cpp'),
@@ -673,7 +673,7 @@ const QUEUES = [
         ...of('queue/rows.cpp'),
         name: 'come-first-unseen',
         fault: 'claims pass over a job that comes before those that were there',
-        find: 'kind->first = std::min(kind->first, place.substr(place.size() - order_digits));',
+        find: 'kind->first = std::min(kind->first, position.substr(position.size() - order_digits));',
         replace: '',
         test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
     },
@@ -683,7 +683,7 @@ const QUEUES = [
         fault: 'a job that was cancelled while it ran is settled all the same',
         find: 'const bool edited = rows.head.edits != claim.edits;',
         replace: 'const bool edited = false;',
-        test: 'queue: of a job that was cancelled while it ran nothing counts, whoever has not heard',
+        test: 'queue: a job cancelled while it runs settles nothing, even if its tab missed the message',
     },
     {
         ...of('queue/turn.cpp'),
@@ -695,16 +695,16 @@ const QUEUES = [
     },
     {
         ...of('queue/run.cpp'),
-        name: 'forget-who-follows',
+        name: 'forget-followers',
         fault: 'what follows a job is compared with the next one only',
         find: 'followers.add(claim.finished.back().outcome.next);',
         replace: 'followers = {}, followers.add(claim.finished.back().outcome.next);',
-        test: 'queue: what follows a job comes before those of its claim that are behind its place',
+        test: 'queue: a following job runs before jobs of the same claim that are positioned behind it',
     },
     {
         ...of('queue/run.cpp'),
         name: 'claim-in-vain',
-        fault: 'who is disturbed again and again claims as much as ever',
+        fault: 'a worker that is disturbed again and again claims as much as ever',
         find: ': stirred ? std::min(claim.ahead, begun * 2)',
         replace: '',
         test: 'queue: while jobs come one by one, little is claimed to be given back',
@@ -719,11 +719,11 @@ const QUEUES = [
     },
     {
         ...of('queue/turn.cpp'),
-        name: 'tell-failures-first',
-        fault: 'those that failed are told before those that were done',
+        name: 'report-failures-first',
+        fault: 'jobs that failed are reported before those that were done',
         find: '    for (auto& of_one : events) turn.changes.add_all(std::move(of_one));',
         replace: '    for (const auto number : numbers) turn.changes.add_all(std::move(events[number]));',
-        test: 'queue: jobs are told to have ended in the order in which they did, failed or not',
+        test: 'queue: events report jobs in the order in which they ended, failed or not',
     },
     {
         ...of('queue/rows.cpp'),
@@ -744,10 +744,10 @@ const QUEUES = [
     {
         ...of('queue/work.cpp'),
         name: 'blame-who-left',
-        fault: 'a worker that leaves in good order counts as one that was lost',
-        find: 'if (!in_good_order(reason)) return;',
+        fault: 'a worker that exits cleanly counts as one that was lost',
+        find: 'if (!is_clean_exit(reason)) return;',
         replace: 'return;',
-        test: 'queue: who leaves in good order is not lost, however often it does',
+        test: 'queue: a worker that exits cleanly is not counted as lost, however often it does',
     },
     {
         ...of('queue/turn.cpp'),
@@ -759,12 +759,12 @@ const QUEUES = [
     },
     {
         ...of('queue/work.cpp'),
-        name: 'doubt-no-more',
-        fault: 'what a commit of unknown outcome has settled is forgotten when somebody else had a turn since',
+        name: 'forget-unknown-outcomes',
+        fault: 'what a commit of unknown outcome has settled is forgotten when another worker had a turn since',
         find: '    co_return co_await was_committed(claim, turn.id);',
         replace:
-            '    const bool committed = co_await was_committed(claim, turn.id);\n    if (!committed) expected_->doubts.clear();\n    co_return committed;',
-        test: 'queue: who loses its slot after a commit that nobody answered is told all the same',
+            '    const bool committed = co_await was_committed(claim, turn.id);\n    if (!committed) expected_->unknown.clear();\n    co_return committed;',
+        test: 'queue: a tab that loses its slot after an unanswered commit still receives outcomes',
     },
     {
         ...of('queue/work.cpp'),
@@ -772,12 +772,12 @@ const QUEUES = [
         fault: 'the first turn under a lease is not fenced',
         find: 'options.unfenced = parts_.locks.exclusion() == Exclusion::web_locks;',
         replace: 'options.unfenced = true;',
-        test: 'queue: who slept through its lease before its first turn takes nothing from its heir',
+        test: 'queue: a tab suspended past its lease before its first turn disturbs no later holder',
     },
     {
         ...of('queue/rows.cpp'),
         name: 'put-back-unseen',
-        fault: 'a job that failed and stays in its place is removed with those around it',
+        fault: 'a job that failed and keeps its position is removed with those around it',
         find: 'if (job.due_ms == 0) ++head.edits;',
         replace: '',
         test: 'queue: what failed on a full disk is not removed with those around it',
@@ -788,7 +788,7 @@ const QUEUES = [
         fault: 'a worker that was killed does not count',
         find: 'job.lost_workers += sparing ? 0 : 1;',
         replace: 'job.lost_workers += 0;',
-        test: 'queue: who is killed is lost, and a job that has cost too many is a dead letter',
+        test: 'queue: a killed worker counts as lost, and a job that lost too many is a dead letter',
     },
     {
         ...of('queue/turn.cpp'),
@@ -801,16 +801,16 @@ const QUEUES = [
     {
         ...of('queue/work.cpp'),
         name: 'leave-at-once',
-        fault: 'who leaves does not wait until what had ended is settled',
+        fault: 'a worker that leaves does not wait until what had ended is settled',
         find: 'while (!slots_.empty()) {\n        const Completer<Unit> bell;\n        left_',
         replace: 'while (false) {\n        const Completer<Unit> bell;\n        left_',
-        test: 'queue: who leaves settles what had ended, and gives back all else',
+        test: 'queue: a worker that leaves settles what had ended, and gives back all else',
     },
 ];
 
 export const MUTANTS = [
     ...SHARED_MEMORY,
-    ...ROOMS,
+    ...SEGMENTS,
     ...PROTOCOLS,
     ...CATALOGUE,
     ...LIMITS,

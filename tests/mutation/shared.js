@@ -11,29 +11,33 @@ const of = (file, test) => (fault, find, replace) => ({
     replace,
 });
 
-const storage = of('storage/shared-storage', 'storage');
+const storage = of('storage/open-storage', 'storage');
 const area = of('storage/storage-area', 'storage');
-const mirror = of('storage/mirror', 'storage');
-const locks = of('locks/shared-locks', 'locks');
+const mirror = of('storage/local-storage-mirror', 'storage');
+const locks = of('locks/open-locks', 'locks');
 
 /** @type {Planted[]} */
 export const PLANTED = [
     area(
         'what was read is never read again',
-        'if (version === this.#seen) return;',
-        'if (this.#seen >= 0) return;',
+        'if (version === this.#readVersion) return;',
+        'if (this.#readVersion >= 0) return;',
     ),
-    area('a full storage is silent', "throw new QuotaExceededError('the storage is full');", 'return;'),
-    area('a writer hears itself', '!== self) changes.push', '!== -1) changes.push'),
+    area(
+        'a write to a full storage does not throw',
+        "throw new QuotaExceededError('the storage is full');",
+        'return;',
+    ),
+    area('a writer is notified of its own change', '!== self) changes.push', '!== -1) changes.push'),
     storage(
-        'who has missed changes is not told',
+        'a listener that has missed changes gets no event',
         'changes ?? [{ key: null, oldValue: null, newValue: null }]',
         'changes ?? []',
     ),
-    mirror('what localStorage held is not read', 'this.#pullAll();\n        this.#heard', 'this.#heard'),
-    mirror('what did not fit is forgotten', 'this.#owed.add(key);', 'void key;'),
+    mirror('what localStorage held is not read', 'this.#pullAll();\n        this.#pushed', 'this.#pushed'),
+    mirror('what did not fit is forgotten', 'this.#unwritten.add(key);', 'void key;'),
     mirror(
-        'who falls behind writes what its threads have not changed',
+        'a page that falls behind writes what its threads have not changed',
         'if (value === (this.#common.get(key) ?? null)) continue;',
         '',
     ),
@@ -42,19 +46,27 @@ export const PLANTED = [
         'if (!full && this.#local.getItem(key) !== value) this.#write(key, value);',
         '',
     ),
-    area('a writer hears itself, of many writes', 'if (this.heard === before) this.heard = this.news;', ''),
+    area(
+        'a writer is notified of its own changes, if they are many',
+        'if (this.seen === before) this.seen = this.latest;',
+        '',
+    ),
     locks(
         'an abort after close() releases whatever is there',
         'if (request.block === 0) return;\n        this.#drop',
         'this.#drop',
     ),
-    storage('what the page sets is written later', 'area.written = () => core.mirror?.push();', ''),
+    storage('what the page sets is written later', 'area.onWrite = () => core.mirror?.push();', ''),
     locks(
         'an abort does not leave the queue',
         'this.#drop(request);\n        this.#forget(request, () => request.reject(request',
         'this.#forget(request, () => request.reject(request',
     ),
-    locks('a robbed holder is not told', 'if (request.block !== 0) this.#tellStolen(request);', ''),
+    locks(
+        'the previous holder of a stolen lock is not notified',
+        'if (request.block !== 0) this.#rejectStolen(request);',
+        '',
+    ),
     locks(
         'the promise is settled before the release',
         'const stolen = this.#drop(request) === lockStates.stolen;',

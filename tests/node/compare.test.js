@@ -1,4 +1,4 @@
-/** The arithmetic, the table and the picture of `npm run compare`. */
+/** The arithmetic, the table and the chart of `npm run compare`. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -115,18 +115,18 @@ test('a logarithmic scale: a decade is a decade, nothing is nothing, anything is
     assert.ok(position(1e-9, scale) > 0);
 });
 
-test('the picture has a bar in both panels for each row of each engine, and both colour schemes', () => {
+test('the chart has a bar in both panels for each row of each engine, and both colour schemes', () => {
     const naive = summarise(measured({ end: { value: 20, values: [20], converged: true } }));
     const other = summarise(measured({ strategy: 'a<b' }));
-    const picture = svg([
+    const chart = svg([
         { engine: 'Chromium', rows: [naive, other] },
         { engine: 'Firefox', rows: [naive] },
     ]);
-    assert.equal(picture.match(/<title>naive, /g)?.length, 4);
-    assert.equal(picture.match(/<title>a&#60;b, Chromium/g)?.length, 2);
-    assert.match(picture, /naive, Firefox: 90 %/);
-    assert.match(picture, /prefers-color-scheme: dark/);
-    assert.doesNotMatch(picture, /NaN|undefined|a<b/);
+    assert.equal(chart.match(/<title>naive, /g)?.length, 4);
+    assert.equal(chart.match(/<title>a&#60;b, Chromium/g)?.length, 2);
+    assert.match(chart, /naive, Firefox: 90 %/);
+    assert.match(chart, /prefers-color-scheme: dark/);
+    assert.doesNotMatch(chart, /NaN|undefined|a<b/);
 });
 
 test('the strategies compared are those that a counter can have', () => {

@@ -68,7 +68,11 @@ describe('browser-tabs-lock', () => {
         assert.equal(await one.acquireLock('key', 50), false);
         assert.equal(await two.acquireLock('key', 50), false);
         await two.releaseLock('key');
-        assert.equal(await two.acquireLock('key', 50), false, 'only who acquired it releases it');
+        assert.equal(
+            await two.acquireLock('key', 50),
+            false,
+            'only the instance that acquired it releases it',
+        );
         assert.equal(await two.acquireLock('other key', 50), true);
         await one.releaseLock('key');
         assert.equal(await two.acquireLock('key'), true);
@@ -147,7 +151,7 @@ describe('leader election', () => {
         await close();
     });
 
-    it('who dies is followed, and never leads again', async () => {
+    it('an elector that dies is followed, and never leads again', async () => {
         const { all, close } = await electors(2);
         const [one, other] =
             /** @type {[ReturnType<typeof createLeaderElection>, ReturnType<typeof createLeaderElection>]} */ (
@@ -167,14 +171,14 @@ describe('leader election', () => {
         await close();
     });
 
-    it('who stands and applies at once leads once, and both resolve', async () => {
+    it('an elector that awaits and applies at once leads once, and both resolve', async () => {
         const {
             all: [elector, next],
             close,
         } = await electors(2);
-        const standing = elector?.awaitLeadership();
+        const awaited = elector?.awaitLeadership();
         await elector?.applyOnce();
-        await standing;
+        await awaited;
         assert.equal(elector?.isLeader, true);
         const follows = next?.awaitLeadership();
         await elector.die();

@@ -45,9 +45,9 @@ describe('a database that is opened', () => {
             };
             void upgraded(dead.window, note);
             note('begin');
-            const heard = /** @type {string[]} */ ([]);
-            await upgraded(other.window, (what) => heard.push(what));
-            assert.deepEqual([after, heard.at(0), heard.filter(isOpen).length], [[], 'upgrade', 1]);
+            const events = /** @type {string[]} */ ([]);
+            await upgraded(other.window, (what) => events.push(what));
+            assert.deepEqual([after, events.at(0), events.filter(isOpen).length], [[], 'upgrade', 1]);
             origin.close();
         });
 
@@ -55,19 +55,19 @@ describe('a database that is opened', () => {
             const origin = await createOrigin();
             const [cold, other] = [origin.openTab(), origin.openTab()];
             /** @type {string[]} */
-            const heard = [];
+            const events = [];
             const note = (/** @type {string} */ what) => {
-                heard.push(`${what}${cold.frozen ? ' frozen' : ''}`);
+                events.push(`${what}${cold.frozen ? ' frozen' : ''}`);
                 if (is(what)) cold.freeze();
             };
             const opening = upgraded(cold.window, note);
             note('begin');
             await new Promise((resolve) => other.window.setTimeout(resolve, 50));
             await origin.settled();
-            const before = heard.length;
+            const before = events.length;
             cold.thaw();
             await opening;
-            assert.deepEqual(heard, [
+            assert.deepEqual(events, [
                 'begin',
                 'upgrade',
                 'step 0',
@@ -77,26 +77,26 @@ describe('a database that is opened', () => {
                 'step 4',
                 'open',
             ]);
-            assert.ok(before < heard.length);
+            assert.ok(before < events.length);
             origin.close();
         });
     }
 
-    it('in the back/forward cache hears nothing until it is back', async () => {
+    it('a tab in the back/forward cache receives nothing until it is back', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         /** @type {string[]} */
-        const heard = [];
-        const opening = upgraded(tab.window, (what) => heard.push(`${what} ${tab.cached}`));
+        const events = [];
+        const opening = upgraded(tab.window, (what) => events.push(`${what} ${tab.cached}`));
         assert.equal(await tab.bfcache(), true);
         await origin.settled();
         assert.deepEqual(
-            heard.filter((what) => what.endsWith('true')),
+            events.filter((what) => what.endsWith('true')),
             [],
         );
         tab.thaw();
         await opening;
-        assert.equal(heard.at(-1), 'open false');
+        assert.equal(events.at(-1), 'open false');
         origin.close();
     });
 

@@ -179,8 +179,8 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         /** @type {any[]} */
-        const heard = [];
-        window.onmessage = (/** @type {any} */ event) => heard.push(event);
+        const received = [];
+        window.onmessage = (/** @type {any} */ event) => received.push(event);
         assert.throws(() => window.postMessage(), TypeError);
         for (const wrong of ['nowhere', '', 'http://['])
             assert.throws(() => window.postMessage(0, wrong), isDom('SyntaxError'));
@@ -194,10 +194,10 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
         window.postMessage({ port2, bytes }, { targetOrigin: '*', transfer: [port2, bytes] });
         assert.equal(bytes.byteLength, 0);
         await origin.settled();
-        assert.deepEqual(heard.map(({ data }) => data).slice(0, 6), Array(6).fill('mine'));
-        const { data, ports } = heard[6];
+        assert.deepEqual(received.map(({ data }) => data).slice(0, 6), Array(6).fill('mine'));
+        const { data, ports } = received[6];
         assert.deepEqual(
-            [heard.length, data.bytes.byteLength, ports.length, ports[0] === data.port2],
+            [received.length, data.bytes.byteLength, ports.length, ports[0] === data.port2],
             [7, 3, 1, true],
         );
         port1.close();
@@ -212,14 +212,14 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
                 'onmessage = ({ data, ports }) => postMessage([data.byteLength, ports.length], [data])',
             );
         /** @type {any[]} */
-        const heard = [];
-        worker.onmessage = (/** @type {any} */ { data }) => heard.push(data);
+        const received = [];
+        worker.onmessage = (/** @type {any} */ { data }) => received.push(data);
         const bytes = [new ArrayBuffer(1), new ArrayBuffer(2)];
         worker.postMessage(bytes[0], [bytes[0]]);
         worker.postMessage(bytes[1], { transfer: [bytes[1]] });
         await origin.settled();
         assert.deepEqual(
-            [heard, bytes.map(({ byteLength }) => byteLength)],
+            [received, bytes.map(({ byteLength }) => byteLength)],
             [
                 [
                     [1, 0],
@@ -338,7 +338,7 @@ describe('global objects', () => {
         origin.close();
     });
 
-    it('interface objects: each frame has its own, whose members take another’s objects (Web IDL §3.7.7)', async () => {
+    it('interface objects: each frame has its own, and its members take another’s objects (Web IDL §3.7.7)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -454,7 +454,7 @@ describe('Web IDL', () => {
 });
 
 describe('events', () => {
-    it('a handler that null takes away loses its place (HTML §8.1.8.1)', async () => {
+    it('a handler that null takes away loses its position (HTML §8.1.8.1)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         /** @type {string[]} */
@@ -475,9 +475,17 @@ describe('events', () => {
         const { window } = origin.openTab();
         /** @type {string[]} */
         const order = [];
-        const told = (/** @type {string} */ name) => ({ toString: () => (order.push(name), name) });
+        const tracked = (/** @type {string} */ name) => ({ toString: () => (order.push(name), name) });
         const event = new window.StorageEvent('x');
-        event.initStorageEvent(told('type'), true, false, told('key'), told('old'), told('new'), told('url'));
+        event.initStorageEvent(
+            tracked('type'),
+            true,
+            false,
+            tracked('key'),
+            tracked('old'),
+            tracked('new'),
+            tracked('url'),
+        );
         assert.deepEqual(order, ['type', 'key', 'old', 'new', 'url']);
         assert.deepEqual(
             [event.key, event.oldValue, event.newValue, event.url, event.bubbles],
@@ -491,7 +499,7 @@ describe('events', () => {
         origin.close();
     });
 
-    it('a tab that is closed hears beforeunload, pagehide, visibilitychange, unload', async () => {
+    it('a tab that is closed receives beforeunload, pagehide, visibilitychange, unload', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         /** @type {string[]} */

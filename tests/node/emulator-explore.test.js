@@ -26,12 +26,12 @@ describe('explore', () => {
         const options = { invariant: counts(2) };
         const report = await explore(locked, options);
         assert.equal(report.verdict, 'broken');
-        assert.equal(report.complaint, '1 of 2 updates are lost');
+        assert.equal(report.failure, '1 of 2 updates are lost');
         const schedule = report.schedule ?? [];
         assert.equal(
             schedule.filter((index) => index > 0).length,
             1,
-            'one departure from the calm order is enough',
+            'one departure from the default schedule is enough',
         );
         assert.match(report.trace ?? '', /tab 1 +writes n = 1[^]*tab 2 +reads n: nothing/);
         assert.match(report.svg ?? '', /^<svg [^]*tab 2[^]*<\/svg>/);
@@ -51,15 +51,15 @@ describe('explore', () => {
         assert.notEqual(others.hash, some.hash);
     });
 
-    it('a deadlock is who waits for ever', async () => {
+    it('a deadlock is reported as tabs that wait for ever', async () => {
         const report = await explore(async ({ window: { navigator } }, { index }) => {
             const [first, second] = index === 0 ? ['a', 'b'] : ['b', 'a'];
             await navigator.locks.request(first, () => navigator.locks.request(second, () => {}));
         });
-        assert.equal(report.complaint, 'tab 1 and tab 2 wait for ever');
+        assert.equal(report.failure, 'tab 1 and tab 2 wait for ever');
     });
 
-    it('check-then-act over messages and timers: an error in a tab is a complaint', async () => {
+    it('check-then-act over messages and timers: an error in a tab is a failure', async () => {
         const report = await explore(async ({ window }) => {
             window.localStorage.setItem(
                 'leader',
@@ -69,42 +69,42 @@ describe('explore', () => {
             await new Promise((resolve) => window.setTimeout(resolve, 50));
             if (window.localStorage.getItem('leader') !== mine) throw new Error('two leaders');
         });
-        assert.match(report.complaint, /^tab [12]: Error: two leaders$/);
+        assert.match(report.failure, /^tab [12]: Error: two leaders$/);
     });
 
-    it('what a listener or a timer throws is a complaint; a window that handles it hears an error event', async () => {
+    it('what a listener or a timer throws is a failure; a window that handles it receives an error event', async () => {
         /** @type {(handles: boolean) => Scenario} */
         const throwing =
             (handles) =>
             async ({ window }) => {
                 if (handles)
                     window.addEventListener('error', (/** @type {any} */ event) => event.preventDefault());
-                const heard = new Promise((resolve) =>
+                const handled = new Promise((resolve) =>
                     window.addEventListener('storage', () => {
                         resolve(undefined);
                         throw new RangeError('of a listener');
                     }),
                 );
-                await Promise.race([heard, new Promise((resolve) => window.setTimeout(resolve, 10))]);
+                await Promise.race([handled, new Promise((resolve) => window.setTimeout(resolve, 10))]);
                 window.localStorage.setItem('k', window.crypto.randomUUID());
             };
         assert.equal(
-            (await explore(throwing(false), { seeds: 20 })).complaint,
+            (await explore(throwing(false), { seeds: 20 })).failure,
             'uncaught: RangeError: of a listener',
         );
         assert.equal((await explore(throwing(true), { seeds: 20 })).verdict, 'unbroken within the bound');
-        const wordless = Object.create(null);
+        const unprintable = Object.create(null);
         assert.equal(
-            (await explore(({ window }) => window.reportError(wordless), { seeds: 1 })).complaint,
+            (await explore(({ window }) => window.reportError(unprintable), { seeds: 1 })).failure,
             'uncaught: [object Object]',
         );
         assert.equal(
-            (await explore(() => Promise.reject(wordless), { seeds: 1 })).complaint,
+            (await explore(() => Promise.reject(unprintable), { seeds: 1 })).failure,
             'tab 1: [object Object]',
         );
     });
 
-    it('faults happen, each; the report tells how often', async () => {
+    it('each fault happens; the report counts how often', async () => {
         const { faults: all } = await import('tabacus/emulator');
         /** @type {Scenario} */
         const scenario = async ({ window }) => {
@@ -123,7 +123,7 @@ describe('explore', () => {
             }
         };
         const report = await explore(scenario, { faults: all, faultBudget: 3, seeds: 300 });
-        assert.deepEqual([report.verdict, report.complaint], ['unbroken within the bound', '']);
+        assert.deepEqual([report.verdict, report.failure], ['unbroken within the bound', '']);
         assert.deepEqual(Object.keys(report.faults).sort(), [...all].sort());
     });
 
@@ -144,7 +144,7 @@ describe('explore', () => {
         const options = { storage: /** @type {const} */ ('mutexed'), seeds: 200 };
         assert.equal((await explore(transfer, options)).verdict, 'unbroken within the bound');
         const report = await explore(transfer, { ...options, faults: ['kill'] });
-        assert.match(report.complaint, /money is lost/);
+        assert.match(report.failure, /money is lost/);
         assert.match(report.trace ?? '', /dies/);
     });
 
@@ -160,7 +160,7 @@ describe('explore', () => {
             ({ origin }) => new Promise((resolve) => origin.openTab().window.setTimeout(resolve, 1e6)),
         ];
         for (const invariant of patient)
-            assert.equal((await explore(() => {}, { ...options, invariant })).complaint, '');
+            assert.equal((await explore(() => {}, { ...options, invariant })).failure, '');
         t.mock.timers.enable({ apis: ['setTimeout'] });
         const tick = () => {
             t.mock.timers.tick(1000);
@@ -168,7 +168,7 @@ describe('explore', () => {
         };
         let ticking = setImmediate(tick);
         const report = await explore(() => {}, { ...options, invariant: () => new Promise(() => {}) });
-        assert.deepEqual([report.complaint, report.seed], ['the invariant waits for ever', 1]);
+        assert.deepEqual([report.failure, report.seed], ['the invariant waits for ever', 1]);
         const stuck = await explore(
             ({ window }) => void window.navigator.locks.request('l', () => new Promise(() => {})),
             {
@@ -177,7 +177,7 @@ describe('explore', () => {
                     origin.openTab().window.navigator.locks.request('l', () => {}),
             },
         );
-        assert.equal(stuck.complaint, 'the invariant waits for ever');
+        assert.equal(stuck.failure, 'the invariant waits for ever');
         clearImmediate(ticking);
     });
 
@@ -199,21 +199,21 @@ describe('explore', () => {
             {},
         ]);
         assert.ok(runs < 100);
-        let complaints = 0;
+        let failures = 0;
         await aborted((abort) => [
             locked,
             {
                 invariant: (/** @type {import('tabacus/emulator').InvariantContext} */ { origin }) => {
                     const lost = origin.openTab().window.localStorage.getItem('n') !== '2';
-                    if (lost && ++complaints === 2) abort();
+                    if (lost && ++failures === 2) abort();
                     return !lost;
                 },
             },
         ]);
-        assert.equal(complaints, 2);
+        assert.equal(failures, 2);
     });
 
-    it('a replay tells its faults', async () => {
+    it('a replay reports its faults', async () => {
         /** @type {Scenario} */
         const scenario = async ({ window }) => {
             for (let at = 0; at < 3; ++at) await new Promise((resolve) => window.setTimeout(resolve, 1));
@@ -230,7 +230,7 @@ describe('explore', () => {
         );
     });
 
-    it('a trace has one line for each event, whatever keys that are read, messages and complaints say; of what is long, the beginning', async () => {
+    it('a trace has one line for each event, whatever its keys, messages and failures contain; a long text is cut', async () => {
         /** @type {(text: string) => Scenario} */
         const reads =
             (text) =>
@@ -249,7 +249,16 @@ describe('explore', () => {
         const plain = await lines('x');
         assert.equal((await lines('\n\u2028\r')).length, plain.length);
         const long = await lines('x'.repeat(5000));
-        assert.equal(long.filter((length) => length > 5000).length, 1, 'the complaint');
+        assert.equal(long.filter((length) => length > 5000).length, 1, 'the failure');
+    });
+
+    it('`complaint`, the former name of `failure`, has the same value in every report', async () => {
+        const found = await explore(locked, { invariant: counts(2) });
+        const again = await replay(locked, found, { invariant: counts(2) });
+        const unbroken = await explore(locked, { seeds: 1 });
+        assert.notEqual(found.failure, '');
+        assert.equal(unbroken.failure, '');
+        for (const { failure, complaint } of [found, again, unbroken]) assert.equal(complaint, failure);
     });
 
     it('a script as a scenario; what is no scenario is refused', async () => {

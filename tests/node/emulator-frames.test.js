@@ -1,14 +1,14 @@
-/** Frames, pop-ups and workers opened as a page opens them, and what their global objects have of each other. */
+/** Frames, pop-ups and workers opened as a page opens them, and how their global objects refer to each other. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
 
-/** Before a test that hangs says so. */
-const patienceMs = 3_000;
+/** After which a test that hangs fails. */
+const timeoutMs = 3_000;
 
 /** The value of a script in a tab, when all has happened. @param {string} script @param {object} [options] */
-async function said(script, options) {
+async function resultOf(script, options) {
     const origin = await createOrigin(options);
     const tab = origin.openTab();
     /** @type {unknown[]} */
@@ -17,7 +17,7 @@ async function said(script, options) {
     const value = tab.run(`new Promise((resolve) => { ${script} })`);
     const result = await Promise.race([
         value,
-        new Promise((resolve) => setTimeout(resolve, patienceMs, 'nothing was said')),
+        new Promise((resolve) => setTimeout(resolve, timeoutMs, 'no result')),
     ]);
     await origin.settled();
     origin.close();
@@ -26,19 +26,19 @@ async function said(script, options) {
 
 describe('frames (HTML §4.8.5)', () => {
     it('createElement("iframe"): in the document, a window of its own; removed, it is gone with its workers and locks', async () => {
-        const { result } = await said(`
+        const { result } = await resultOf(`
             const frame = document.createElement('iframe');
-            const told = [frame.contentWindow];
+            const results = [frame.contentWindow];
             document.body.appendChild(frame);
             const inner = frame.contentWindow;
-            told.push(inner.location.href, inner.origin === origin, inner.parent === window, inner.top === window, window[0] === inner, length, inner.frameElement === frame, document.getElementsByTagName('iframe')[0] === frame);
-            told.push(inner.Window !== Window, inner instanceof inner.Window, inner.navigator !== navigator, inner.Storage !== Storage);
+            results.push(inner.location.href, inner.origin === origin, inner.parent === window, inner.top === window, window[0] === inner, length, inner.frameElement === frame, document.getElementsByTagName('iframe')[0] === frame);
+            results.push(inner.Window !== Window, inner instanceof inner.Window, inner.navigator !== navigator, inner.Storage !== Storage);
             const worker = new inner.Worker('data:text/javascript,navigator.locks.request("l", () => new Promise(() => postMessage("held")))');
             worker.onmessage = () => {
                 const { navigator: gone } = inner;
                 frame.remove();
-                told.push(frame.contentWindow, inner.parent, inner.top, inner.closed, length, 0 in window);
-                gone.locks.query().catch((error) => told.push(error.name)).then(() => navigator.locks.request('l', () => resolve(told)));
+                results.push(frame.contentWindow, inner.parent, inner.top, inner.closed, length, 0 in window);
+                gone.locks.query().catch((error) => results.push(error.name)).then(() => navigator.locks.request('l', () => resolve(results)));
             };`);
         const opened = [null, 'about:blank', true, true, true, true, 1, true, true, true, true, true, true];
         assert.deepEqual(result, [...opened, null, null, null, true, 0, false, 'InvalidStateError']);
@@ -46,19 +46,19 @@ describe('frames (HTML §4.8.5)', () => {
 
     it('sandbox: of an opaque origin, without storages, locks, databases and others’ channels (§7.1.6)', async () => {
         const names = async (/** @type {string} */ sandbox) => {
-            const { result } = await said(`
+            const { result } = await resultOf(`
                 const frame = document.createElement('iframe');
                 ${sandbox}
                 frame.srcdoc = '<script>onmessage = async () => {' +
-                    'const told = [origin, frameElement === null];' +
+                    'const results = [origin, frameElement === null];' +
                     'for (const one of [() => localStorage.length, () => sessionStorage.length, () => indexedDB.open("d"), () => indexedDB.databases(), () => navigator.locks.query(), () => navigator.locks.request("-", () => {})])' +
-                    '    try { await one(); told.push("fine"); } catch ({ name }) { told.push(name); }' +
-                    'const mine = new BroadcastChannel("c"); new BroadcastChannel("c").onmessage = ({ origin }) => told.push("mine " + origin); mine.postMessage("from the frame");' +
-                    'parent.localStorage.setItem("k", "v"); onstorage = () => told.push("storage");' +
-                    'setTimeout(() => parent.postMessage(told, parent.origin), 10); }</' + 'script>';
-                const heard = [];
-                new BroadcastChannel('c').onmessage = ({ data }) => heard.push(data);
-                addEventListener('message', ({ data, origin }) => resolve([frame.contentDocument === null, origin, ...heard, ...data]));
+                    '    try { await one(); results.push("fine"); } catch ({ name }) { results.push(name); }' +
+                    'const mine = new BroadcastChannel("c"); new BroadcastChannel("c").onmessage = ({ origin }) => results.push("mine " + origin); mine.postMessage("from the frame");' +
+                    'parent.localStorage.setItem("k", "v"); onstorage = () => results.push("storage");' +
+                    'setTimeout(() => parent.postMessage(results, parent.origin), 10); }</' + 'script>';
+                const received = [];
+                new BroadcastChannel('c').onmessage = ({ data }) => received.push(data);
+                addEventListener('message', ({ data, origin }) => resolve([frame.contentDocument === null, origin, ...received, ...data]));
                 frame.onload = () => { frame.contentWindow.postMessage('no', location.origin + '1'); frame.contentWindow.postMessage('go', '*'); setTimeout(resolve, 100, 'silent'); };
                 document.body.append(frame);`);
             return result;
@@ -93,12 +93,12 @@ describe('frames (HTML §4.8.5)', () => {
         assert.equal(await names('frame.sandbox = "allow-same-origin";'), 'silent');
     });
 
-    it('srcdoc and blobs: their scripts run in the frame; load is fired; its messages tell who sent them', async () => {
+    it('srcdoc and blobs: their scripts run in the frame; load is fired; its messages have a source', async () => {
         for (const seed of [undefined, 3, 8]) {
-            const { result, uncaught } = await said(
+            const { result, uncaught } = await resultOf(
                 `
                 const html = '<script>addEventListener("message", ({ data, source }) => source.postMessage([data, location.protocol], "*"))</' + 'script>';
-                const told = [];
+                const results = [];
                 const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
                 for (const member of ['srcdoc', 'src']) {
                     const frame = document.createElement('iframe');
@@ -107,8 +107,8 @@ describe('frames (HTML §4.8.5)', () => {
                     document.body.append(frame);
                 }
                 addEventListener('message', ({ data, source, origin: from, isTrusted }) => {
-                    told.push([...data, [...document.body.children].findIndex(({ contentWindow }) => contentWindow === source), from === origin, isTrusted].join());
-                    if (told.length === 2) resolve(told.sort());
+                    results.push([...data, [...document.body.children].findIndex(({ contentWindow }) => contentWindow === source), from === origin, isTrusted].join());
+                    if (results.length === 2) resolve(results.sort());
                 });`,
                 { ...(seed && { seed }) },
             );
@@ -119,8 +119,8 @@ describe('frames (HTML §4.8.5)', () => {
         }
     });
 
-    it('navigated, a frame has another window, and lets go of its locks', async () => {
-        const { result } = await said(`
+    it('navigated, a frame has another window, and releases its locks', async () => {
+        const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
             const before = frame.contentWindow;
@@ -130,21 +130,21 @@ describe('frames (HTML §4.8.5)', () => {
     });
 
     it('an address that is none, or empty, leaves about:blank', async () => {
-        const { result } = await said(`
-            const told = [];
+        const { result } = await resultOf(`
+            const results = [];
             for (const src of ['http://[', '']) {
                 const frame = document.createElement('iframe');
                 frame.src = src;
-                frame.onload = () => told.push(frame.contentWindow.location.href);
+                frame.onload = () => results.push(frame.contentWindow.location.href);
                 document.body.append(frame);
                 frame.src = src;
             }
-            resolve(told);`);
+            resolve(results);`);
         assert.deepEqual(result, Array(4).fill('about:blank'));
     });
 
-    it('storage events: every frame hears, of its own interface, with the writer’s address (§12.2.1)', async () => {
-        const { result } = await said(`
+    it('storage events: every frame receives one, of its own interface, with the writer’s address (§12.2.1)', async () => {
+        const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
             const inner = frame.contentWindow;
@@ -157,23 +157,23 @@ describe('frames (HTML §4.8.5)', () => {
 
 describe('handlers of a page', () => {
     it('the body’s are its window’s, by property and by attribute; window.event is the listener’s (HTML §8.1.8.2, DOM §2.10)', async () => {
-        const { result, uncaught } = await said(`
+        const { result, uncaught } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
-            const told = ['event' in window, window.event];
+            const results = ['event' in window, window.event];
             const handler = () => {};
             document.body.onstorage = handler;
-            told.push(onstorage === handler, document.head.onstorage);
-            document.body.setAttribute('onstorage', 'told.push(event === window.event, event.key, this === window)');
-            window.told = told;
+            results.push(onstorage === handler, document.head.onstorage);
+            document.body.setAttribute('onstorage', 'results.push(event === window.event, event.key, this === window)');
+            window.results = results;
             addEventListener('storage', () => dispatchEvent(new Event('inner')));
-            addEventListener('inner', () => told.push(window.event.type));
+            addEventListener('inner', () => results.push(window.event.type));
             addEventListener('storage', () => {
-                told.push(window.event.type);
+                results.push(window.event.type);
                 document.body.removeAttribute('onstorage');
-                told.push(onstorage);
+                results.push(onstorage);
                 document.body.setAttribute('onstorage', 'no script');
-                setTimeout(() => resolve([...told, window.event, onstorage]));
+                setTimeout(() => resolve([...results, window.event, onstorage]));
             });
             frame.contentWindow.localStorage.k = 'v';`);
         assert.deepEqual(result, [
@@ -196,24 +196,24 @@ describe('handlers of a page', () => {
         );
     });
 
-    it('elements and texts: what testharness.js says its results with (DOM §4)', async () => {
-        const { result, uncaught } = await said(`
+    it('elements and texts: what testharness.js shows its results with (DOM §4)', async () => {
+        const { result, uncaught } = await resultOf(`
             const log = document.createElementNS('http://www.w3.org/1999/xhtml', 'div');
             log.id = 'log';
             document.body.appendChild(log).append(document.createTextNode('a'), 'b');
-            const told = [log.textContent, log.childNodes.length, log.firstChild.data, log.children.length, log.ownerDocument === document];
+            const results = [log.textContent, log.childNodes.length, log.firstChild.data, log.children.length, log.ownerDocument === document];
             while (log.lastChild) log.removeChild(log.lastChild);
             log.textContent = 'Running';
             const span = document.createElement('span');
             span.setAttribute('class', 'one two');
             log.insertBefore(span, log.firstChild);
             span.textContent = 'pass: ';
-            told.push(document.body.textContent, log.children.length, document.querySelector('ul, body span.two[class]') === span);
-            told.push(document.querySelectorAll('#log *').length, log.querySelector('div'), document.querySelectorAll('html body').length, document.querySelector('span div'));
-            for (const selector of ['a > b', '', ':root']) { try { document.querySelector(selector); } catch ({ name }) { told.push(name); } }
+            results.push(document.body.textContent, log.children.length, document.querySelector('ul, body span.two[class]') === span);
+            results.push(document.querySelectorAll('#log *').length, log.querySelector('div'), document.querySelectorAll('html body').length, document.querySelector('span div'));
+            for (const selector of ['a > b', '', ':root']) { try { document.querySelector(selector); } catch ({ name }) { results.push(name); } }
             log.textContent = '';
-            told.push(span.isConnected, span.parentNode, log.firstChild);
-            resolve(told);`);
+            results.push(span.isConnected, span.parentNode, log.firstChild);
+            resolve(results);`);
         assert.deepEqual(
             [result, uncaught],
             [
@@ -243,10 +243,10 @@ describe('handlers of a page', () => {
     });
 
     it('of srcdoc, with the attributes of its body', async () => {
-        const { result } = await said(`
+        const { result } = await resultOf(`
             const frame = document.createElement('iframe');
-            frame.srcdoc = '<head><script>function heard(e) { parent.postMessage([e.key, window.early], "*"); }</' + 'script></head>' +
-                "<body class=page onstorage='heard(event)' id=b><script>early = document.getElementById('b').getAttribute('class')</" + 'script></body>';
+            frame.srcdoc = '<head><script>function received(e) { parent.postMessage([e.key, window.early], "*"); }</' + 'script></head>' +
+                "<body class=page onstorage='received(event)' id=b><script>early = document.getElementById('b').getAttribute('class')</" + 'script></body>';
             onmessage = ({ data }) => resolve(data);
             frame.onload = () => { localStorage.k = 'v'; };
             document.body.append(frame);`);
@@ -254,15 +254,15 @@ describe('handlers of a page', () => {
     });
 
     it('createEvent(): what init…Event() fills in (DOM §4.5)', async () => {
-        const { result } = await said(`
+        const { result } = await resultOf(`
             const event = document.createEvent('StorageEvent');
-            const told = [event instanceof StorageEvent, event.type];
+            const results = [event instanceof StorageEvent, event.type];
             event.initStorageEvent('storage', false, false, 'k', null, 'v', 'u', localStorage);
-            onstorage = ({ key, storageArea }) => told.push(key, storageArea === localStorage);
+            onstorage = ({ key, storageArea }) => results.push(key, storageArea === localStorage);
             dispatchEvent(event);
-            for (const name of ['storageevent', 'Event', 'HTMLEvents', 'CustomEvent', 'MessageEvent']) told.push(document.createEvent(name).constructor.name);
-            for (const name of ['LockEvent', 'constructor']) { try { document.createEvent(name); } catch ({ name }) { told.push(name); } }
-            resolve(told);`);
+            for (const name of ['storageevent', 'Event', 'HTMLEvents', 'CustomEvent', 'MessageEvent']) results.push(document.createEvent(name).constructor.name);
+            for (const name of ['LockEvent', 'constructor']) { try { document.createEvent(name); } catch ({ name }) { results.push(name); } }
+            resolve(results);`);
         const names = [
             'StorageEvent',
             'Event',
@@ -279,14 +279,14 @@ describe('handlers of a page', () => {
 describe('workers (HTML §10.2)', () => {
     it('of blob: and data: URLs; a message that is posted at once waits for the script, under any seed', async () => {
         for (let seed = 0; seed < 12; ++seed) {
-            const { result } = await said(
+            const { result } = await resultOf(
                 `
                 const script = 'onmessage = ({ data }) => postMessage([data, name, typeof window, typeof localStorage])';
-                const told = [];
+                const results = [];
                 for (const url of [URL.createObjectURL(new Blob([script])), 'data:,' + encodeURIComponent(script), 'data:text/javascript;base64,' + btoa(script)]) {
                     const worker = new Worker(url, { name: 'w' });
                     worker.postMessage('first');
-                    worker.onmessage = ({ data, origin: from }) => (told.push([...data, from].join()), told.length === 3 && resolve(told));
+                    worker.onmessage = ({ data, origin: from }) => (results.push([...data, from].join()), results.length === 3 && resolve(results));
                 }`,
                 { seed },
             );
@@ -297,14 +297,14 @@ describe('workers (HTML §10.2)', () => {
         }
     });
 
-    it('an error there is told to its owner, and then to the owner’s window (§8.1.4.3); what is not here is an error', async () => {
-        const { result, uncaught } = await said(`
+    it('an error there is reported to its owner, and then to the owner’s window (§8.1.4.3); what is not here is an error', async () => {
+        const { result, uncaught } = await resultOf(`
             const worker = new Worker('data:,onmessage = ({ data }) => { throw new Error(data); }');
-            const told = [];
-            worker.onerror = (event) => { told.push(event instanceof ErrorEvent, event.message, event.error); if (event.message.endsWith('one')) event.preventDefault(); };
+            const results = [];
+            worker.onerror = (event) => { results.push(event instanceof ErrorEvent, event.message, event.error); if (event.message.endsWith('one')) event.preventDefault(); };
             worker.postMessage('one');
             worker.postMessage('two');
-            new Worker('nowhere.js').onerror = (event) => { told.push(event.type); setTimeout(resolve, 9, told); };`);
+            new Worker('nowhere.js').onerror = (event) => { results.push(event.type); setTimeout(resolve, 9, results); };`);
         assert.deepEqual(
             [...result].sort(),
             [true, 'Uncaught Error: one', null, true, 'Uncaught Error: two', null, 'error'].sort(),
@@ -313,18 +313,18 @@ describe('workers (HTML §10.2)', () => {
     });
 
     it('of a data: URL (Fetch §6): a stray percent sign stays, broken base64 is a network error', async () => {
-        const { result } = await said(`
-            const told = [];
+        const { result } = await resultOf(`
+            const results = [];
             const script = 'data:,postMessage([5%4,"100%","%C3%A9%2"].join())';
-            new Worker(script).onmessage = ({ data }) => told.push(data);
-            new Worker('data:;base64,§').onerror = ({ type }) => told.push(type);
-            new Worker("data:,try{importScripts('data:;base64,%25')}catch({name}){postMessage(name)}").onmessage = ({ data }) => told.push(data);
-            setTimeout(resolve, 9, told);`);
+            new Worker(script).onmessage = ({ data }) => results.push(data);
+            new Worker('data:;base64,§').onerror = ({ type }) => results.push(type);
+            new Worker("data:,try{importScripts('data:;base64,%25')}catch({name}){postMessage(name)}").onmessage = ({ data }) => results.push(data);
+            setTimeout(resolve, 9, results);`);
         assert.deepEqual([...result].sort(), ['1,100%,é%2', 'NetworkError', 'error']);
     });
 
     it('nested ones end with theirs; close() lets the turn end', async () => {
-        const { result } = await said(`
+        const { result } = await resultOf(`
             const worker = new Worker('data:,' + encodeURIComponent('new Worker("data:,navigator.locks.request(\\'l\\', () => new Promise(() => postMessage(0)))").onmessage = () => { close(); postMessage(self.name); }'));
             worker.onmessage = ({ data }) => navigator.locks.request('l', () => resolve([data]));`);
         assert.deepEqual(result, ['']);
@@ -333,42 +333,42 @@ describe('workers (HTML §10.2)', () => {
 
 describe('windows', () => {
     it('a pop-up of a URL is loaded, in a task of its own', async () => {
-        const { result } = await said(`
-            const told = [];
+        const { result } = await resultOf(`
+            const results = [];
             const [popup, blank] = [open('page.html'), open('')];
-            popup.onload = ({ isTrusted, target }) => told.push('load', isTrusted, target === popup);
-            blank.onload = () => told.push('never');
-            told.push('opened');
-            setTimeout(resolve, 1, told);`);
+            popup.onload = ({ isTrusted, target }) => results.push('load', isTrusted, target === popup);
+            blank.onload = () => results.push('never');
+            results.push('opened');
+            setTimeout(resolve, 1, results);`);
         assert.deepEqual(result, ['opened', 'load', true, true]);
     });
 
     it('the opener of a pop-up is the frame that opened it, for as long as it is there (HTML §7.2.2.1)', async () => {
-        const { result } = await said(`
+        const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
             const inner = frame.contentWindow;
             inner.sessionStorage.s = 'copied';
             const popup = inner.open('', 'p');
-            const told = [popup.opener === inner, popup.sessionStorage.s, open('').opener === window];
+            const results = [popup.opener === inner, popup.sessionStorage.s, open('').opener === window];
             inner.onmessage = ({ data }) => {
                 frame.remove();
-                resolve([...told, data, popup.opener]);
+                resolve([...results, data, popup.opener]);
             };
             popup.opener.postMessage('to the frame', '*');`);
         assert.deepEqual(result, [true, 'copied', true, 'to the frame', null]);
     });
 
     it('open(): a name that is taken, a keyword, about:blank (§7.3.1.7)', async () => {
-        const { result } = await said(`
+        const { result } = await resultOf(`
             sessionStorage.a = 1;
             const first = open('', 'one');
             sessionStorage.b = 2;
-            const told = [open('', 'one') === first, Object.keys(first.sessionStorage).join(), first.location.href, first.origin === origin, first.name];
-            told.push(open('', '_self') === window, first.open('', '_top') === first, first.open('', 'one') === first, open('', 'one', 'noopener'), first.opener === window);
+            const results = [open('', 'one') === first, Object.keys(first.sessionStorage).join(), first.location.href, first.origin === origin, first.name];
+            results.push(open('', '_self') === window, first.open('', '_top') === first, first.open('', 'one') === first, open('', 'one', 'noopener'), first.opener === window);
             first.name = 5;
-            told.push(open('', '5') === first, open('', 'one') === first, open('about:blank') !== first);
-            resolve(told);`);
+            results.push(open('', '5') === first, open('', 'one') === first, open('about:blank') !== first);
+            resolve(results);`);
         assert.deepEqual(result, [
             true,
             'a',
@@ -387,15 +387,15 @@ describe('windows', () => {
     });
 
     it('onerror has five arguments, and true handles; microtasks and reportError() report (§8.1.4.3, §8.1.8.1)', async () => {
-        const { result, uncaught } = await said(`
-            const told = [];
-            onerror = (...given) => { told.push([given.length, given[0], given[4]?.message].join()); return told.length < 4; };
+        const { result, uncaught } = await resultOf(`
+            const results = [];
+            onerror = (...given) => { results.push([given.length, given[0], given[4]?.message].join()); return results.length < 4; };
             queueMicrotask(() => { throw new Error('a'); });
             setTimeout(() => { throw new Error('b'); });
             const channels = [new BroadcastChannel('c'), new BroadcastChannel('c')];
             channels[0].onmessage = () => { throw new Error('c'); };
             setTimeout(() => channels[1].postMessage(0), 1);
-            setTimeout(() => { reportError(new Error('d')); resolve(told); }, 2);`);
+            setTimeout(() => { reportError(new Error('d')); resolve(results); }, 2);`);
         assert.deepEqual(
             result,
             ['a', 'b', 'c', 'd'].map((name) => `5,Uncaught Error: ${name},${name}`),
@@ -405,19 +405,19 @@ describe('windows', () => {
 
     it('ports are on the schedule: time waits for them; they go over, and keep what was on its way (§9.4)', async () => {
         for (const seed of [0, 5, 9]) {
-            const { result, uncaught } = await said(
+            const { result, uncaught } = await resultOf(
                 `
                 const { port1, port2 } = new MessageChannel();
-                const told = [];
+                const results = [];
                 port1.postMessage('early');
                 const worker = new Worker("data:,onmessage = ({ data, ports }) => { data.in[0].onmessage = ({ data: text }) => data.in[0].postMessage('re ' + text); }");
                 worker.postMessage({ in: [port2] }, [port2]);
                 port1.postMessage('late');
-                port1.onmessage = ({ data, target, isTrusted }) => told.push(data, target === port1, isTrusted);
+                port1.onmessage = ({ data, target, isTrusted }) => results.push(data, target === port1, isTrusted);
                 for (const transfer of [[port2], [port1, port1]]) {
-                    try { postMessage(0, '*', transfer); } catch ({ name }) { told.push(name); }
+                    try { postMessage(0, '*', transfer); } catch ({ name }) { results.push(name); }
                 }
-                setTimeout(resolve, 1, told);`,
+                setTimeout(resolve, 1, results);`,
                 { seed },
             );
             assert.deepEqual(
@@ -429,52 +429,52 @@ describe('windows', () => {
 
     it('transferred while it is started, a port loses and reorders nothing (§9.4.4)', async () => {
         for (const seed of [undefined, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
-            const { result, uncaught } = await said(
+            const { result, uncaught } = await resultOf(
                 `
                 const { port1, port2 } = new MessageChannel();
-                const told = [];
-                const hear = ({ data }) => { told.push(data); if (told.length === 8) resolve(told.join('')); };
-                const go = () => { port1.postMessage(told.length + '!'); postMessage(port2, '*', [port2]); port1.postMessage('?'); };
-                port2.onmessage = (event) => { hear(event); if (told.length === 2) go(); };
-                onmessage = ({ data: port }) => { port.onmessage = hear; port1.postMessage('.'); };
+                const results = [];
+                const receive = ({ data }) => { results.push(data); if (results.length === 8) resolve(results.join('')); };
+                const go = () => { port1.postMessage(results.length + '!'); postMessage(port2, '*', [port2]); port1.postMessage('?'); };
+                port2.onmessage = (event) => { receive(event); if (results.length === 2) go(); };
+                onmessage = ({ data: port }) => { port.onmessage = receive; port1.postMessage('.'); };
                 for (const text of 'abcde') port1.postMessage(text);
-                setTimeout(resolve, 9, told);`,
+                setTimeout(resolve, 9, results);`,
                 { ...(seed && { seed }) },
             );
             assert.deepEqual([result, uncaught], ['abcde2!?.', []]);
         }
     });
 
-    it('closed, a port is detached, and its peer hears `close` after what was posted, wherever it is (§9.4.4)', async () => {
-        const { result, uncaught } = await said(`
-            const told = [];
+    it('closed, a port is detached, and its peer receives `close` after what was posted, wherever it is (§9.4.4)', async () => {
+        const { result, uncaught } = await resultOf(`
+            const results = [];
             const [here, early, away, after] = Array.from({ length: 4 }, () => new MessageChannel());
-            here.port2.onmessage = ({ data }) => told.push(data);
-            here.port2.onclose = ({ isTrusted }) => told.push('here ' + isTrusted);
-            early.port2.onclose = () => told.push('early');
+            here.port2.onmessage = ({ data }) => results.push(data);
+            here.port2.onclose = ({ isTrusted }) => results.push('here ' + isTrusted);
+            early.port2.onclose = () => results.push('early');
             here.port1.postMessage('first');
-            onmessage = ({ data }) => { data.onclose = () => told.push('away'); };
+            onmessage = ({ data }) => { data.onclose = () => results.push('away'); };
             postMessage(away.port2, '*', [away.port2]);
-            for (const { port1 } of [here, early, away]) { port1.onclose = () => told.push('never'); port1.close(); port1.close(); }
+            for (const { port1 } of [here, early, away]) { port1.onclose = () => results.push('never'); port1.close(); port1.close(); }
             after.port1.close();
             postMessage(after.port2, '*', [after.port2]);
-            for (const { port1 } of [here, away]) { try { postMessage(0, '*', [port1]); } catch ({ name }) { told.push(name); } }
-            setTimeout(resolve, 9, told);`);
+            for (const { port1 } of [here, away]) { try { postMessage(0, '*', [port1]); } catch ({ name }) { results.push(name); } }
+            setTimeout(resolve, 9, results);`);
         assert.deepEqual(
             [result, uncaught],
             [['DataCloneError', 'DataCloneError', 'first', 'here true', 'early', 'away', 'away'], []],
         );
     });
 
-    it('what cannot be told in words is reported all the same, and the tab goes on', async () => {
-        const { result, uncaught } = await said(`
+    it('a thrown value that cannot be converted to a string is reported all the same, and the tab goes on', async () => {
+        const { result, uncaught } = await resultOf(`
             const { proxy, revoke } = Proxy.revocable({}, {});
             revoke();
-            const told = [];
+            const results = [];
             const wrong = [Symbol('s'), Object.create(null), { toString() { throw new Error('no'); } }, proxy];
-            onerror = (message) => { told.push(message); return true; };
+            onerror = (message) => { results.push(message); return true; };
             wrong.forEach((error, at) => setTimeout(() => { throw error; }, at));
-            setTimeout(resolve, 9, told);`);
+            setTimeout(resolve, 9, results);`);
         assert.deepEqual(
             [result, uncaught],
             [
@@ -490,7 +490,7 @@ describe('windows', () => {
     });
 
     it('an error while an error is handled is nobody’s to handle', async () => {
-        const { result, uncaught } = await said(`
+        const { result, uncaught } = await resultOf(`
             addEventListener('error', () => { throw new Error('b'); });
             setTimeout(() => { throw new Error('a'); });
             setTimeout(resolve, 1, 'goes on');`);
@@ -502,14 +502,18 @@ describe('windows', () => {
         const tab = origin.openTab();
         const { window } = tab;
         /** @type {unknown[]} */
-        const told = [];
+        const results = [];
         window.onbeforeunload = () => 'stay';
         window.addEventListener('beforeunload', (/** @type {any} */ event) =>
-            told.push(event instanceof window.BeforeUnloadEvent, event.returnValue, event.defaultPrevented),
+            results.push(
+                event instanceof window.BeforeUnloadEvent,
+                event.returnValue,
+                event.defaultPrevented,
+            ),
         );
         assert.throws(() => new window.BeforeUnloadEvent(), TypeError);
         await tab.close();
-        assert.deepEqual(told, [true, 'stay', true]);
+        assert.deepEqual(results, [true, 'stay', true]);
         origin.close();
     });
 

@@ -1,4 +1,4 @@
-/** What docs/gallery.md says is what is found. */
+/** The verdicts in docs/gallery.md are what is found. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { gallery } from './gallery.js';
 
 const page = readFileSync(new URL('../../docs/gallery.md', import.meta.url), 'utf8');
 
-/** As the page says: a cell of its table. @param {import('tabacus/emulator').ExploreReport} report */
+/** A cell of the page's table. @param {import('tabacus/emulator').ExploreReport} report */
 const cell = ({ verdict, seed, seeds }) =>
     verdict === 'broken' ? `seed ${seed}` : `nothing in ${seeds} seeds`;
 
@@ -22,25 +22,23 @@ describe('the gallery', { timeout: 120_000 }, async () => {
                 assert.equal(
                     report.verdict === 'broken' ? 'broken' : 'unbroken',
                     entry.verdicts[storage],
-                    report.complaint,
+                    report.failure,
                 );
                 assert.ok(
                     row?.includes(cell(report)),
-                    `${storage}: ${cell(report)} is not what the page says: ${row}`,
+                    `${storage}: ${cell(report)} is not in the page's row: ${row}`,
                 );
                 if (report.verdict !== 'broken') continue;
                 assert.ok(
-                    [entry.claim, entry.orElse ?? entry.claim].some((words) =>
-                        report.complaint.endsWith(words),
-                    ),
-                    report.complaint,
+                    [entry.claim, entry.orElse ?? entry.claim].some((text) => report.failure.endsWith(text)),
+                    report.failure,
                 );
                 const again = await replay(
                     entry.scenario,
                     { seed: Number(report.seed), schedule: report.schedule ?? [] },
                     options,
                 );
-                assert.equal(again.complaint, report.complaint);
+                assert.equal(again.failure, report.failure);
             }
         });
     }

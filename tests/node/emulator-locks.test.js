@@ -22,7 +22,7 @@ const setups = {
 
 for (const [name, open] of Object.entries(setups)) {
     for (const seed of [undefined, 11]) {
-        lockSuite(`navigator.locks of ${name}, ${seed ? 'by a seed' : 'calmly'}`, async () => {
+        lockSuite(`navigator.locks of ${name}, ${seed ? 'by a seed' : 'in order'}`, async () => {
             const origin = await createOrigin({ seed });
             const [mine, theirs] = open(origin);
             const { Lock, LockManager } = mine;
@@ -52,7 +52,7 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('§2.6: who is gone lets go and waits no more: a killed tab, a removed frame, a terminated worker', async () => {
+    it('§2.6: a killed tab, a removed frame and a terminated worker release their locks and wait no more', async () => {
         const origin = await createOrigin();
         const watcher = origin.openTab();
         /** @type {(() => { locks: any, end: () => void })[]} */
@@ -104,36 +104,36 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('§4.1: a robbed holder is told, and what it does later changes nothing', async () => {
+    it('§4.1: a previous holder is notified of a steal, and what it does later changes nothing', async () => {
         for (const late of ['resolve', 'reject']) {
             const origin = await createOrigin();
             const [a, b] = [origin.openTab(), origin.openTab()].map((tab) => tab.window.navigator.locks);
             const end = deferred();
-            const robbed = rejectsDom(
+            const stolenFrom = rejectsDom(
                 a.request('l', () => end.promise),
                 'AbortError',
             );
-            const thief = deferred();
-            const stolen = b.request('l', { steal: true }, () => thief.promise);
-            await robbed;
+            const stealer = deferred();
+            const stolen = b.request('l', { steal: true }, () => stealer.promise);
+            await stolenFrom;
             /** @type {any} */ (end)[late](new Error('late'));
             await origin.settled();
-            assert.equal((await a.query()).held.length, 1, 'the thief still holds it');
-            thief.resolve('done');
+            assert.equal((await a.query()).held.length, 1, 'the stealer still holds it');
+            stealer.resolve('done');
             assert.equal(await stolen, 'done');
             origin.close();
         }
     });
 
-    it('§4.4: aborted after it was granted and before its callback was called: let go, and no callback', async () => {
+    it('§4.4: a request aborted after its grant and before its callback is released, and its callback is not called', async () => {
         const origin = await createOrigin();
         const { navigator, BroadcastChannel } = origin.openTab().window;
         const controller = new AbortController();
-        const [sender, hearer] = [new BroadcastChannel('n'), new BroadcastChannel('n')];
-        hearer.onmessage = () => controller.abort('changed my mind');
+        const [sender, receiver] = [new BroadcastChannel('n'), new BroadcastChannel('n')];
+        receiver.onmessage = () => controller.abort('changed my mind');
         let called = false;
         const request = navigator.locks.request('l', { signal: controller.signal }, () => (called = true));
-        sender.postMessage('before the grant is told');
+        sender.postMessage('before the grant is reported');
         await assert.rejects(request, (error) => /** @type {unknown} */ (error) === 'changed my mind');
         assert.equal(await navigator.locks.request('l', () => 'next'), 'next');
         assert.equal(called, false);
@@ -158,7 +158,7 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('quirk no-wake-after-abort: who waits behind waits for the holder (Chromium 156)', async () => {
+    it('quirk no-wake-after-abort: a request behind an aborted one waits for the holder (Chromium 156)', async () => {
         for (const quirks of [[], /** @type {const} */ (['no-wake-after-abort'])]) {
             const origin = await createOrigin({ quirks });
             const { locks } = origin.openTab().window.navigator;

@@ -22,7 +22,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
             assert.deepEqual([store, exclusion, channel, mirror], ['indexeddb', 'web-locks', true, true]);
         }));
 
-    it('replicated: every increment that was flushed is counted, whoever dies', async () => {
+    it('replicated: every increment that was flushed is counted, whichever tab dies', async () => {
         for (let seed = 1; seed <= 5; ++seed) {
             await inThreeTabs(seed, async (origin, ours) => {
                 const counters = ours.map((tab) => tab.counter('n'));
@@ -59,7 +59,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         );
     });
 
-    it('a lock: who asked first comes first, over tabs', async () => {
+    it('a lock: the first request is granted first, over tabs', async () => {
         for (let seed = 1; seed <= 3; ++seed) {
             await inThreeTabs(seed, async (origin, ours) => {
                 for (const tab of ours) await tab.lock('l').run(() => {}); // its module is loaded
@@ -78,7 +78,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         }
     });
 
-    it('a page that comes back from the back/forward cache sees how its queues stand', () =>
+    it('a page that comes back from the back/forward cache sees the state of its queues', () =>
         inThreeTabs(4, async (origin, [ours, other]) => {
             const [away, queue] = [origin.tabs[0], other?.queue('q')];
             const seen = ours?.queue('q');
@@ -87,9 +87,11 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
             await queue?.pause();
             await queue?.enqueue(2);
             /** @type {Promise<import('tabacus').QueueState>} */
-            const told = new Promise((resolve) => seen?.subscribe((state) => state.paused && resolve(state)));
+            const changed = new Promise((resolve) =>
+                seen?.subscribe((state) => state.paused && resolve(state)),
+            );
             away?.thaw();
-            const { type, size, paused } = await told;
+            const { type, size, paused } = await changed;
             assert.deepEqual([type, size, paused, seen?.size], ['state', 2, true, 2]);
         }));
 

@@ -1,10 +1,11 @@
-/** What a page does to its own global object is its own affair: the emulator goes on as the specifications say. */
+/** What a page does to its own global object is its own affair: the emulator goes on as the specifications require. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createOrigin } from 'tabacus/emulator';
+import { nextMacrotask } from '../../js/common/macrotask.js';
 
 /** @param {string} what */
 const thrower = (what) =>
@@ -20,16 +21,16 @@ describe('names that a page takes for itself', () => {
         'window.Lock = undefined',
         'delete window.Lock',
     ]) {
-        it(`a lock is granted under \`${script}\`, and let go`, async () => {
+        it(`a lock is granted under \`${script}\`, and released`, async () => {
             const origin = await createOrigin();
             const [a, b] = [origin.openTab(), origin.openTab()];
             await a.run(script);
-            const told = a.window.navigator.locks.request('n', (/** @type {any} */ lock) => [
+            const granted = a.window.navigator.locks.request('n', (/** @type {any} */ lock) => [
                 `${lock}`,
                 lock.name,
                 lock.mode,
             ]);
-            assert.deepEqual(await told, ['[object Lock]', 'n', 'exclusive']);
+            assert.deepEqual(await granted, ['[object Lock]', 'n', 'exclusive']);
             assert.equal(await b.window.navigator.locks.request('n', () => 'granted'), 'granted');
             origin.close();
         });
@@ -57,10 +58,10 @@ describe('names that a page takes for itself', () => {
         Object.defineProperty(window, 'localStorage', { value: { of: 'a mock' } });
         Object.defineProperty(window, 'document', { value: null });
         /** @type {any[]} */
-        const heard = [];
+        const received = [];
         for (const type of ['beforeunload', 'error', 'message', 'pagehide', 'storage'])
-            window.addEventListener(type, (/** @type {any} */ event) => heard.push(event));
-        new window.BroadcastChannel('c').onmessage = (/** @type {any} */ event) => heard.push(event);
+            window.addEventListener(type, (/** @type {any} */ event) => received.push(event));
+        new window.BroadcastChannel('c').onmessage = (/** @type {any} */ event) => received.push(event);
         other.window.localStorage.setItem('k', 'v');
         new other.window.BroadcastChannel('c').postMessage(1);
         window.postMessage(2);
@@ -68,7 +69,7 @@ describe('names that a page takes for itself', () => {
         await new Promise((resolve) => other.window.setTimeout(resolve, 50));
         tab.hide();
         await tab.close();
-        const types = heard.map((event) => `${event}`.slice(8, -1)).sort();
+        const types = received.map((event) => `${event}`.slice(8, -1)).sort();
         assert.deepEqual(types, [
             'BeforeUnloadEvent',
             'ErrorEvent',
@@ -77,7 +78,7 @@ describe('names that a page takes for itself', () => {
             'PageTransitionEvent',
             'StorageEvent',
         ]);
-        const { storageArea } = heard.find((event) => event instanceof StorageEvent);
+        const { storageArea } = received.find((event) => event instanceof StorageEvent);
         assert.equal(storageArea, localStorage);
         assert.deepEqual(uncaught, ["Error: the page's timer"]);
         origin.close();
@@ -104,14 +105,14 @@ const collect = (setFlagsFromString('--expose-gc'), runInNewContext('gc'));
 /** @param {WeakRef<object>[]} refs @returns {Promise<number>} how many are still there */
 async function kept(refs) {
     for (let turn = 0; turn < 4; ++turn) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextMacrotask();
         collect();
     }
     return refs.filter((one) => one.deref()).length;
 }
 
-describe('what is closed is let go', () => {
-    it('tabs, frames and workers of an origin that is open', async () => {
+describe('memory is freed after closing', () => {
+    it('the tabs, frames and workers of an open origin are collected', async () => {
         const origin = await createOrigin();
         /** @type {WeakRef<object>[]} */
         const refs = [];
@@ -140,7 +141,7 @@ describe('what is closed is let go', () => {
         origin.close();
     });
 
-    it('an origin whose storage was used last', async () => {
+    it('a closed origin is collected, even if its storage was used last', async () => {
         /** @type {WeakRef<object>[]} */
         const refs = [];
         await (async () => {
@@ -152,12 +153,12 @@ describe('what is closed is let go', () => {
         assert.equal(await kept(refs), 0);
     });
 
-    it('an event tells the address of a writer that is gone', async () => {
+    it('an event reports the address of a writer that is closed', async () => {
         const origin = await createOrigin({ url: 'https://example.test/' });
-        const [writer, hearer] = [origin.openTab({ url: '/writer' }), origin.openTab()];
+        const [writer, reader] = [origin.openTab({ url: '/writer' }), origin.openTab()];
         /** @type {string[]} */
         const urls = [];
-        hearer.window.onstorage = (/** @type {any} */ { url }) => urls.push(url);
+        reader.window.onstorage = (/** @type {any} */ { url }) => urls.push(url);
         writer.window.localStorage.setItem('k', 'v');
         await writer.close();
         await origin.settled();

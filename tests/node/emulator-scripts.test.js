@@ -1,4 +1,4 @@
-/** What tab.run() makes of texts and functions: whose names they find, what they declare and export. */
+/** What tab.run() makes of texts and functions: which names they find, what they declare and export. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -35,7 +35,7 @@ async function withHost(more, call) {
     }
 }
 
-describe('whose names a script finds', () => {
+describe('the names that a script finds', () => {
     it('the host’s platform is not there, as in a worker of a page or under jsdom; what is assigned is the tab’s', async () => {
         const items = new Map();
         const localStorage = {
@@ -223,22 +223,22 @@ describe('what a script declares', () => {
         }));
 });
 
-it('a tab is loaded; a script that waits for it hears DOMContentLoaded and load when they are dispatched in the tab', () =>
+it('a tab is loaded; a script that waits for it receives DOMContentLoaded and load when they are dispatched in the tab', () =>
     withTab(async (tab, origin) => {
         await tab.run(`
-            const heard = [document.readyState];
-            document.addEventListener('DOMContentLoaded', ({ type }) => heard.push(type));
-            addEventListener('DOMContentLoaded', ({ type, target }) => heard.push(type + ' ' + (target === document)));
-            addEventListener('load', ({ type }) => heard.push(type));
-            onload = () => heard.push('onload');
+            const received = [document.readyState];
+            document.addEventListener('DOMContentLoaded', ({ type }) => received.push(type));
+            addEventListener('DOMContentLoaded', ({ type, target }) => received.push(type + ' ' + (target === document)));
+            addEventListener('load', ({ type }) => received.push(type));
+            onload = () => received.push('onload');
         `);
         await origin.settled();
-        assert.deepEqual(await tab.run('heard'), ['complete']);
+        assert.deepEqual(await tab.run('received'), ['complete']);
         await tab.run(() => {
             document.dispatchEvent(new Event('DOMContentLoaded', { bubbles: true }));
             dispatchEvent(new Event('load'));
         });
-        assert.deepEqual(await tab.run('heard'), [
+        assert.deepEqual(await tab.run('received'), [
             'complete',
             'DOMContentLoaded',
             'DOMContentLoaded true',
@@ -329,7 +329,7 @@ describe('modules', () => {
 });
 
 describe('functions of every form', () => {
-    const word = 'own';
+    const key = 'own';
     const symbol = Symbol('s');
     const { get } = /** @type {any} */ (
         Object.getOwnPropertyDescriptor(
@@ -365,10 +365,10 @@ describe('functions of every form', () => {
             },
         }.go,
         'a computed name': {
-            [word]() {
+            [key]() {
                 return typeof localStorage;
             },
-        }[word],
+        }[key],
         'a symbol': {
             [symbol]() {
                 return typeof localStorage;

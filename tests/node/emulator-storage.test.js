@@ -1,6 +1,6 @@
 /**
  * The emulator's Storage against HTML §12.2 and Web IDL §3.9: what web-platform-tests' webstorage suite asserts, in
- * words of our own, of localStorage and sessionStorage alike.
+ * our own texts, of localStorage and sessionStorage alike.
  */
 
 import assert from 'node:assert/strict';
@@ -78,8 +78,8 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
                 assert.throws(() => storage[name](), why(name, '1 argument required, but only 0'));
             /** @type {string[]} */
             const order = [];
-            const told = (/** @type {string} */ text) => ({ toString: () => (order.push(text), text) });
-            storage.setItem(told('key'), told('value'));
+            const tracked = (/** @type {string} */ text) => ({ toString: () => (order.push(text), text) });
+            storage.setItem(tracked('key'), tracked('value'));
             assert.deepEqual(order, ['key', 'value']);
             assert.deepEqual(
                 [window.Storage.prototype.setItem.length, window.Storage.prototype.key.length],
@@ -219,7 +219,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.ok(delete storage[symbol] && !(symbol in storage));
         });
 
-        it('enumeration tells items, and then what the prototype has', () => {
+        it('enumeration lists items, and then what the prototype has', () => {
             storage.setItem('foo', '1');
             storage.bar = '2';
             /** @type {string[][]} */
@@ -251,7 +251,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(window[area], storage);
         });
 
-        it('Web IDL §3.7.7: what a method is called on is looked at before its arguments', () => {
+        it('Web IDL §3.7.7: what a method is called on is checked before its arguments', () => {
             let looked = 0;
             const argument = { toString: () => `${++looked}`, valueOf: () => ++looked };
             for (const name of ['key', 'getItem', 'setItem', 'removeItem']) {
@@ -306,16 +306,16 @@ describe('storage events', () => {
             ];
             const frame = writer?.openFrame();
             /** @type {any[][]} */
-            const heard = [];
+            const received = [];
             const windows = [writer?.window, ...others.map((tab) => tab.window), frame?.window];
             for (const [at, window] of windows.entries()) {
-                heard[at] = [];
+                received[at] = [];
                 window.addEventListener('storage', (/** @type {any} */ event) => {
                     assert.ok(event instanceof window.StorageEvent && event.target === window);
                     assert.equal(event.storageArea, window.localStorage);
                     assert.equal(event.url, 'https://example.test/writer');
                     assert.deepEqual([event.bubbles, event.cancelable], [false, false]);
-                    heard[at]?.push([event.key, event.oldValue, event.newValue]);
+                    received[at]?.push([event.key, event.oldValue, event.newValue]);
                 });
             }
             const { localStorage } = writer?.window ?? {};
@@ -327,7 +327,7 @@ describe('storage events', () => {
             localStorage.setItem('\uD800', '');
             localStorage.clear();
             localStorage.clear();
-            assert.deepEqual(heard.flat(), [], 'never within the writer’s turn');
+            assert.deepEqual(received.flat(), [], 'never within the writer’s turn');
             await origin.settled();
             const expected = [
                 ['k', null, '1'],
@@ -336,12 +336,12 @@ describe('storage events', () => {
                 ['\uD800', null, ''],
                 [null, null, null],
             ];
-            assert.deepEqual(heard, [[], expected, expected, expected]);
+            assert.deepEqual(received, [[], expected, expected, expected]);
             origin.close();
         });
     }
 
-    it('sessionStorage: a tab of its own; its frames hear, an opened tab starts with a copy (§12.2.2)', async () => {
+    it('sessionStorage: a tab of its own; its frames receive events, an opened tab starts with a copy (§12.2.2)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const frame = tab.openFrame();
@@ -353,14 +353,14 @@ describe('storage events', () => {
             ['1', '1', null],
         );
         /** @type {string[]} */
-        const heard = [];
+        const received = [];
         for (const [name, { window }] of Object.entries({ tab, frame, opened, stranger })) {
             window.onstorage = (/** @type {any} */ event) =>
-                heard.push(`${name} ${event.key} ${event.storageArea === window.sessionStorage}`);
+                received.push(`${name} ${event.key} ${event.storageArea === window.sessionStorage}`);
         }
         tab.window.sessionStorage.setItem('k', '2');
         await origin.settled();
-        assert.deepEqual(heard, ['frame k true']);
+        assert.deepEqual(received, ['frame k true']);
         assert.equal(opened.window.sessionStorage.getItem('k'), '1');
         origin.close();
     });
@@ -443,7 +443,7 @@ describe('storage events', () => {
         origin.close();
     });
 
-    it('initStorageEvent(): of a StorageEvent alone, and what it says counts when it is dispatched (DOM §2.2)', async () => {
+    it('initStorageEvent(): of a StorageEvent alone, and its values count when it is dispatched (DOM §2.2)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const { prototype } = window.StorageEvent;
@@ -454,14 +454,14 @@ describe('storage events', () => {
         assert.equal(looked, 0);
         const event = new window.StorageEvent('x');
         event.initStorageEvent('y', false, true, 'k');
-        window.addEventListener('y', (/** @type {any} */ heard) => heard.preventDefault());
+        window.addEventListener('y', (/** @type {any} */ event) => event.preventDefault());
         assert.deepEqual([window.dispatchEvent(event), event.defaultPrevented], [false, true]);
         event.initEvent('z', true, false);
         assert.deepEqual([event.type, event.bubbles, event.key], ['z', true, 'k']);
         origin.close();
     });
 
-    it('onstorage: what is no object is null, a handler keeps its place', async () => {
+    it('onstorage: what is no object is null, a handler keeps its position', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         /** @type {string[]} */
@@ -479,7 +479,7 @@ describe('storage events', () => {
     });
 });
 
-describe('who sees what when', () => {
+describe('when a tab sees what others write', () => {
     it('cached: a process reads its copy until a write reaches it; a frame and an opened tab share their process', async () => {
         const origin = await createOrigin({ storage: 'cached' });
         const [a, b] = [origin.openTab(), origin.openTab()];

@@ -12,32 +12,32 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         const origin = await createOrigin({ url: 'https://example.test/' });
         const [a, b] = [origin.openTab(), origin.openTab()];
         const worker = a.openWorker();
-        const hearers = [a.window, a.window, b.window, worker.scope, a.openFrame().window].map(
+        const receivers = [a.window, a.window, b.window, worker.scope, a.openFrame().window].map(
             (scope) => new scope.BroadcastChannel('news'),
         );
         const stranger = new b.window.BroadcastChannel('other');
         stranger.onmessage = () => assert.fail('another name');
         /** @type {any[][]} */
-        const heard = hearers.map(() => []);
-        hearers.forEach((channel, at) =>
+        const received = receivers.map(() => []);
+        receivers.forEach((channel, at) =>
             channel.addEventListener('message', (/** @type {any} */ event) => {
                 assert.deepEqual(
                     [event.origin, event.target, event.ports.length],
                     ['https://example.test', channel, 0],
                 );
-                heard[at]?.push(event.data);
+                received[at]?.push(event.data);
             }),
         );
         const message = { at: new Date(1), map: new Map([[1, 2]]), text: '\uD800' };
-        hearers[0].postMessage(message);
+        receivers[0].postMessage(message);
         message.text = 'changed after it was posted';
-        hearers[0].postMessage(2);
-        assert.deepEqual(heard.flat(), []);
+        receivers[0].postMessage(2);
+        assert.deepEqual(received.flat(), []);
         await origin.settled();
-        assert.deepEqual(heard[0], []);
-        for (const one of heard.slice(1))
+        assert.deepEqual(received[0], []);
+        for (const one of received.slice(1))
             assert.deepEqual(one, [{ at: new Date(1), map: new Map([[1, 2]]), text: '\uD800' }, 2]);
-        assert.notEqual(heard[1]?.[0], heard[2]?.[0]);
+        assert.notEqual(received[1]?.[0], received[2]?.[0]);
         origin.close();
     });
 
@@ -53,7 +53,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('an exception goes over as what it says, wherever it lies (Web IDL §2.8.2)', async () => {
+    it('an exception is cloned with its name and message, wherever it is in the value (Web IDL §2.8.2)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const { QuotaExceededError, MessageChannel } = window;
@@ -63,22 +63,22 @@ describe('BroadcastChannel (HTML §9.5)', () => {
             in: [new Map([[1, new QuotaExceededError('full', { quota: 5, requested: 7 })]]), aborted],
         });
         /** @type {any[]} */
-        const heard = [];
-        const hear = (/** @type {any} */ { data }) => heard.push(data);
+        const received = [];
+        const receive = (/** @type {any} */ { data }) => received.push(data);
         const { port1, port2 } = new MessageChannel();
-        for (const hearer of [new (origin.openTab().window.BroadcastChannel)('n'), window, port2])
-            hearer.onmessage = hear;
+        for (const receiver of [new (origin.openTab().window.BroadcastChannel)('n'), window, port2])
+            receiver.onmessage = receive;
         new window.BroadcastChannel('n').postMessage(message());
         window.postMessage(message());
         const { port1: port } = new MessageChannel();
         port1.postMessage({ ...message(), port }, [port]);
         await origin.settled();
-        heard.push(window.structuredClone(message()));
-        assert.equal(heard.length, 4);
+        received.push(window.structuredClone(message()));
+        assert.equal(received.length, 4);
         for (const {
             aborted: one,
             in: [map, same],
-        } of heard) {
+        } of received) {
             assert.ok(isDom('AbortError')(one) && one !== aborted && one.message === 'm');
             assert.equal(same, one);
             const full = map.get(1);
@@ -92,7 +92,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('objects of one agent hear in the order of their making; two channels of one sender in the order of the posts', async () => {
+    it('objects of one agent receive in the order of their making; two channels of one sender in the order of the posts', async () => {
         const origin = await createOrigin({ seed: 3 });
         const { BroadcastChannel } = origin.openTab().window;
         const [first, second, third] = ['n', 'n', 'n'].map((name) => new BroadcastChannel(name));
@@ -112,16 +112,16 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('closing: InvalidStateError to post; nothing that was on its way is heard', async () => {
+    it('closing: InvalidStateError to post; nothing that was on its way is received', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab().window, origin.openTab().window];
-        const [sender, hearer] = [new a.BroadcastChannel('n'), new b.BroadcastChannel('n')];
-        hearer.onmessage = () => assert.fail('it is closed');
+        const [sender, receiver] = [new a.BroadcastChannel('n'), new b.BroadcastChannel('n')];
+        receiver.onmessage = () => assert.fail('it is closed');
         sender.postMessage(1);
-        hearer.close();
-        hearer.close();
+        receiver.close();
+        receiver.close();
         await origin.settled();
-        assert.throws(() => hearer.postMessage(1), isDom('InvalidStateError'));
+        assert.throws(() => receiver.postMessage(1), isDom('InvalidStateError'));
         let again = 0;
         new b.BroadcastChannel('n').onmessage = () => ++again;
         sender.postMessage(2);
@@ -148,28 +148,28 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('a frozen tab hears later, a page in the back/forward cache never', async () => {
+    it('a frozen tab receives later, a page in the back/forward cache never', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         /** @type {number[]} */
-        const heard = [];
+        const received = [];
         const channel = new b.window.BroadcastChannel('n');
-        channel.onmessage = (/** @type {any} */ event) => heard.push(event.data);
+        channel.onmessage = (/** @type {any} */ event) => received.push(event.data);
         const sender = new a.window.BroadcastChannel('n');
         b.freeze();
         sender.postMessage(1);
         await origin.settled();
-        assert.deepEqual(heard, []);
+        assert.deepEqual(received, []);
         b.thaw();
         await origin.settled();
-        assert.deepEqual(heard, [1]);
+        assert.deepEqual(received, [1]);
         assert.equal(await b.bfcache(), true);
         sender.postMessage(2);
         await origin.settled();
         b.thaw();
         sender.postMessage(3);
         await origin.settled();
-        assert.deepEqual(heard, [1, 3]);
+        assert.deepEqual(received, [1, 3]);
         origin.close();
     });
 });
@@ -252,7 +252,7 @@ describe('the clock', () => {
         origin.close();
     });
 
-    it('chance is the seed’s', async () => {
+    it('random numbers come from the seed', async () => {
         const draw = async (/** @type {number} */ seed) => {
             const origin = await createOrigin({ seed });
             const { window } = origin.openTab();
@@ -371,7 +371,7 @@ describe('lifecycle', () => {
         origin.close();
     });
 
-    it('the window is around its document: it hears what is captured, and what bubbles (DOM §2.9)', async () => {
+    it('the window is around its document: it receives what is captured, and what bubbles (DOM §2.9)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -428,7 +428,7 @@ describe('lifecycle', () => {
         origin.close();
     });
 
-    it('a page that holds a lock is not kept in the back/forward cache; one that lets go in pagehide is', async () => {
+    it('a page that holds a lock is not kept in the back/forward cache; one that releases it in pagehide is', async () => {
         for (const letsGo of [true, false]) {
             const origin = await createOrigin();
             const tab = origin.openTab();

@@ -1,6 +1,6 @@
 /** A lock manager as W3C Web Locks §4 queues it, for all tabs of a fake origin. */
 
-/** @typedef {{ name: string, mode: 'exclusive' | 'shared', clientId: string, grant: () => void, rob: () => void }} Request */
+/** @typedef {{ name: string, mode: 'exclusive' | 'shared', clientId: string, grant: () => void, lose: () => void }} Request */
 
 export class LockOrigin {
     /** @type {Request[]} */
@@ -43,7 +43,7 @@ export class LockOrigin {
                             this.held = this.held.filter((other) => other !== request);
                             this.#process(name);
                         }),
-                rob: () => reject(new DOMException('stolen', 'AbortError')),
+                lose: () => reject(new DOMException('stolen', 'AbortError')),
             };
             if (ifAvailable && !this.#grantable(request)) {
                 void Promise.resolve()
@@ -58,7 +58,7 @@ export class LockOrigin {
                 this.#process(name);
             });
             if (steal) {
-                for (const robbed of this.held.filter((other) => other.name === name)) robbed.rob();
+                for (const previous of this.held.filter((other) => other.name === name)) previous.lose();
                 this.held = this.held.filter((other) => other.name !== name);
                 this.queue.unshift(request);
             } else {

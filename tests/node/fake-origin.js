@@ -22,10 +22,10 @@ class FakeLocks {
         if (ifAvailable && queue.length > 0) return Promise.resolve().then(() => callback(null));
         return new Promise((resolve, reject) => {
             const leave = () => {
-                const place = queue.indexOf(entry);
-                if (place < 0) return;
-                queue.splice(place, 1);
-                if (place === 0) queue[0]?.grant();
+                const position = queue.indexOf(entry);
+                if (position < 0) return;
+                queue.splice(position, 1);
+                if (position === 0) queue[0]?.grant();
             };
             const entry = {
                 grant: () =>
@@ -64,7 +64,7 @@ class FakeLocks {
     }
 }
 
-/** One tab's localStorage: the origin's area, whose changes the other tabs hear of. */
+/** One tab's localStorage: the origin's area, whose changes fire events in the other tabs. */
 class FakeStorage {
     #origin;
     #tab;
@@ -100,14 +100,14 @@ class FakeStorage {
         if (this.#origin.storageFull) throw new DOMException('full', 'QuotaExceededError');
         const oldValue = this.getItem(key);
         this.#origin.area.set(key, value);
-        this.#tell(key, oldValue, value);
+        this.#notify(key, oldValue, value);
     }
 
     /** @param {string} key */
     removeItem(key) {
         const oldValue = this.getItem(key);
         this.#origin.area.delete(key);
-        this.#tell(key, oldValue, null);
+        this.#notify(key, oldValue, null);
     }
 
     /**
@@ -115,7 +115,7 @@ class FakeStorage {
      * @param {string | null} oldValue
      * @param {string | null} newValue
      */
-    #tell(key, oldValue, newValue) {
+    #notify(key, oldValue, newValue) {
         if (oldValue === newValue) return;
         for (const tab of this.#origin.tabs) {
             if (tab === this.#tab) continue;
@@ -198,7 +198,7 @@ export class FakeOrigin {
         return tab;
     }
 
-    /** As when the user clears site data: what is under way aborts, and every connection hears `close`. */
+    /** As when the user clears site data: what is under way aborts, and every connection receives `close`. */
     dropConnections() {
         for (const transaction of this.transactions) {
             if (transaction._state !== 'finished') transaction._abort('AbortError');

@@ -10,7 +10,7 @@ import { checkThenAct, lockAroundStorage } from '../../demo/gallery-recipes.js';
 /**
  * @typedef {object} Entry
  * @property {string} name
- * @property {string} claim what it must not do, in the words of the complaint
+ * @property {string} claim what it must not do, in the text of the failure
  * @property {string} [orElse] another way in which it fails
  * @property {string} [bundle] what a page would import, as one script
  * @property {Scenario} scenario

@@ -10,7 +10,8 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { explore, faults, fingerprint, matrix, models, replay, strategies, TabacusError } from 'tabacus/lab';
+import { explore, faults, matrix, models, replay, strategies, TabacusError } from 'tabacus/lab';
+import { requestText } from '../../js/lab/request.js';
 
 /** The native explorer's number of the same runs: tests/native/explore/explore_explorer.cpp. */
 const SAME_EVERYWHERE = [
@@ -20,6 +21,23 @@ const SAME_EVERYWHERE = [
 ];
 
 const program = fileURLToPath(new URL('../../bin/tabacus.js', import.meta.url));
+
+/**
+ * A number of the request's first seeds, in hexadecimal: equal wherever they make the same runs.
+ *
+ * @param {string} request
+ * @param {number} count
+ */
+async function fingerprint(request, count) {
+    const { default: start } = await import(new URL('../../dist/node/lab.js', import.meta.url).href);
+    const glue = await start({});
+    const bytes = new TextEncoder().encode(request);
+    const input = glue._lab_input(bytes.length);
+    glue.HEAPU8.set(bytes, input);
+    glue._lab_hash(count);
+    const at = glue._lab_text();
+    return new TextDecoder().decode(glue.HEAPU8.subarray(at, at + glue._lab_text_size()));
+}
 
 /** @param {string[]} args */
 const command = (...args) => spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
@@ -32,7 +50,7 @@ test('the same seeds make the same runs as natively', async () => {
             faults: [...faults],
             faultBudget: 2,
         };
-        assert.equal(await fingerprint(request, 200), hash, strategy);
+        assert.equal(await fingerprint(requestText(request), 200), hash, strategy);
     }
 });
 
@@ -41,15 +59,16 @@ test('a strategy is proved, or broken with a seed that replays', async () => {
     assert.deepEqual([proved.verdict, proved.bound, proved.seed], ['proved', 'every schedule', '']);
     const broken = await explore({ strategy: 'locked', faults: ['kill'] });
     assert.equal(broken.verdict, 'broken');
-    assert.match(broken.complaint, /^an update is lost/);
+    assert.match(broken.failure, /^an update is lost/);
+    assert.equal(broken.complaint, broken.failure, 'the deprecated name');
     assert.match(broken.svg ?? '', /^<svg /);
     const again = await replay(broken.seed);
     assert.equal(again.trace, broken.trace);
 });
 
-test('it goes by slices, tells how far it is, and can be ended', async () => {
+test('an exploration goes by slices, reports how far it is, and can be ended', async () => {
     const abort = new AbortController();
-    let told = 0;
+    let reports = 0;
     const ending = explore(
         { strategy: 'replicated', seeds: 1e6 },
         {
@@ -57,12 +76,12 @@ test('it goes by slices, tells how far it is, and can be ended', async () => {
             progress({ verdict, schedules }) {
                 assert.equal(verdict, 'open');
                 assert.ok(schedules > 0);
-                if (++told === 2) abort.abort();
+                if (++reports === 2) abort.abort();
             },
         },
     );
     await assert.rejects(ending, { name: 'AbortError' });
-    assert.equal(told, 2);
+    assert.equal(reports, 2);
 });
 
 test('what cannot be explored is refused, by name', async () => {
@@ -155,32 +174,34 @@ test('the command line proves, breaks, replays and draws', () => {
     }
 });
 
-test('the command line: what is said beside a seed must be of its run, and none of a search', () => {
+test('the command line: options beside a seed must be those of its run, and none of a search', () => {
     const [, seed = ''] = /^broken (tabacus-1-\S+):/.exec(command('explore', 'naive').stdout) ?? [];
     const [, faulty = ''] =
         /^broken (tabacus-1-\S+):/.exec(command('explore', 'locked', '--faults', 'kill').stdout) ?? [];
-    for (const [args, complaint] of /** @type {const} */ ([
+    for (const [args, message] of /** @type {const} */ ([
         [[seed, '--faults', 'kill, freeze'], "the seed's run has faults: none, not freeze, kill"],
         [[faulty, '--faults', 'none'], "the seed's run has faults: kill, not none"],
         [[faulty, '--fault-budget', '7'], "the seed's run has fault-budget: 1, not 7"],
         [[seed, 'log'], "the seed's run has strategy: naive, not log"],
-        [[seed, '--switches', '9'], '--switches is of a search, and --seed replays one run'],
-        [[seed, '--seeds', '9'], '--seeds is of a search, and --seed replays one run'],
-        [[seed, '--work', '9'], '--work is of a search, and --seed replays one run'],
+        [[seed, '--preemptions', '9'], '--preemptions bounds a search, but --seed replays one run'],
+        [[seed, '--switches', '9'], '--preemptions bounds a search, but --seed replays one run'],
+        [[seed, '--seeds', '9'], '--seeds bounds a search, but --seed replays one run'],
+        [[seed, '--work', '9'], '--work bounds a search, but --seed replays one run'],
     ])) {
         const { status, stdout, stderr } = command('explore', '--seed', ...args);
-        assert.deepEqual([status, stdout, stderr.split('\n')[0]], [2, '', `tabacus: ${complaint}`]);
+        assert.deepEqual([status, stdout, stderr.split('\n')[0]], [2, '', `tabacus: ${message}`]);
     }
     assert.equal(command('explore', '--seed', seed, '--faults', 'none', '--fault-budget', '1').status, 1);
 });
 
-test('the command line says of what holds in the matrix how far', async () => {
+test('the matrix of the command line prints a bound for each cell that holds', async () => {
     const writer = spawn(process.execPath, [program, 'matrix'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = /** @type {string[]} */ (await once(createInterface(writer.stdout), 'line'));
     writer.stdout.destroy();
     await once(writer, 'close');
     const exhausted =
-        /every schedule with at most \d switch(es)?(, or at most \d switches between tabs alone)?/.source;
+        /every schedule with at most \d preemptions?(, or at most \d preemptions? between tabs alone)?/
+            .source;
     const bound = `${exhausted}; 100 seeded schedules`;
     assert.match(
         line ?? '',

@@ -82,7 +82,7 @@ test('a call is answered by the leader, whichever tab that is, in the order of t
         [1, 2, 3, 4].map((request) => ({ request, term: answer.term })),
     );
     assert.deepEqual(seen, ['early', 1, 2, 3, 4]);
-    assert.equal(b.leader('l'), b.leader('l'), 'whose calls wait for one another');
+    assert.equal(b.leader('l'), b.leader('l'), 'one object: its calls wait for one another');
     assert.equal((await a.leader('l').call('own')).request, 'own');
     assert.equal((await c.leader('l').call(undefined)).request, undefined);
     await assert.rejects(
@@ -149,9 +149,9 @@ test('a deposed leader commits nothing: neither its answer nor what goes with it
     const lost = assert.rejects(deposed, failsWith('lock-lost'));
     const call = c.leader('l').call('x');
     await until(() => begun);
-    const thief = await b.leader('l').lead(/** @type {any} */ ({ steal: true }));
+    const stealer = await b.leader('l').lead(/** @type {any} */ ({ steal: true }));
     await lost;
-    thief?.handOver();
+    stealer?.handOver();
     const next = lead(b, (_, called) => (add(called, 1), 'b'));
     finish('a');
     assert.equal(await call, 'b');

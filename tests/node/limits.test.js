@@ -121,7 +121,7 @@ test('sequence: gapless leaves nothing out, over tabs', async () => {
     await close();
 });
 
-test('sequence: a lost database gives no number again, and is told', async () => {
+test('sequence: a lost database gives no number again, and emits `storelost`', async () => {
     const {
         origin,
         tabs: [a],
@@ -212,7 +212,7 @@ test('budget: rights of tabs that close, hide or die come back', async () => {
     await close();
 });
 
-test('budget: of one that vanished with its database nothing can be spent, and that is told', async () => {
+test('budget: of one that vanished with its database nothing can be spent, and `storelost` is emitted', async () => {
     const {
         origin,
         tabs: [a],
@@ -239,18 +239,18 @@ test('rateLimit: never more than the limit in a window, over tabs; waiting takes
     const interval = 120;
     const began = performance.now();
     /** @type {number[]} */
-    const told = [];
+    const resolved_ms = [];
     await Promise.all(
         all.map(async (tab) => {
             for (let i = 0; i < 5; i++) {
                 await tab.rateLimit('r', { limit, interval }).take();
-                told.push(performance.now());
+                resolved_ms.push(performance.now());
             }
         }),
     );
-    assert.equal(told.length, 15);
-    // A take is told late where this process is held up, and never early: no two are compared.
-    told.forEach((when, index) => {
+    assert.equal(resolved_ms.length, 15);
+    // A take resolves late where this process is held up, and never early: no two are compared.
+    resolved_ms.forEach((when, index) => {
         const windows = Math.floor(index / limit);
         assert.ok(when - began >= windows * interval - 1, `${when - began} ms for ${windows} windows`);
     });
@@ -280,8 +280,8 @@ test('rateLimit: tryTake does not wait; timeout and signal end a wait', async ()
     await closing;
 });
 
-test('rateLimit: what has room is taken, however short the timeout; an abort before it wins', async () => {
-    // Before the store says anything.
+test('rateLimit: a turn below the limit is taken, however short the timeout; an abort before it wins', async () => {
+    // Before the store answers.
     const soon = (/** @type {() => void} */ done, /** @type {number} */ ms) =>
         ms < 1 ? void Promise.resolve().then(done) : setTimeout(done, ms);
     const {
@@ -309,7 +309,7 @@ test('rateLimit: what has room is taken, however short the timeout; an abort bef
     await assert.rejects(a.rateLimit('r', options).take({ timeout: 0 }), failsWith('closed'));
 });
 
-test('rateLimit: a clock a year ahead, or behind, opens no gate', async () => {
+test('rateLimit: a clock a year ahead, or behind, lets no call through early', async () => {
     const year_ms = 365 * 24 * 3_600_000;
     const {
         tabs: [a],
@@ -330,7 +330,7 @@ test('rateLimit: a clock a year ahead, or behind, opens no gate', async () => {
     await late.close();
 });
 
-test('limits: a record that cannot be read is set aside, and taken at its worst', async () => {
+test('limits: a record that cannot be read is quarantined, and assumed to be used up', async () => {
     const {
         origin,
         tabs: [a],
@@ -352,7 +352,7 @@ test('limits: a record that cannot be read is set aside, and taken at its worst'
     await close();
 });
 
-test('limits: mistakes are told at once, naming the argument; what is used after close() is refused', async () => {
+test('limits: mistakes are refused at once, naming the argument; calls after close() are refused', async () => {
     const {
         tabs: [a],
         close,
@@ -417,7 +417,7 @@ test('limits: without IndexedDB they refuse, or hold within the page if that was
     await closeB();
 });
 
-test('sequence: who asks for more than there is is refused alone', async () => {
+test('sequence: a call that asks for more than there is is refused alone', async () => {
     const {
         tabs: [a],
         close,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { hasAll, isSound, judge, markdown, outcomeOf, report, tally } from '../litmus/outcomes.js';
+import { hasAll, isSound, judge, markdown, outcomeOf, report, countOutcomes } from '../litmus/outcomes.js';
 import { ALLOWED, parsePrograms, PROGRAMS } from '../litmus/programs.js';
 
 const TEXT = `# a comment
@@ -13,7 +13,7 @@ init x 0 y 0
 tab set x 1; get y a
 tab  set y 1;get x b; order _o
 finally x
-heard y
+events y
 forbid a=1 b=1
 `;
 
@@ -21,8 +21,8 @@ const [program = assert.fail()] = parsePrograms(TEXT);
 
 /** @param {string} a @param {string} b @returns {import('../litmus/outcomes.js').Witness[]} */
 const round = (a, b) => [
-    { registers: { a }, finally: ['1'], heard: ['1'] },
-    { registers: { b, _o: 'y+x' }, finally: ['1'], heard: ['-'] },
+    { registers: { a }, finally: ['1'], events: ['1'] },
+    { registers: { b, _o: 'y+x' }, finally: ['1'], events: ['-'] },
 ];
 
 test('a program is read as it is written', () => {
@@ -45,20 +45,20 @@ test('a program is read as it is written', () => {
             ],
         ],
         finally: ['x'],
-        heard: ['y'],
+        events: ['y'],
         forbidden: [['a=1', 'b=1']],
     });
     assert.throws(() => parsePrograms('program p\nasks\nthread set x 1'), /thread set x 1/);
 });
 
-test('an outcome names registers in order, then what all tabs have and heard', () => {
+test('an outcome names registers in order, then what all tabs have and which events they received', () => {
     assert.equal(outcomeOf(program, round('-', '1')), 'a=- b=1 x=1|1 y:1|-');
 });
 
 test('seen outcomes are counted, and judged by what is allowed and what is forbidden', () => {
     const rounds = [round('-', '1'), round('-', '1'), round('1', '1')];
     const witnesses = [0, 1].map((tab) => rounds.map((tabs) => tabs[tab] ?? assert.fail()));
-    const seen = tally(program, witnesses);
+    const seen = countOutcomes(program, witnesses);
     const allowed = ['a=- b=1 x=1|1 y:1|-', 'a=1 b=- x=1|1 y:1|-'];
     const judged = judge(program, seen, allowed);
     assert.equal(judged.rounds, 3);
@@ -84,10 +84,10 @@ test('every program has what the model allows, and asks and forbids nothing by m
         );
     }
     const allowed = ALLOWED.sent;
-    for (const { name, tabs, forbidden, finally: keys, heard } of PROGRAMS) {
+    for (const { name, tabs, forbidden, finally: keys, events } of PROGRAMS) {
         const parts = new Set((allowed[name] ?? []).flatMap((outcome) => outcome.split(' ').map(nameOf)));
         assert.ok((allowed[name] ?? []).length > 0 && tabs.length >= 2, name);
-        for (const key of [...keys.map((key) => `${key}=`), ...heard.map((key) => `${key}:`)]) {
+        for (const key of [...keys.map((key) => `${key}=`), ...events.map((key) => `${key}:`)]) {
             assert.ok(parts.has(key), `${name}: ${key}`);
         }
         // A misspelt register would never be seen.

@@ -1,6 +1,6 @@
 /**
  * The letter of W3C Web Locks, for whoever has the shape of a LockManager: what web-platform-tests' web-locks suite
- * asserts of navigator.locks, in words of our own, and what the specification says beyond it.
+ * asserts of navigator.locks, rewritten, and what the specification requires beyond it.
  */
 
 import assert from 'node:assert/strict';
@@ -277,12 +277,12 @@ export const lockSuite = (title, make) =>
                 );
             });
 
-            it('refuses in the words that Chromium has for it', async () => {
-                const why = (/** @type {string} */ words) => ({
-                    message: `Failed to execute 'request' on 'LockManager': ${words}.`,
+            it('refuses with the messages that Chromium has', async () => {
+                const why = (/** @type {string} */ text) => ({
+                    message: `Failed to execute 'request' on 'LockManager': ${text}.`,
                 });
-                const refused = (/** @type {any} */ options, /** @type {string} */ words) =>
-                    assert.rejects(locks.request(fresh(), options, unreached), why(words));
+                const refused = (/** @type {any} */ options, /** @type {string} */ text) =>
+                    assert.rejects(locks.request(fresh(), options, unreached), why(text));
                 const { signal } = new AbortController();
                 await assert.rejects(locks.request(fresh()), why('2 arguments required, but only 1 present'));
                 await assert.rejects(locks.request('-', unreached), why("Names cannot start with '-'"));
@@ -467,7 +467,7 @@ export const lockSuite = (title, make) =>
                 assert.equal(granted.at(-1), 'exclusive');
             });
 
-            it('five, one and five, as query() tells', async () => {
+            it('five, one and five, as query() reports', async () => {
                 const name = fresh();
                 const [first, second, third] = [deferred(), deferred(), deferred()];
                 const share = (/** @type {Promise<unknown>} */ until) =>
@@ -511,7 +511,7 @@ export const lockSuite = (title, make) =>
                 });
             });
 
-            it('is not granted past who waits', async () => {
+            it('is not granted before a waiting request', async () => {
                 const name = fresh();
                 const mine = await hold(locks, name, { mode: 'shared' });
                 const next = locks.request(name, () => 'next');
@@ -521,7 +521,7 @@ export const lockSuite = (title, make) =>
                 await mine.released;
             });
 
-            it('tells what its callback returns and throws', async () => {
+            it('settles as its callback returns or throws', async () => {
                 const name = fresh();
                 const error = { name: 'test' };
                 await locks.request(name, async () => {
@@ -551,15 +551,17 @@ export const lockSuite = (title, make) =>
         });
 
         describe('steal', () => {
-            it('takes what is free and what is held; the robbed is told, and calls itself back no more', async () => {
+            it('takes what is free and what is held; the previous holder is notified, and its callback is not called again', async () => {
                 const name = fresh();
                 assert.ok(await locks.request(name, { steal: true }, (/** @type {any} */ lock) => lock));
-                for (const victim of [locks, others]) {
-                    const robbed =
-                        locks === victim ? victim.request(name, never) : (await hold(victim, name)).released;
-                    const told = rejectsDom(robbed, 'AbortError');
+                for (const manager of [locks, others]) {
+                    const previous =
+                        locks === manager
+                            ? manager.request(name, never)
+                            : (await hold(manager, name)).released;
+                    const notified = rejectsDom(previous, 'AbortError');
                     assert.equal(await locks.request(name, { steal: true }, () => 'mine'), 'mine');
-                    await told;
+                    await notified;
                 }
                 assert.ok(
                     await locks.request(name, { ifAvailable: true }, (/** @type {any} */ lock) => lock),
@@ -569,11 +571,11 @@ export const lockSuite = (title, make) =>
             it('comes first of a callback that is settled after it was asked, in the same turn or before it runs', async () => {
                 const name = fresh();
                 const holder = await hold(locks, name);
-                const robbed = rejectsDom(holder.released, 'AbortError');
+                const previous = rejectsDom(holder.released, 'AbortError');
                 const stolen = locks.request(name, { steal: true }, () => 'mine');
                 holder.release('too late');
                 assert.equal(await stolen, 'mine');
-                await robbed;
+                await previous;
                 let called = 0;
                 const asked = rejectsDom(
                     locks.request(name, async () => ++called),
@@ -584,14 +586,14 @@ export const lockSuite = (title, make) =>
                 assert.equal(called, 1);
             });
 
-            it('goes before who waits, who then has its turn', async () => {
+            it('goes before a waiting request, which then has its turn', async () => {
                 const name = fresh();
-                const robbed = rejectsDom(locks.request(name, never), 'AbortError');
+                const previous = rejectsDom(locks.request(name, never), 'AbortError');
                 let granted = false;
                 const waits = locks.request(name, () => (granted = true));
                 await locks.request(name, { steal: true }, () => assert.equal(granted, false));
                 assert.equal(await waits, true);
-                await robbed;
+                await previous;
             });
 
             it('the last one wins', async () => {
@@ -604,13 +606,13 @@ export const lockSuite = (title, make) =>
 
             it('takes from every shared holder', async () => {
                 const name = fresh();
-                const robbed = [locks, others, locks].map((manager) =>
+                const previous = [locks, others, locks].map((manager) =>
                     manager.request(name, { mode: 'shared' }, never),
                 );
-                const told = robbed.map((promise) => rejectsDom(promise, 'AbortError'));
+                const notified = previous.map((promise) => rejectsDom(promise, 'AbortError'));
                 while ((await stateOf(name)).held.length < 3) await wait(1);
                 await locks.request(name, { steal: true }, () => {});
-                await Promise.all(told);
+                await Promise.all(notified);
             });
         });
 
@@ -637,7 +639,7 @@ export const lockSuite = (title, make) =>
                 assert.equal(await next, 'next');
             });
 
-            it('aborted while it waits: query() tells of it no more', async () => {
+            it('aborted while it waits: query() reports it no more', async () => {
                 const name = fresh();
                 const holder = await hold(locks, name);
                 const controller = new AbortController();
@@ -657,7 +659,7 @@ export const lockSuite = (title, make) =>
                 await holder.released;
             });
 
-            it('aborted while it waits: who waits behind is processed', async () => {
+            it('aborted while it waits: the request behind it is processed', async () => {
                 const name = fresh();
                 const holder = await hold(locks, name, { mode: 'shared' });
                 const controller = new AbortController();
@@ -684,12 +686,12 @@ export const lockSuite = (title, make) =>
         });
 
         describe('query', () => {
-            it('tells of nothing as two empty arrays', async () => {
+            it('reports nothing as two empty arrays', async () => {
                 while ((await locks.query()).held.length > 0) await wait(1);
                 assert.deepEqual(await locks.query(), { held: [], pending: [] });
             });
 
-            it('tells of name, mode and client, of what is held and what waits, right after it was asked', async () => {
+            it('reports name, mode and client, of what is held and what waits, right after it was asked', async () => {
                 const name = fresh();
                 await locks.request(name, async () => {
                     const waiting = [
@@ -723,7 +725,7 @@ export const lockSuite = (title, make) =>
                 assert.equal((await stateOf(name)).held.length, 0);
             });
 
-            it('one client is told from another, of which the requests are in order; a deadlock is seen', async () => {
+            it('one client is distinguished from another, of which the requests are in order; a deadlock is seen', async () => {
                 const [a, b] = [fresh(), fresh()];
                 const theirs = await hold(others, a);
                 const mine = await hold(locks, b);

@@ -83,13 +83,13 @@ test('serial: shows the last value at once, runs one after another over tabs, an
     const log = [];
     const running = new Set();
     const mutate =
-        (/** @type {string} */ who, fails = false) =>
+        (/** @type {string} */ name, fails = false) =>
         async (/** @type {number} */ value) => {
             assert.equal(running.size, 0, 'one after another');
-            running.add(who);
+            running.add(name);
             await ticks(2);
-            running.delete(who);
-            log.push(`${who} ${value}`);
+            running.delete(name);
+            log.push(`${name} ${value}`);
             if (fails) throw new Error('refused');
             return value * 10;
         };
@@ -125,7 +125,7 @@ test('serial: shows the last value at once, runs one after another over tabs, an
     await close();
 });
 
-test('compat/browser-tabs-lock: acquireLock says whether it was in time, releaseLock lets the next in', async () => {
+test('compat/browser-tabs-lock: acquireLock returns whether it was in time, releaseLock lets the next in', async () => {
     const {
         tabs: [a, b],
         close,
@@ -136,7 +136,11 @@ test('compat/browser-tabs-lock: acquireLock says whether it was in time, release
     assert.equal(await one.acquireLock('k', 1000), true);
     assert.equal(await other.acquireLock('k', 5), false);
     await other.releaseLock('k');
-    assert.equal(await other.acquireLock('k', 5), false, 'a release by who does not hold it changes nothing');
+    assert.equal(
+        await other.acquireLock('k', 5),
+        false,
+        'a release by an instance that does not hold it changes nothing',
+    );
     const waits = other.acquireLock('k');
     await one.releaseLock('k');
     assert.equal(await waits, true);
@@ -229,9 +233,9 @@ test('compat/locks: requests as Web Locks has them, with its errors in its order
     assert.deepEqual([held.length, pending.length], [1, 1]);
     controller.abort();
     await assert.rejects(waits, throwsDom('AbortError'));
-    const robbed = assert.rejects(holds, throwsDom('AbortError'));
+    const previous = assert.rejects(holds, throwsDom('AbortError'));
     assert.equal(await other.request('n', { steal: true }, () => 'mine'), 'mine');
-    await robbed;
+    await previous;
     end();
     assert.equal(await one.request('', () => 'an empty name'), 'an empty name');
     await close();
@@ -271,17 +275,17 @@ test('semaphore: at most as many as there are permits, over tabs, first come, fi
     await close();
 });
 
-test('leader: who watches is told of each change once, whoever waits meanwhile', async () => {
+test('leader: a watcher is notified of each change once, whatever waits meanwhile', async () => {
     const {
         tabs: [a, b, c],
         close,
     } = await tabs(3);
     /** @type {(string | undefined)[]} */
-    const told = [];
-    c.leader('l').subscribe((leader) => told.push(leader?.label));
-    await until(() => told.length === 1);
+    const received = [];
+    c.leader('l').subscribe((leader) => received.push(leader?.label));
+    await until(() => received.length === 1);
     const first = await a.leader('l').lead({ label: 'first' });
-    await until(() => told.length === 2);
+    await until(() => received.length === 2);
     const others = [
         b.leader('l').run(() => {}, { label: 'second' }),
         c.leader('l').run(() => {}, { label: 'third' }),
@@ -291,10 +295,10 @@ test('leader: who watches is told of each change once, whoever waits meanwhile',
     await until(() => asked === 3);
     first.handOver();
     await Promise.all(others);
-    await until(() => told.at(-1) === undefined && told.length > 2);
+    await until(() => received.at(-1) === undefined && received.length > 2);
     assert.ok(
-        told.every((label, index) => index === 0 || label !== told[index - 1]),
-        String(told),
+        received.every((label, index) => index === 0 || label !== received[index - 1]),
+        String(received),
     );
     await close();
 });

@@ -1,4 +1,4 @@
-/** Locks at their edges, over emulated tabs: what is told of holders, whose a held lock is, names, and what others get of an error. */
+/** Locks at their edges, over emulated tabs: what is reported of holders, which tab a held lock belongs to, names, and what others get of an error. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -30,7 +30,7 @@ const failsWith = (code) => (/** @type {any} */ error) =>
 const holders = (requests) => requests.filter(({ state }) => state === 'held').map(({ label }) => label);
 
 describe('locks at their edges', { timeout: 120_000 }, () => {
-    it('query() tells of one exclusive holder, and of none when nobody holds it', async () => {
+    it('query() reports one exclusive holder, and none when nobody holds it', async () => {
         for (let seed = 1; seed <= 5; ++seed) {
             await inTwoTabs(async (a, b) => {
                 await a
@@ -48,7 +48,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
         }
     });
 
-    it("who watches another's lock is answered by its holder, and waits for nobody else", () =>
+    it("a watcher of another tab's lock is answered by its holder, and waits for nobody else", () =>
         inTwoTabs(async (a, b, origin) => {
             const { performance } = origin.openTab().window;
             const held = await a.lock('l').acquire({ label: 'a' });
@@ -179,20 +179,20 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
         }));
 });
 
-it('within one page, who is robbed hears it', async () => {
+it('within one page, the previous holder is notified', async () => {
     const tab = await open({ build: 'single', allowWeaker: true });
-    const victim = await tab.lock('a').acquire({ label: 'victim' });
-    const thief = await tab.lock('a').acquire({ steal: true, label: 'thief' });
-    assert.deepEqual([victim?.held, victim?.signal.aborted, thief?.held], [false, true, true]);
-    assert.deepEqual(holders(await tab.lock('a').query()), ['thief']);
-    thief?.release();
+    const previous = await tab.lock('a').acquire({ label: 'previous' });
+    const stealer = await tab.lock('a').acquire({ steal: true, label: 'stealer' });
+    assert.deepEqual([previous?.held, previous?.signal.aborted, stealer?.held], [false, true, true]);
+    assert.deepEqual(holders(await tab.lock('a').query()), ['stealer']);
+    stealer?.release();
     const third = await tab.lock('a').acquire({ ifAvailable: true });
     assert.ok(third);
     third?.release();
     await tab.close();
 });
 
-it('without Web Locks: who leaves in good order is not waited for, and leaves nothing for ever', async () => {
+it('without Web Locks: a tab that is closed is not waited for, and leaves nothing for ever', async () => {
     for (const leave of /** @type {const} */ (['bfcache', 'freeze', 'close'])) {
         const origin = await createOrigin({ url: 'http://plain.test/', seed: 1 });
         const [first, second] = [origin.openTab(), origin.openTab()];
@@ -223,30 +223,30 @@ it('without Web Locks: who leaves in good order is not waited for, and leaves no
     }
 });
 
-it('who watches is told of a holder that died as soon as it held', { timeout: 60_000 }, async () => {
+it('a watcher is notified of a holder that died as soon as it held', { timeout: 60_000 }, async () => {
     for (let seed = 1; seed <= 5; ++seed) {
         const origin = await createOrigin({ seed });
         const [first, second] = [origin.openTab(), origin.openTab()];
         const a = await open({ build: 'single', window: first.window });
         const b = await open({ build: 'single', window: second.window });
         /** @type {string[][]} */
-        const told = [];
-        const stop = b.lock('l').subscribe((requests) => told.push(holders(requests)));
+        const received = [];
+        const stop = b.lock('l').subscribe((requests) => received.push(holders(requests)));
         await b.lock('l').query();
         await a.lock('l').acquire({ label: 'a' });
         const { performance } = second.window;
         const later = () => new Promise((resolve) => second.window.setTimeout(resolve, 5));
-        while (told.at(-1)?.[0] !== 'a') await later();
+        while (received.at(-1)?.[0] !== 'a') await later();
         first.kill();
         const end = performance.now() + 3_000;
         while (performance.now() < end) await later();
-        assert.deepEqual(told.at(-1), [], `seed ${seed}: ${JSON.stringify(told)}`);
+        assert.deepEqual(received.at(-1), [], `seed ${seed}: ${JSON.stringify(received)}`);
         stop();
         origin.close();
     }
 });
 
-describe('what stands on a tab of the caller’s', () => {
+describe('what is built on a tab of the caller’s', () => {
     it('refuses at once what is none; a promise of none when it is used', async () => {
         for (const given of /** @type {any[]} */ ([{}, 'tab', 5, [], new EventTarget()])) {
             const refused = (/** @type {any} */ error) =>

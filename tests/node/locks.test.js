@@ -108,7 +108,7 @@ test('run gives the value or the error of its function, and releases after eithe
     await close();
 });
 
-test('readers share, a writer is alone; query, isLocked, waitForUnlock and subscribe tell', async () => {
+test('readers share, a writer is alone; query, isLocked, waitForUnlock and subscribe report it', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -179,7 +179,7 @@ test('a wait ends by timeout, by its signal with the signal’s reason, or not a
     await close();
 });
 
-test('bad and conflicting options are refused as Web Locks and the types say', async () => {
+test('bad and conflicting options are refused as Web Locks and the types specify', async () => {
     const {
         tabs: [a],
         close,
@@ -214,31 +214,31 @@ test('bad and conflicting options are refused as Web Locks and the types say', a
     await close();
 });
 
-test('one that is robbed is told, its run rejects, and it can write nothing any more', async () => {
+test('a previous holder is notified, its run rejects, and it can write nothing any more', async () => {
     const {
         tabs: [a, b],
         close,
     } = await tabs(2);
     /** @type {any} */
-    let victim;
-    const robbed = assert.rejects(
+    let previous;
+    const rejected = assert.rejects(
         a.lock('l').run(async (held) => {
-            victim = held;
+            previous = held;
             await new Promise(() => {});
         }),
         failsWith('lock-lost'),
     );
-    await until(() => victim);
-    const thief = await b.lock('l').acquire({ steal: true });
-    await robbed;
-    assert.equal(victim.signal.aborted, true);
-    assert.throws(() => victim.assertHeld(), failsWith('lock-lost'));
+    await until(() => previous);
+    const stealer = await b.lock('l').acquire({ steal: true });
+    await rejected;
+    assert.equal(previous.signal.aborted, true);
+    assert.throws(() => previous.assertHeld(), failsWith('lock-lost'));
     await assert.rejects(
-        victim.commit('s', () => {}),
+        previous.commit('s', () => {}),
         failsWith('lock-lost'),
     );
-    assert.ok(Number(thief?.token) > victim.token);
-    await thief?.commit('s', (tx) => tx.put('s', 'k', { deep: [1, null] }));
+    assert.ok(Number(stealer?.token) > previous.token);
+    await stealer?.commit('s', (tx) => tx.put('s', 'k', { deep: [1, null] }));
     await close();
 });
 
@@ -387,7 +387,7 @@ test('a repeated run asks the browser once, until another tab asks', async () =>
     await close();
 });
 
-test('pagehide tells the holder, lets go in the same turn, and pageshow goes on', async () => {
+test('pagehide notifies the holder, releases in the same turn, and pageshow goes on', async () => {
     const {
         tabs: [a, b],
         locks,
@@ -668,7 +668,7 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
     await close();
 });
 
-test('a commit whose transaction the browser ended meanwhile rejects: nothing of it was written', async () => {
+test('a commit rejects after the browser ended its transaction: nothing of it was written', async () => {
     const {
         tabs: [a],
         close,

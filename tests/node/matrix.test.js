@@ -13,7 +13,7 @@ const part = (more) => ({
     steps: 5678,
     seconds: 0.5,
     bound: 'every schedule',
-    complaint: '',
+    failure: '',
     seed: '',
     tabs: 2,
     adds: 3,
@@ -36,7 +36,7 @@ const cell = (more) => ({
     ...more,
 });
 
-const lost = part({ verdict: 'broken', bound: '', complaint: 'an update is lost', seed: 'tabacus-1-A' });
+const lost = part({ verdict: 'broken', bound: '', failure: 'an update is lost', seed: 'tabacus-1-A' });
 const broken = cell({ verdict: 'broken', parts: [lost] });
 
 test('what real tabs lose must be broken somewhere without faults', () => {
@@ -54,7 +54,7 @@ test('three engines were measured, and lost something', () => {
     assert.notDeepEqual(deniedByMatrix([]), []);
 });
 
-test('a contradiction is told with its seed', () => {
+test('a contradiction is reported with its seed', () => {
     assert.deepEqual(contradictions([cell(), broken]), []);
     assert.deepEqual(contradictions([{ ...broken, declared: 'never', contradicts: true }]), [
         'naive, cached, none is declared "never": an update is lost (tabacus-1-A)',

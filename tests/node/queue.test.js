@@ -185,7 +185,7 @@ test('what follows and is refused fails the job with that error, and nothing of 
     await close();
 });
 
-test('before the first state is told, the store has said whether it is paused; one job of a claim runs', async () => {
+test('the first state already has `paused` from the store; one job of a claim runs', async () => {
     const {
         tabs: [a, b],
         close,
@@ -212,7 +212,7 @@ test('before the first state is told, the store has said whether it is paused; o
     await close();
 });
 
-test('each job is told to run when it begins, as far as others hear of that; and none that is claimed ahead', async () => {
+test('each job emits `running` when it begins, and none does that is only claimed ahead', async () => {
     const {
         tabs: [a, b],
         close,
@@ -221,20 +221,20 @@ test('each job is told to run when it begins, as far as others hear of that; and
     await queue.pause();
     const receipts = await Promise.all(Array.from({ length: 12 }, (_, n) => queue.enqueue(n)));
     /** @type {any[]} */
-    const told = [];
+    const events = [];
     const first = new Promise(
         (resolve) => void queue.subscribe(({ type }) => type === 'state' && resolve(0)),
     );
     await first;
     queue.subscribe(({ type, id, running }) => {
-        if (type === 'running' || type === 'done') told.push([type, id, running.map((job) => job.id)]);
+        if (type === 'running' || type === 'done') events.push([type, id, running.map((job) => job.id)]);
     });
     b.queue('q').handle(() => {});
     await queue.resume();
     await Promise.all(receipts.map(({ result }) => result));
-    await until(() => told.length >= 24);
+    await until(() => events.length >= 24);
     assert.deepEqual(
-        told,
+        events,
         receipts.flatMap(({ id }) => [
             ['running', id, [id]],
             ['done', id, []],
@@ -243,7 +243,7 @@ test('each job is told to run when it begins, as far as others hear of that; and
     await close();
 });
 
-test('a job that takes its time is told to run, also if it was claimed ahead; what runs no longer is not', async () => {
+test('a slow job counts as running, also if it was claimed ahead, and no longer than it runs', async () => {
     const {
         tabs: [a, b],
         close,
@@ -266,7 +266,7 @@ test('a job that takes its time is told to run, also if it was claimed ahead; wh
     await close();
 });
 
-test('a job whose end nobody told does not seem to run for ever', async () => {
+test('a job whose end was never announced does not seem to run for ever', async () => {
     const {
         origin,
         tabs: [a, b],
@@ -318,17 +318,17 @@ test('a note of progress is one text', async () => {
         close,
     } = await tabs(1);
     /** @type {any[]} */
-    const told = [];
-    a.queue('q').subscribe(({ type, id, note }) => type === 'progress' && told.push([id, note]));
+    const events = [];
+    a.queue('q').subscribe(({ type, id, note }) => type === 'progress' && events.push([id, note]));
     a.queue('q').handle(({ progress }) => progress(0.5, 'a\0other\x000\0x'));
     const { id, result } = await a.queue('q').enqueue(1);
     await result;
-    await until(() => told.length > 0);
-    assert.deepEqual(told, [[id, 'aother0x']]);
+    await until(() => events.length > 0);
+    assert.deepEqual(events, [[id, 'aother0x']]);
     await close();
 });
 
-test('who is being frozen begins no transaction when it hears that its job is done, but when it is back', async () => {
+test('a tab being frozen begins no transaction when its job is done, but when it is back', async () => {
     const {
         origin,
         windows: [window],
@@ -357,7 +357,7 @@ test('who is being frozen begins no transaction when it hears that its job is do
     await close();
 });
 
-test('who enqueues while it is being frozen is served when it is back, and holds up nobody', async () => {
+test('a job enqueued while its tab is being frozen is accepted when the tab is back, and holds up no other', async () => {
     const {
         origin,
         windows: [window],
@@ -380,7 +380,7 @@ test('who enqueues while it is being frozen is served when it is back, and holds
     await close();
 });
 
-test('what is asked for while a page is being frozen is told when it is back', async () => {
+test('jobs(), deadLetters() and subscribe() of a page being frozen answer when it is back', async () => {
     const {
         windows: [window],
         tabs: [a],
@@ -388,11 +388,11 @@ test('what is asked for while a page is being frozen is told when it is back', a
     } = await tabs(1);
     const queue = a.queue('q');
     await queue.enqueue('waits');
-    const told = new Promise((resolve) => void queue.subscribe(resolve));
+    const first = new Promise((resolve) => void queue.subscribe(resolve));
     const asked = [queue.jobs(), queue.deadLetters()];
     window?.document.dispatchEvent(new Event('freeze'));
     window?.document.dispatchEvent(new Event('resume'));
-    assert.equal(/** @type {any} */ (await told).size, 1);
+    assert.equal(/** @type {any} */ (await first).size, 1);
     assert.deepEqual(
         (await Promise.all(asked)).map(({ length }) => length),
         [1, 0],
@@ -566,7 +566,7 @@ test('a tab takes only jobs of the kinds that it handles', async () => {
     await close();
 });
 
-test('a tab that is hidden for good gives its job back, and is told; another does it', async () => {
+test('a tab that is hidden for good gives its job back, and its signal aborts; another does it', async () => {
     const {
         tabs: [a, b],
         windows: [window],
@@ -586,7 +586,7 @@ test('a tab that is hidden for good gives its job back, and is told; another doe
     window?.page('pagehide');
     await receipt.result;
     assert.equal(held?.aborted, true);
-    assert.deepEqual(lost, [0], 'it left in good order: nothing is to blame');
+    assert.deepEqual(lost, [0], 'it exited cleanly: no job is to blame');
     await close();
 });
 
@@ -765,7 +765,7 @@ test('without Web Locks a lease does; without IndexedDB there is no queue', asyn
     await bare.close();
 });
 
-test('rows of a stranger are set aside with a warning', async () => {
+test('unreadable rows are quarantined with a warning', async () => {
     const {
         tabs: [a],
         origin,
@@ -804,15 +804,15 @@ test('what a handler throws arrives with its class, name, message and code: in t
     });
     const queue = a.queue('q', { attempts: 1 });
     /** @type {any[]} */
-    const heard = [];
-    queue.subscribe(({ type, error }) => type === 'failed' && heard.push(error));
+    const errors = [];
+    queue.subscribe(({ type, error }) => type === 'failed' && errors.push(error));
     for (const [at, { name, message, code, constructor }] of /** @type {[number, any][]} */ ([
         ...thrown.entries(),
     ])) {
         const reason = await (await queue.enqueue(at)).result.catch((error) => error);
         const letter = (await queue.deadLetters()).find(({ payload }) => payload === at);
-        await until(() => heard.length === at + 1);
-        for (const error of [reason, letter?.error, heard[at]]) {
+        await until(() => errors.length === at + 1);
+        for (const error of [reason, letter?.error, errors[at]]) {
             assert.ok(error instanceof constructor, `${constructor.name}: ${error}`);
             assert.deepEqual([error.name, error.message, error.code], [name, message, code]);
         }
@@ -852,7 +852,7 @@ test('a payload that cannot be read fails its job, and holds up no other', async
     await close();
 });
 
-test('a handler that throws what throws when it is looked at holds up no other job; nor does such a payload', async () => {
+test('a thrown value whose properties throw holds up no other job; nor does such a payload', async () => {
     const {
         tabs: [a],
         close,
@@ -886,7 +886,7 @@ test('a handler that throws what throws when it is looked at holds up no other j
     await close();
 });
 
-test('a dead letter that finds no room stays; one that joins keeps the stricter promise, and its own kind', async () => {
+test('a dead letter that the full queue refuses stays; a job that joins keeps the stricter promise, and its own kind', async () => {
     const {
         tabs: [a],
         close,
@@ -895,7 +895,7 @@ test('a dead letter that finds no room stays; one that joins keeps the stricter 
     const stop = dying.handle(() => Promise.reject(new Error('x')));
     await (await dying.enqueue('precious')).result.catch(() => {});
     stop();
-    await dying.enqueue('in its place');
+    await dying.enqueue('instead of it');
     const [letter] = await dying.deadLetters();
     await assert.rejects(async () => letter?.retry(), failsWith('queue-full'));
     assert.equal((await dying.deadLetters()).length, 1);

@@ -66,7 +66,7 @@ describe("The reader's library", () => {
         assert.deepEqual(settings, { latency_ms: 5, bandwidth: 0, failures: 0, offline: true });
     });
 
-    it('notes what is under way, and who fetches a page twice at once', async () => {
+    it('notes what is under way, and pages that are fetched twice at once', async () => {
         library.set({ latency_ms: 50 });
         await Promise.all(
             ['/books/tale/1', '/books/tale/2', '/books/tale/1'].map((path) =>
@@ -88,7 +88,7 @@ describe("The reader's library", () => {
         assert.deepEqual([library.log.overlaps, library.log.inFlightMost], [0, 1]);
     });
 
-    it('fails as often as it is told, with an answer or without the end of one', async () => {
+    it('fails as often as configured, with an answer or without the end of one', async () => {
         library.set({ failures: 1 });
         assert.equal((await ask('/books/tale/1')).status, 503);
         await assert.rejects(ask('/books/tale/1').then((response) => response.text()));
@@ -96,7 +96,7 @@ describe("The reader's library", () => {
         assert.deepEqual([library.log.failed, library.log.delivered, library.log.abandoned], [2, 0, 0]);
     });
 
-    it('offline, cuts off who asks for a page', async () => {
+    it('offline, cuts off requests for pages', async () => {
         library.set({ offline: true });
         await assert.rejects(ask('/books/tale/1'));
         assert.equal((await ask('/state')).status, 200);
@@ -122,7 +122,7 @@ describe("The reader's library", () => {
         );
     });
 
-    it('notes who goes before the end, and counts no delivery', async () => {
+    it('notes a client that goes before the end, and counts no delivery', async () => {
         library.set({ bandwidth: 100 });
         const gone = new AbortController();
         const response = await ask('/books/tale/1', { signal: gone.signal });

@@ -59,7 +59,7 @@ test('4 tabs with 10 requests each: exactly one refresh for each expiry, and nob
     await close();
 });
 
-test('a tab that goes after the provider has rotated and before it is told: another refreshes, nobody is logged out', async () => {
+test('a tab that goes after the provider has rotated and before it has the answer: another refreshes, nobody is logged out', async () => {
     const { tokens, tabs, sessions: all, close } = await sessions(3);
     tokens.expireAll();
     /** @type {(value?: unknown) => void} */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { nextMacrotask } from '../../js/common/macrotask.js';
 import { storable } from '../../js/host/storable.js';
 
 const webKit = {
@@ -61,7 +62,7 @@ async function keepsBlobs() {
         assert.equal(/** @type {DOMException} */ (error).name, 'DataCloneError');
         kept = false;
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextMacrotask();
     return kept;
 }
 

@@ -1,11 +1,11 @@
-/** The strategies beside the default one: chosen, configured, loaded, and what they say of themselves. */
+/** The strategies beside the default one: chosen, configured, loaded, and their guarantees. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
-import { Border } from '../../js/core/bridge.js';
+import { Bridge } from '../../js/core/bridge.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
 import { FakeOrigin, settled, until } from './fake-origin.js';
@@ -71,19 +71,20 @@ test('every strategy counts over two tabs, and holds nothing once they are close
     await c.close();
 });
 
-test('a counter says before its module is loaded what the module says of it', async () => {
+test('a counter has the same guarantee before its module is loaded as the module gives', async () => {
     const { windows, a, b } = await pair();
     const { default: start } = await import(new URL('../../dist/node/catalogue.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
-    const border = new Border(await start({}), host, { changed() {}, notice() {} });
-    border.start('guarantees');
+    const bridge = new Bridge(await start({}), host, { changed() {}, notice() {} });
+    bridge.start('guarantees');
     for (const strategy of strategies) {
         for (const durability of ['relaxed', 'strict']) {
-            const address = border.counter(['c', strategy], durability === 'strict');
-            const said = guaranteeFrom(border.guarantee(address));
+            const address = bridge.counter(['c', strategy], durability === 'strict');
+            const fromModule = guaranteeFrom(bridge.guarantee(address));
             const counter = a.counter('c', { strategy });
-            const strict = said.durability === 'strict' ? a.counter('c', { strategy, durability }) : counter;
-            assert.deepEqual(strict.guarantee, said);
+            const strict =
+                fromModule.durability === 'strict' ? a.counter('c', { strategy, durability }) : counter;
+            assert.deepEqual(strict.guarantee, fromModule);
             assert.ok(Object.isFrozen(counter.guarantee) && Object.isFrozen(counter.guarantee.losses.cached));
         }
     }
@@ -141,19 +142,19 @@ test('options belong to their strategy, and have ranges', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('subscribers hear of the value once it is known, and of changes', async () => {
+test('subscribers are called with the value once it is known, and after changes', async () => {
     const { a, b } = await pair();
     const [here, there] = [
         a.counter('c', { strategy: 'eventual' }),
         b.counter('c', { strategy: 'eventual' }),
     ];
     /** @type {number[]} */
-    const heard = [];
-    here.subscribe((/** @type {number} */ value) => heard.push(value));
-    assert.deepEqual(heard, [0]);
+    const received = [];
+    here.subscribe((/** @type {number} */ value) => received.push(value));
+    assert.deepEqual(received, [0]);
     await there.add(2);
     await there.add(3);
-    await until(() => heard.at(-1) === 5);
+    await until(() => received.at(-1) === 5);
     await Promise.all([a.close(), b.close()]);
 });
 
@@ -191,7 +192,7 @@ test('records that cannot be read are warnings of the tab', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('open() takes catalogue.wasm from elsewhere; one that cannot be had is told by each call', async () => {
+test('open() takes catalogue.wasm from elsewhere; each call rejects where it cannot be had', async () => {
     const bytes = readFileSync(new URL('../../dist/node/catalogue.wasm', import.meta.url));
     const origin = new FakeOrigin();
     const good = await open({ build, window: origin.window(), catalogue: bytes });
@@ -234,33 +235,33 @@ test('flush() waits for the adds before it, and close() for all that was asked f
     }
 });
 
-test('who subscribes hears of other tabs, whatever the store, and of what was there before', async () => {
+test('subscribers learn of other tabs, whatever the store, and of what was there before', async () => {
     for (const strategy of strategies) {
         const { a, b } = await pair();
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
         await b.counter('c', options).add(5);
         await b.counter('c', options).flush();
         /** @type {number[]} */
-        const heard = [];
-        a.counter('c', options).subscribe((/** @type {number} */ value) => heard.push(value));
-        await until(() => heard.at(-1) === 5);
+        const received = [];
+        a.counter('c', options).subscribe((/** @type {number} */ value) => received.push(value));
+        await until(() => received.at(-1) === 5);
         await b.counter('c', options).add(1);
         await b.counter('c', options).flush();
-        await until(() => heard.at(-1) === 6);
+        await until(() => received.at(-1) === 6);
         await Promise.all([a.close(), b.close()]);
     }
 });
 
-test('batched: who subscribes hears of a batch once it is written', async () => {
+test('batched: subscribers learn of a batch once it is written', async () => {
     const { a, b } = await pair();
     const options = /** @type {const} */ ({ strategy: 'batched', interval: 5 });
     /** @type {number[]} */
-    const heard = [];
-    a.counter('c', options).subscribe((/** @type {number} */ value) => heard.push(value));
-    await until(() => heard.at(-1) === 0);
+    const received = [];
+    a.counter('c', options).subscribe((/** @type {number} */ value) => received.push(value));
+    await until(() => received.at(-1) === 0);
     for (let n = 1; n <= 3; n++) {
         await b.counter('c', options).add(1);
-        await until(() => heard.at(-1) === n);
+        await until(() => received.at(-1) === n);
     }
     await Promise.all([a.close(), b.close()]);
 });
@@ -272,7 +273,7 @@ test('a key of localStorage that is no well-formed string holds up no log', asyn
     await Promise.all([a.close(), b.close()]);
 });
 
-test('a database that was lost is told, where only the catalogue counts in it', async () => {
+test('a database that was lost is reported, where only the catalogue counts in it', async () => {
     const { origin, a, b } = await pair();
     await a.counter('c', { strategy: 'transactional' }).add(41);
     await until(() => origin.area.has('tabacus/default/database-generation'));
@@ -280,11 +281,11 @@ test('a database that was lost is told, where only the catalogue counts in it', 
     await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
     const later = await open({ build, window: origin.window() });
     /** @type {import('../../js/tab/tabacus-event.js').StoreLostDetail[]} */
-    const told = [];
-    later.addEventListener('storelost', ({ detail }) => told.push(detail));
+    const losses = [];
+    later.addEventListener('storelost', ({ detail }) => losses.push(detail));
     assert.equal(await later.counter('c', { strategy: 'transactional' }).read(), 0);
-    await until(() => told.length > 0);
-    assert.ok(told[0]?.previous && told[0].generation !== told[0].previous);
+    await until(() => losses.length > 0);
+    assert.ok(losses[0]?.previous && losses[0].generation !== losses[0].previous);
     await later.close();
 });
 
@@ -310,7 +311,7 @@ test('a subscriber may add, and is not called from within', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('where there is no room to set aside what cannot be read, it stays, is warned of once, and a read goes on', async () => {
+test('where storage is too full for quarantine, what cannot be read stays, is warned of once, and a read goes on', async () => {
     for (const strategy of /** @type {const} */ (['naive', 'log', 'eventual', 'locked'])) {
         const origin = await createOrigin({ storage: 'interleaved', quota_bytes: 20_000 });
         const { window } = origin.openTab();

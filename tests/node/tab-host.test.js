@@ -134,7 +134,7 @@ test('as many microtasks pass as are asked for', async () => {
     host.dispose();
 });
 
-test('a database that was made is reported, with what the browser says was lost', async () => {
+test('a database that was made is reported, with what the browser reports as lost', async () => {
     const origin = new FakeOrigin();
     const open = origin.indexedDB.open.bind(origin.indexedDB);
     origin.indexedDB.open = (name, version) => {
@@ -169,8 +169,8 @@ test('stores of our names in another shape give way, and keep their records', as
     assert.equal((await settling((id) => transaction.commit(id))).event, 'settled');
     host.dispose();
     const database = await origin.connect('tabacus/n');
-    const aside = String([...database.objectStoreNames].find((name) => name.startsWith('rows (')));
-    assert.deepEqual(await settled(database.transaction(aside).objectStore(aside).getAll()), ['theirs']);
+    const renamed = String([...database.objectStoreNames].find((name) => name.startsWith('rows (')));
+    assert.deepEqual(await settled(database.transaction(renamed).objectStore(renamed).getAll()), ['theirs']);
     database.close();
 });
 
@@ -205,10 +205,10 @@ test('what is no string on a channel is an empty message', async () => {
     assert.ok(host.channels.open(5, 'c'));
     const stranger = new origin.BroadcastChannel('c');
     for (const message of [7, null, { a: 1 }, 'text']) stranger.postMessage(message);
-    const heard = () => reports.filter(({ event }) => event === 'message');
-    await until(() => heard().length === 4);
+    const received = () => reports.filter(({ event }) => event === 'message');
+    await until(() => received().length === 4);
     assert.deepEqual(
-        heard().map(({ number, texts }) => [number, ...texts]),
+        received().map(({ number, texts }) => [number, ...texts]),
         [
             [5, ''],
             [5, ''],
@@ -231,30 +231,30 @@ test('what can wait is posted before the next message, or in its time; at once i
     });
     assert.ok(host.channels.open(5, 'c'));
     /** @type {unknown[]} */
-    const heard = [];
+    const received = [];
     const other = new origin.BroadcastChannel('c');
-    other.onmessage = ({ data }) => void heard.push(data);
-    const told = async (/** @type {string} */ all) => {
-        await until(() => heard.length >= all.length);
-        assert.equal(heard.join(''), all);
+    other.onmessage = ({ data }) => void received.push(data);
+    const expectReceived = async (/** @type {string} */ all) => {
+        await until(() => received.length >= all.length);
+        assert.equal(received.join(''), all);
     };
     const before = timers.length;
     for (const message of 'ab') host.channels.postAtLeisure(5, message);
     host.channels.post(5, 'c');
-    await told('abc');
+    await expectReceived('abc');
     assert.equal(timers.length, before + 1);
     for (const message of 'de') host.channels.postAtLeisure(5, message);
     assert.equal(timers.length, before + 2);
     timers.at(-1)?.();
-    await told('abcde');
+    await expectReceived('abcde');
     page.visibilityState = 'hidden';
     host.channels.postAtLeisure(5, 'f');
-    await told('abcdef');
+    await expectReceived('abcdef');
     assert.equal(timers.length, before + 2);
     page.visibilityState = 'visible';
     host.channels.postAtLeisure(5, 'g');
     host.channels.close(5);
-    await told('abcdefg');
+    await expectReceived('abcdefg');
     other.close();
     host.dispose();
 });
@@ -296,8 +296,8 @@ test('a connection that was lost as it opened: the next opening answers', async 
     const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
     let losses = 1;
     const losing = {
-        open: (/** @type {[string, number?]} */ ...words) => {
-            const request = indexedDB.open(...words);
+        open: (/** @type {[string, number?]} */ ...args) => {
+            const request = indexedDB.open(...args);
             request.addEventListener('success', () => {
                 if (losses-- > 0) request.result.close();
             });

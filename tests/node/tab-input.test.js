@@ -124,7 +124,7 @@ for (const build of /** @type {Build[]} */ (['single', 'threads'])) {
         assert.equal(tab.capabilities.store, 'memory');
     });
 
-    test(`${build}: without a platform there is memory, and it is said`, async () => {
+    test(`${build}: without a platform there is memory, and the capabilities show it`, async () => {
         const tab = await open({ build });
         assert.deepEqual(tab.capabilities, {
             store: 'memory',
@@ -171,7 +171,7 @@ test('open() refuses bad options', async () => {
     }
 });
 
-test('open() takes the wasm as bytes and as a module, and says what was wrong with it', async () => {
+test('open() takes the wasm as bytes and as a module, and reports what was wrong with it', async () => {
     const bytes = readFileSync(new URL('../../dist/node/single.wasm', import.meta.url));
     for (const wasm of [bytes, await WebAssembly.compile(bytes)]) {
         const tab = await open({ build: 'single', wasm });
@@ -204,7 +204,7 @@ test('the same arguments give the same counter', async () => {
     await tab.close();
 });
 
-test('what is wrong is said before what is missing: the store of locks and limits', async () => {
+test('a wrong argument is reported before a missing part of the platform: the store of locks and limits', async () => {
     const tab = /** @type {any} */ (await open({ build: 'single' }));
     for (const [ask, argument] of /** @type {[() => Promise<unknown>, string][]} */ ([
         [() => tab.lock('l').run(none, { mode: 'bad' }), 'mode'],

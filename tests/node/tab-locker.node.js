@@ -1,4 +1,4 @@
-/** A worker of threads-tab-lock.test.js. Node has no Web Locks: its sign of life is kept by the parent. */
+/** A worker of threads-tab-lock.test.js. Node has no Web Locks: the parent holds its liveness lock. */
 
 import { parentPort } from 'node:worker_threads';
 import { attach } from 'tabacus/worker';
@@ -16,15 +16,15 @@ const locks = {
      */
     async request(name, granted) {
         asked.set(name, granted);
-        port.postMessage({ life: name });
+        port.postMessage({ lock: name });
     },
 };
 Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
 
-const obey = tabLocker(attach, (message) => port.postMessage(message));
+const answer = tabLocker(attach, (message) => port.postMessage(message));
 port.on('message', (message) => {
-    if (!message.granted) return void obey(message);
+    if (!message.granted) return void answer(message);
     void asked
         .get(message.granted)?.()
-        .then(() => port.postMessage({ died: message.granted }));
+        .then(() => port.postMessage({ released: message.granted }));
 });

@@ -1,4 +1,4 @@
-/** A database that vanishes: every tab that used it is told, once, whatever it kept there. */
+/** A database that vanishes: every tab that used it is notified, once, whatever it kept there. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -22,23 +22,23 @@ const uses = {
 };
 
 for (const [what, use] of Object.entries(uses)) {
-    test(`${what}: every tab is told of a database that vanished`, async () => {
+    test(`${what}: every tab is notified of a database that vanished`, async () => {
         const origin = new FakeOrigin();
         const locks = new LockOrigin();
         const window = (/** @type {number} */ i) =>
             origin.window({ navigator: { locks: locks.manager(`client ${i}`) } });
         const tabs = await Promise.all([0, 1, 2].map((i) => open({ build, window: window(i) })));
-        const told = tabs.map((tab) => details(tab, 'storelost'));
+        const reported = tabs.map((tab) => details(tab, 'storelost'));
         for (const tab of tabs) await use(tab);
         await until(() => origin.area.has('tabacus/default/database-generation'));
         // As clearing a site's data does, and nobody asks for anything afterwards.
         origin.area.clear();
         await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
-        await until(() => told.every((losses) => losses.length > 0));
+        await until(() => reported.every((losses) => losses.length > 0));
         await Promise.all(tabs.map((tab) => tab.close()));
-        for (const losses of told) {
+        for (const losses of reported) {
             const generations = losses.map(({ generation }) => generation);
-            assert.equal(new Set(generations).size, generations.length, 'one loss is told once');
+            assert.equal(new Set(generations).size, generations.length, 'one loss is reported once');
             assert.ok(losses.every(({ previous }) => previous));
         }
     });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
+import { nextMacrotask } from '../../js/common/macrotask.js';
 import { details, FakeOrigin, settled, until } from './fake-origin.js';
 
 const build = 'single';
@@ -76,7 +77,7 @@ test('namespaces are apart', async () => {
     await b.close();
 });
 
-test('records that cannot be read are set aside with one warning each; all others count', async () => {
+test('records that cannot be read are put in quarantine with one warning each; all others count', async () => {
     const origin = new FakeOrigin();
     const first = await open({ build, window: origin.window() });
     first.counter('c').add(5);
@@ -98,7 +99,7 @@ test('records that cannot be read are set aside with one warning each; all other
     counter.add(1);
     await counter.flush();
     assert.equal(await counter.read(), 6);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextMacrotask();
     assert.deepEqual(
         warnings.map(({ code }) => code),
         ['corrupt-record', 'corrupt-record', 'corrupt-record'],
@@ -190,7 +191,7 @@ test('a commit cut off by a dropped connection is neither lost nor counted twice
     await tab.close();
 });
 
-test('a transactional add of unknown outcome says so', async () => {
+test('a transactional add of unknown outcome rejects with unknown-commit', async () => {
     const origin = new FakeOrigin();
     const tab = await open({ build, window: origin.window() });
     const counter = tab.counter('c', { strategy: 'transactional' });
@@ -212,7 +213,7 @@ test('a transactional add of unknown outcome says so', async () => {
     await tab.close();
 });
 
-test('a full store rejects flush, keeps the increments, and takes them when there is room', async () => {
+test('a full store rejects flush, keeps the increments, and takes them when there is space', async () => {
     const origin = new FakeOrigin();
     const tab = await open({ build, window: origin.window() });
     const warnings = details(tab, 'warning');
@@ -234,7 +235,7 @@ test('a full store rejects flush, keeps the increments, and takes them when ther
     await tab.close();
 });
 
-test('localStorage refused or full costs the mirror, and nothing else', async () => {
+test('localStorage refused or full costs the backup, and nothing else', async () => {
     const origin = new FakeOrigin();
     const window = origin.window();
     Object.defineProperty(window, 'localStorage', {
@@ -254,7 +255,7 @@ test('localStorage refused or full costs the mirror, and nothing else', async ()
     await full.close();
 });
 
-test('without IndexedDB the slots are in localStorage, and it is said', async () => {
+test('without IndexedDB the slots are in localStorage, and the capabilities show it', async () => {
     const origin = new FakeOrigin();
     const refused = {
         open: () => {
@@ -311,14 +312,14 @@ test('a stranger’s database of our name keeps its records and gets our stores'
     const database = await origin.connect('tabacus/default');
     assert.equal(database.version, 4);
     const names = [...database.objectStoreNames];
-    const aside = String(names.find((name) => name.startsWith('rows (')));
-    const transaction = database.transaction([aside, 'photos']);
-    assert.deepEqual(await settled(transaction.objectStore(aside).get(1)), { id: 1, theirs: true });
+    const renamed = String(names.find((name) => name.startsWith('rows (')));
+    const transaction = database.transaction([renamed, 'photos']);
+    assert.deepEqual(await settled(transaction.objectStore(renamed).get(1)), { id: 1, theirs: true });
     assert.equal(await settled(transaction.objectStore('photos').get(1)), 'sunset');
     database.close();
 });
 
-test('what strangers say on the channel disturbs nobody and counts for nothing', async () => {
+test('messages of strangers on the channel disturb nobody and count for nothing', async () => {
     const origin = new FakeOrigin();
     /** @type {Set<string>} */
     const names = new Set();
@@ -403,7 +404,7 @@ test('a page on its way out commits at once, lets all go, and comes back countin
     assert.deepEqual(window.errors, []);
 });
 
-test('a database that refuses to open: the tab goes on without it, and says so', async () => {
+test('a database that refuses to open: the tab goes on without it, and warns', async () => {
     const refusing = () => {
         throw new DOMException('not here', 'SecurityError');
     };

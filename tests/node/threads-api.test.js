@@ -47,7 +47,7 @@ const strange = [
 ];
 
 for (const kind of kinds) {
-    test(`${kind}: adds and tells`, () => {
+    test(`${kind}: adds and returns its value`, () => {
         const counter = shared.counter(`adds ${kind}`, { kind });
         assert.equal(counter.add(), 1);
         assert.equal(counter.add(41), 42);
@@ -201,7 +201,7 @@ test('a full arena is an error, and what it holds goes on', async () => {
     assert.equal(small.counter('0').value, 1);
 });
 
-test('however many names there are, 254 threads attach, and one more is told why not', async () => {
+test('however many names there are, 254 threads attach, and one more gets an error', async () => {
     const memory = await threads();
     let names = 0;
     assert.throws(() => {
@@ -302,7 +302,7 @@ test('a handle survives being posted, and the worker’s objects are ours', asyn
     await worker.terminate();
 });
 
-test('after close everything says so, and the room is used again', async () => {
+test('after close everything throws closed, and its memory is used again', async () => {
     const memory = await threads();
     for (let i = 0; i < 1_000; i++) {
         const guest = await attach(memory.handle);

@@ -6,8 +6,9 @@ import { after, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
-import { beginWatching } from '../../js/threads/exit/watch-workers.node.js';
-import { watch } from '../../js/threads/exit/worker-exit.node.js';
+import { nextMacrotask } from '../../js/common/macrotask.js';
+import { watchWorkers } from '../../js/threads/exit/watch-workers.node.js';
+import { watchExit } from '../../js/threads/exit/worker-exit.node.js';
 import { spawnStorer } from '../programs/spawn-storer.node.js';
 import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
 
@@ -45,7 +46,7 @@ describe('shared.locks', () => {
         endings.push(() => shared.close());
         const workers = await Promise.all([1, 2, 3].map(() => startWorker(shared)));
         const plain = new Int32Array(new SharedArrayBuffer(4));
-        const counted = workers.map(({ tell }) => tell('count', 'l', 40, plain));
+        const counted = workers.map(({ call }) => call('count', 'l', 40, plain));
         for (let i = 0; i < 40; i++) {
             await shared.locks.request('l', async () => {
                 const before = Number(plain[0]);
@@ -58,13 +59,13 @@ describe('shared.locks', () => {
         assert.deepEqual(await shared.locks.query(), { held: [], pending: [] });
     });
 
-    it('§2.6: a worker that is terminated, or closes its attachment, lets go and waits no more', async () => {
+    it('§2.6: terminating a worker, or closing its attachment, releases its locks and withdraws its requests', async () => {
         const shared = await threads();
         endings.push(() => shared.close());
         for (const end of ['terminate', 'close']) {
             const [holder, waiter] = [await startWorker(shared), await startWorker(shared)];
-            assert.equal(await holder.tell('hold', 'l', { mode: 'shared' }), 'shared');
-            void waiter.tell('hold', 'l', {}).catch(() => {});
+            assert.equal(await holder.call('hold', 'l', { mode: 'shared' }), 'shared');
+            void waiter.call('hold', 'l', {}).catch(() => {});
             while ((await shared.locks.query()).pending.length < 1)
                 await new Promise((resolve) => setTimeout(resolve, 1));
             const granted = shared.locks.request('l', { mode: 'shared' }, (lock) => lock?.mode);
@@ -74,7 +75,7 @@ describe('shared.locks', () => {
             assert.equal(new Set([...held, ...pending].map(({ clientId }) => clientId)).size, 3);
             for (const { worker } of [waiter, holder]) {
                 if (end === 'terminate') await worker.terminate();
-                else worker.postMessage({ order: 'close', args: [] });
+                else worker.postMessage({ method: 'close', args: [] });
             }
             assert.equal(await granted, 'shared');
             while ((await shared.locks.query()).held.length > 0)
@@ -83,27 +84,27 @@ describe('shared.locks', () => {
         }
     });
 
-    it('a worker’s lock is stolen, and it hears of it; counters’ names are others', async () => {
+    it('a worker’s lock is stolen, and its request rejects; counters’ names are others', async () => {
         const shared = await threads();
         endings.push(() => shared.close());
-        const { tell } = await startWorker(shared);
-        const robbed = deferred();
-        const mine = shared.locks.request('m', () => (robbed.resolve(), never()));
-        await robbed.promise;
-        await tell('hold', 'l', {});
-        const thieves = [
+        const { call } = await startWorker(shared);
+        const granted = deferred();
+        const mine = shared.locks.request('m', () => (granted.resolve(), never()));
+        await granted.promise;
+        await call('hold', 'l', {});
+        const steals = [
             shared.locks.request('l', { steal: true }, never),
-            tell('hold', 'm', { steal: true }),
+            call('hold', 'm', { steal: true }),
         ];
         await rejectsDom(mine, 'AbortError');
-        await thieves[1];
+        await steals[1];
         shared.counter('m');
         const { held } = await shared.locks.query();
         assert.deepEqual(held.map(({ name }) => name).sort(), ['l', 'm']);
-        thieves[0]?.catch(() => {});
+        steals[0]?.catch(() => {});
     });
 
-    it('what is asked of a closed attachment is refused, and what it waits for', async () => {
+    it('a closed attachment refuses requests, and those that wait reject', async () => {
         const { page, other } = await clients();
         void page.locks.request('l', never).catch(() => {});
         const waiting = other.locks.request('l', () => 'never');
@@ -120,19 +121,19 @@ describe('shared.locks', () => {
         page.close();
     });
 
-    it('a worker that has ended before anybody watched it is dead to who does, and forgotten by who does no more', async () => {
-        beginWatching();
+    it('a watch for the exit of a worker that has ended reports it at once, and one that was stopped does not', async () => {
+        watchWorkers();
         const worker = new Worker('', { eval: true });
         const number = worker.threadId;
-        let told = 0;
-        await new Promise((resolve) => setImmediate(resolve));
-        watch('', 1, () => (told += 10), number)();
+        let exits = 0;
+        await nextMacrotask();
+        watchExit('', 1, () => (exits += 10), number)();
         await once(worker, 'exit');
-        watch('', 1, () => (told += 1), number);
-        assert.equal(told, 1);
+        watchExit('', 1, () => (exits += 1), number);
+        assert.equal(exits, 1);
     });
 
-    it('an abort after close() changes nothing; a page that is closed refuses what it has not made', async () => {
+    it('an abort after close() changes nothing; a closed page refuses segments that it has not made', async () => {
         const { page, other } = await clients();
         const holding = page.locks.request('l', never).catch(() => {});
         const controller = new AbortController();
@@ -153,7 +154,7 @@ describe('shared.locks', () => {
         late.close();
     });
 
-    it('names are any strings; more requests than there is room for are an error, and no more', async () => {
+    it('names are any strings; a request that does not fit is an error, and changes nothing', async () => {
         const { page } = await clients();
         endings.push(() => page.close());
         for (const name of ['', '\ud800', 'a\0b', 'x'.repeat(5000), /** @type {any} */ (7)]) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { TabacusError, threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
+import { nextMacrotask } from '../../js/common/macrotask.js';
 import { addersAll, startAdders } from '../programs/adders.js';
 import { spawn } from '../programs/spawn.node.js';
 
@@ -47,7 +48,7 @@ test('a wake-up that a terminated Worker took along is missed for one sleep only
     Atomics.wait = /** @type {any} */ (
         (/** @type {unknown[]} */ ...given) => {
             slept_ms.push(given[3]);
-            theirs.unlock(); // which wakes who is dead
+            theirs.unlock(); // which wakes the dead thread
             return 'timed-out';
         }
     );
@@ -80,7 +81,7 @@ test('asynchronous lockers here, blocking ones in workers: one queue, no update 
     assert.equal(counter.value, adders.length * adds + 5 * 200);
 });
 
-test('tasks that abort or time out hold nobody up', async () => {
+test('tasks that abort or time out delay nobody', async () => {
     const name = 'given up';
     const adds = 3_000;
     const mutex = { name: 'given up mutex', how: /** @type {const} */ ('lock') };
@@ -94,7 +95,7 @@ test('tasks that abort or time out hold nobody up', async () => {
                 (held) => held.unlock(),
                 (error) => assert.match(error.name, /AbortError|TimeoutError/),
             );
-            await new Promise((resolve) => void setImmediate(resolve));
+            await nextMacrotask();
             abort.abort();
             await waiting;
         }
@@ -207,7 +208,7 @@ test('two tasks of one thread exclude each other', async () => {
         granted = true;
         return held;
     });
-    await new Promise((resolve) => void setImmediate(resolve));
+    await nextMacrotask();
     assert.equal(granted, false);
     first.unlock();
     (await second).unlock();
@@ -233,7 +234,7 @@ test('an asynchronous waiter whose thread blocks elsewhere holds nobody up', asy
 });
 
 /**
- * Gives a worker the time to go to sleep behind us: nothing tells who sleeps, so look away a few turns.
+ * Gives a worker the time to go to sleep behind us: nobody can observe who sleeps, so wait a few turns.
  * If it has not slept yet, the test is weaker, and never wrong.
  *
  * @param {import('tabacus/threads').SharedMutex} mutex

@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
+import { nextMacrotask } from '../../js/common/macrotask.js';
 import { spawnStorer } from '../programs/spawn-storer.node.js';
 
 /** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
@@ -26,11 +27,11 @@ async function memory() {
 const startWorker = (shared, options) => spawnStorer(shared, endings, options);
 
 /** Of a busy machine. */
-const patience_ms = 10_000;
+const timeout_ms = 10_000;
 
 /** @param {() => unknown} condition */
 async function until(condition) {
-    const end_ms = performance.now() + patience_ms;
+    const end_ms = performance.now() + timeout_ms;
     while (!(await condition())) {
         assert.ok(performance.now() < end_ms, `still not: ${condition}`);
         await new Promise((resolve) => setTimeout(resolve, 1));
@@ -38,37 +39,37 @@ async function until(condition) {
 }
 
 /** @param {ThreadsMemory} shared */
-function hearingOf(shared) {
+function eventsOf(shared) {
     /** @type {(string | null)[][]} */
-    const heard = [];
+    const events = [];
     shared.addEventListener('storage', (/** @type {any} */ { key, oldValue, newValue }) =>
-        heard.push([key, oldValue, newValue]),
+        events.push([key, oldValue, newValue]),
     );
-    return heard;
+    return events;
 }
 
-test('what one thread sets all others read at once, in the order in which keys came', async () => {
+test('all threads read at once what one has set, in the order in which keys were added', async () => {
     const shared = await memory();
     const [a, b] = [await startWorker(shared), await startWorker(shared)];
     const storage = await shared.storage();
-    await a.tell('set', 'b', '1');
-    await b.tell('set', 'a', '2');
+    await a.call('set', 'b', '1');
+    await b.call('set', 'a', '2');
     storage['c'] = /** @type {any} */ (3);
-    await a.tell('set', 'b', '4');
-    for (const { tell } of [a, b])
-        assert.deepEqual(await tell('items'), [
+    await a.call('set', 'b', '4');
+    for (const { call } of [a, b])
+        assert.deepEqual(await call('items'), [
             ['b', '4'],
             ['a', '2'],
             ['c', '3'],
         ]);
     assert.deepEqual(Object.keys(storage), ['b', 'a', 'c']);
     assert.equal(storage.key(1), 'a');
-    await b.tell('remove', 'b');
+    await b.call('remove', 'b');
     assert.equal(storage.length, 2);
     assert.equal(storage.getItem('b'), null);
-    await a.tell('clear');
+    await a.call('clear');
     assert.deepEqual({ ...storage }, {});
-    assert.equal(await a.tell('capability'), 'memory');
+    assert.equal(await a.call('capability'), 'memory');
     assert.equal(shared.capabilities.storage, 'memory');
 });
 
@@ -93,65 +94,65 @@ test('it is a Storage to the letter: conversions, named properties, what they sh
     assert.ok(!('undefined' in storage));
 });
 
-test('a change is told to every other thread, with both values, and to none where nothing changed', async () => {
+test('a change is an event in every other thread, with both values, and none where nothing changed', async () => {
     const shared = await memory();
     const storage = await shared.storage();
     const [a, b] = [await startWorker(shared), await startWorker(shared)];
-    const heard = hearingOf(shared);
-    await a.tell('set', 'k', '1');
-    await a.tell('set', 'k', '1');
-    await a.tell('remove', 'none');
-    await b.tell('set', 'k', '2');
+    const events = eventsOf(shared);
+    await a.call('set', 'k', '1');
+    await a.call('set', 'k', '1');
+    await a.call('remove', 'none');
+    await b.call('set', 'k', '2');
     storage.setItem('page', 'p');
-    await b.tell('clear');
+    await b.call('clear');
     const all = [
         ['k', null, '1'],
         ['k', '1', '2'],
         ['page', null, 'p'],
         [null, null, null],
     ];
-    await until(() => heard.length === 3);
-    await until(async () => (await a.tell('heard')).length === 3);
-    await until(async () => (await b.tell('heard')).length === 2);
-    assert.deepEqual(heard, [all[0], all[1], all[3]]);
-    assert.deepEqual(await a.tell('heard'), all.slice(1));
-    assert.deepEqual(await b.tell('heard'), [all[0], all[2]]);
+    await until(() => events.length === 3);
+    await until(async () => (await a.call('events')).length === 3);
+    await until(async () => (await b.call('events')).length === 2);
+    assert.deepEqual(events, [all[0], all[1], all[3]]);
+    assert.deepEqual(await a.call('events'), all.slice(1));
+    assert.deepEqual(await b.call('events'), [all[0], all[2]]);
 });
 
-test('who falls behind hears at least that it has missed something', async () => {
+test('a thread that falls behind gets an event that it has missed something', async () => {
     const shared = await memory();
     const storage = await shared.storage();
-    const heard = hearingOf(shared);
-    const { tell, worker } = await startWorker(shared);
-    const hammered = tell('hammer', 'w', 6000);
-    worker.postMessage({ order: 'set', args: ['done', 'yes'] });
-    const end_ms = performance.now() + patience_ms;
+    const events = eventsOf(shared);
+    const { call, worker } = await startWorker(shared);
+    const hammered = call('hammer', 'w', 6000);
+    worker.postMessage({ method: 'set', args: ['done', 'yes'] });
+    const end_ms = performance.now() + timeout_ms;
     while (storage.getItem('done') === null) assert.ok(performance.now() < end_ms); // the page's loop does not turn
     assert.equal(await hammered, 0);
-    await until(() => heard.length > 0);
-    assert.deepEqual(heard[0], [null, null, null]);
+    await until(() => events.length > 0);
+    assert.deepEqual(events[0], [null, null, null]);
 });
 
-test('nobody hears of its own writes, however many in one turn', async () => {
+test('no thread gets events of its own writes, however many in one turn', async () => {
     const shared = await memory();
     const storage = await shared.storage();
-    const heard = hearingOf(shared);
+    const events = eventsOf(shared);
     for (let i = 0; i < 5000; i++) storage.setItem('k', String(i));
-    const { tell } = await startWorker(shared);
-    await tell('set', 'worker', 'w');
-    await until(() => heard.length > 0);
-    assert.deepEqual(heard, [['worker', null, 'w']]);
+    const { call } = await startWorker(shared);
+    await call('set', 'worker', 'w');
+    await until(() => events.length > 0);
+    assert.deepEqual(events, [['worker', null, 'w']]);
 });
 
-test('what does not fit throws QuotaExceededError, and leaves the old value', async () => {
+test('a value that does not fit throws QuotaExceededError, and leaves the old value', async () => {
     const shared = await memory();
-    const { tell } = await startWorker(shared, { quota_bytes: 100 });
+    const { call } = await startWorker(shared, { quota_bytes: 100 });
     const storage = await shared.storage();
     storage.setItem('key', 'x'.repeat(47));
-    await assert.rejects(tell('set', 'key', 'y'.repeat(48)), { name: 'QuotaExceededError' });
+    await assert.rejects(call('set', 'key', 'y'.repeat(48)), { name: 'QuotaExceededError' });
     assert.throws(() => storage.setItem('k', ''), { name: 'QuotaExceededError', code: 22 });
     assert.throws(() => storage.setItem('k', 'y'.repeat(2 ** 21)), { name: 'QuotaExceededError' });
-    assert.equal(await tell('get', 'key'), 'x'.repeat(47));
+    assert.equal(await call('get', 'key'), 'x'.repeat(47));
     assert.equal(storage.length, 1);
     await assert.rejects(shared.storage({ quota_bytes: 101 }), { code: 'kind-mismatch' });
     assert.equal(await shared.storage({ quota_bytes: 100 }), storage);
@@ -175,14 +176,14 @@ test('threads that hammer it at once each find what they wrote', async () => {
     const shared = await memory();
     const storage = await shared.storage();
     const workers = await Promise.all(['a', 'b', 'c'].map(() => startWorker(shared)));
-    const wrong = workers.map(({ tell }, index) => tell('hammer', `w${index}`, 3000));
+    const wrong = workers.map(({ call }, index) => call('hammer', `w${index}`, 3000));
     for (let i = 0; i < 2000; i++) {
         storage.setItem('page', String(i));
         assert.equal(storage.getItem('page'), String(i));
-        if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (i % 100 === 0) await nextMacrotask();
     }
     assert.deepEqual(await Promise.all(wrong), [0, 0, 0]);
-    for (const { tell } of workers) assert.deepEqual(await tell('items'), Object.entries(storage));
+    for (const { call } of workers) assert.deepEqual(await call('items'), Object.entries(storage));
 });
 
 test('a worker that is terminated while it writes keeps nobody out', async () => {
@@ -190,12 +191,12 @@ test('a worker that is terminated while it writes keeps nobody out', async () =>
     const storage = await shared.storage();
     const witness = await startWorker(shared);
     for (let i = 0; i < 12; i++) {
-        const { tell, worker } = await startWorker(shared);
-        void tell('write', `w${i}`).catch(() => {});
+        const { call, worker } = await startWorker(shared);
+        void call('write', `w${i}`).catch(() => {});
         await until(() => Object.keys(storage).some((key) => key.startsWith(`w${i}/`)));
         await worker.terminate();
         storage.setItem('still', String(i));
-        assert.equal(await witness.tell('get', 'still'), String(i));
+        assert.equal(await witness.call('get', 'still'), String(i));
         for (const [key, value] of Object.entries(storage)) {
             const own = key.split('/')[0];
             assert.ok(
@@ -206,12 +207,12 @@ test('a worker that is terminated while it writes keeps nobody out', async () =>
     }
 });
 
-test('who has closed its attachment has no storage any more; the others have', async () => {
+test('a closed attachment has no storage any more; the others have', async () => {
     const shared = await memory();
-    const { tell } = await startWorker(shared);
-    await tell('set', 'k', 'v');
-    await tell('close');
-    await assert.rejects(tell('get', 'k'), { code: 'closed' });
+    const { call } = await startWorker(shared);
+    await call('set', 'k', 'v');
+    await call('close');
+    await assert.rejects(call('get', 'k'), { code: 'closed' });
     const storage = await shared.storage();
     assert.equal(storage.getItem('k'), 'v');
     shared.close();
@@ -234,24 +235,24 @@ test('a page’s localStorage mirrors it, and what other tabs write comes back',
     tab.window.localStorage.setItem('before', '1');
     tab.window.localStorage.setItem('length', 'shadowed');
     const shared = await memory();
-    const { tell } = await startWorker(shared);
+    const { call } = await startWorker(shared);
     const storage = await shared.storage();
-    const heard = hearingOf(shared);
+    const events = eventsOf(shared);
     assert.equal(shared.capabilities.storage, 'mirrored');
-    assert.deepEqual(await tell('items'), [['before', '1']]);
-    assert.equal(await tell('get', 'length'), 'shadowed');
+    assert.deepEqual(await call('items'), [['before', '1']]);
+    assert.equal(await call('get', 'length'), 'shadowed');
 
     /** @type {(string | null)[][]} */
-    const told = [];
+    const otherEvents = [];
     other.window.addEventListener('storage', (/** @type {any} */ { key, newValue }) =>
-        told.push([key, newValue]),
+        otherEvents.push([key, newValue]),
     );
     storage.setItem('page', 'p');
     assert.equal(tab.window.localStorage.getItem('page'), 'p');
-    for (const value of ['1', '2', '3']) await tell('set', 'worker', value);
-    await tell('remove', 'before');
-    await until(() => told.length === 5);
-    assert.deepEqual(told, [
+    for (const value of ['1', '2', '3']) await call('set', 'worker', value);
+    await call('remove', 'before');
+    await until(() => otherEvents.length === 5);
+    assert.deepEqual(otherEvents, [
         ['page', 'p'],
         ['worker', '1'],
         ['worker', '2'],
@@ -260,34 +261,34 @@ test('a page’s localStorage mirrors it, and what other tabs write comes back',
     ]);
 
     other.window.localStorage.setItem('other', 'o');
-    await until(async () => (await tell('get', 'other')) === 'o');
-    await until(() => heard.some(([key]) => key === 'other'));
-    assert.ok(told.length === 5, 'what came from there is not written back');
+    await until(async () => (await call('get', 'other')) === 'o');
+    await until(() => events.some(([key]) => key === 'other'));
+    assert.ok(otherEvents.length === 5, 'what came from there is not written back');
     other.window.localStorage.clear();
-    await until(async () => (await tell('items')).length === 0);
+    await until(async () => (await call('items')).length === 0);
 
     origin.setQuota(10);
-    await tell('set', 'much', 'more than ten bytes');
+    await call('set', 'much', 'more than ten bytes');
     await until(() => shared.capabilities.storage === 'behind');
     assert.equal(tab.window.localStorage.getItem('much'), null);
-    await tell('set', 'much', 'less');
+    await call('set', 'much', 'less');
     await until(() => shared.capabilities.storage === 'mirrored');
     assert.equal(tab.window.localStorage.getItem('much'), 'less');
 });
 
-test('capabilities say how localStorage stands to it, whichever thread has asked for it', async () => {
+test('capabilities describe how localStorage relates to it, whichever thread has asked for it', async () => {
     await pageWithOther();
     const shared = await memory();
     assert.equal(shared.capabilities.storage, undefined);
-    const { tell } = await startWorker(shared);
+    const { call } = await startWorker(shared);
     const bystander = await attach(shared.handle);
     assert.deepEqual([shared.capabilities.storage, bystander.capabilities.storage], ['mirrored', 'mirrored']);
     assert.deepEqual({ ...shared.capabilities }, { storage: 'mirrored' });
-    assert.equal(await tell('capability'), 'mirrored');
+    assert.equal(await call('capability'), 'mirrored');
     bystander.close();
 });
 
-test('a full storage takes nothing from localStorage, and has what did not fit when there is room', async () => {
+test('a full storage takes nothing from localStorage, and has what did not fit when there is space', async () => {
     const { localStorage } = (await pageWithOther()).tab.window;
     localStorage.setItem('small', 's'.repeat(2000));
     localStorage.setItem('x-large', 'l'.repeat(9000));
@@ -313,7 +314,7 @@ test('a full storage takes nothing from localStorage, and has what did not fit w
     assert.equal(shared.capabilities.storage, 'mirrored');
 });
 
-test('who falls behind writes what threads have changed, and not what another tab has since', async () => {
+test('a page that falls behind writes what threads have changed, and not what another tab has since', async () => {
     const { tab, other } = await pageWithOther();
     const { localStorage } = tab.window;
     localStorage.setItem('cart', 'old');
@@ -333,7 +334,7 @@ test('who falls behind writes what threads have changed, and not what another ta
     attached.close();
 });
 
-test('what is written at a pagehide within setItem, removeItem or clear is not overwritten by what was being written', async () => {
+test('a write at a pagehide within setItem, removeItem or clear is not overwritten by the one under way', async () => {
     const { tab } = await pageWithOther();
     const { localStorage } = tab.window;
     const shared = await memory();
@@ -360,14 +361,14 @@ test('what is written at a pagehide within setItem, removeItem or clear is not o
     attached.close();
 });
 
-test('what a thread writes while the page reads what another tab has written is not left behind', async () => {
+test('a write by a thread while the page reads what another tab has written is not left behind', async () => {
     const { tab, other } = await pageWithOther();
     const { localStorage } = tab.window;
     const shared = await memory();
     const storage = await shared.storage();
     const attached = await attach(shared.handle);
     const theirs = await attached.storage();
-    const heard = hearingOf(shared);
+    const events = eventsOf(shared);
     for (const act of [
         () => theirs.setItem('k', 'thread'),
         () => theirs.clear(),
@@ -381,11 +382,11 @@ test('what a thread writes while the page reads what another tab has written is 
             act(); // after the page has looked, and before it goes inside
             return value;
         };
-        other.window.localStorage.setItem('k', String(heard.length));
+        other.window.localStorage.setItem('k', String(events.length));
         await until(() => prototype.getItem === getItem);
-        storage.setItem('fence', String(heard.length)); // all that was before it is in localStorage
+        storage.setItem('fence', String(events.length)); // all that was before it is in localStorage
         assert.deepEqual(Object.entries(localStorage).sort(), Object.entries(storage).sort());
-        await until(() => heard.length > 0);
+        await until(() => events.length > 0);
     }
     attached.close();
 });

@@ -43,13 +43,13 @@ after(async () => {
 /** @param {Storage} storage @param {string} key @param {string | null} wanted */
 const becomes = (storage, key, wanted) =>
     new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
             if (storage.getItem(key) !== wanted) return;
-            shared.removeEventListener('storage', look);
+            shared.removeEventListener('storage', check);
             resolve(wanted);
         };
-        shared.addEventListener('storage', look);
-        look();
+        shared.addEventListener('storage', check);
+        check();
     });
 
 test('C++ threads and the page add under one lock, and lose nothing', async () => {
@@ -67,18 +67,18 @@ test('C++ threads and the page add under one lock, and lose nothing', async () =
 test('a C++ thread waits for a lock of the page', async () => {
     const storage = await shared.storage();
     await shared.locks.request('sum', async () => {
-        storers._start_looking();
+        storers._start_reading();
         for (;;) {
             const { pending } = await shared.locks.query();
             if (pending?.some(({ name, mode }) => name === 'sum' && mode === 'shared')) break;
         }
-        assert.equal(storage.getItem('looked'), null);
+        assert.equal(storage.getItem('read'), null);
         storage.setItem('sum', 'seen');
     });
-    await becomes(storage, 'looked', 'seen');
+    await becomes(storage, 'read', 'seen');
 });
 
-test('a C++ thread hears of every change, and its own are told', async () => {
+test('a C++ thread receives every change, and its own changes reach the page', async () => {
     const storage = await shared.storage();
     storers._start_echo();
     await becomes(storage, 'echo', 'listens');

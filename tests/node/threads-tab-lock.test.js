@@ -7,22 +7,22 @@ import { open, TabacusError } from 'tabacus';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
 import { mailbox } from '../programs/adders.js';
-import { telling } from '../programs/orders.js';
+import { callsTo } from '../programs/worker-calls.js';
 import { FakeOrigin } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
 
 /** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
 
-/** The threads' signs of life: Web Locks of the process. */
-const lives = new LockOrigin();
-const signs = {
+/** The threads' liveness locks: Web Locks of the process. */
+const livenessLocks = new LockOrigin();
+const processLocks = {
     /**
      * @param {string} name
      * @param {() => unknown} granted
      */
-    request: (name, granted) => lives.manager('page').request(name, {}, granted),
+    request: (name, granted) => livenessLocks.manager('page').request(name, {}, granted),
 };
-Object.defineProperty(globalThis, 'navigator', { value: { locks: signs }, configurable: true });
+Object.defineProperty(globalThis, 'navigator', { value: { locks: processLocks }, configurable: true });
 
 /** @type {(() => unknown)[]} */
 const endings = [];
@@ -53,22 +53,22 @@ async function startWorker(shared) {
     const worker = new Worker(new URL('./tab-locker.node.js', import.meta.url));
     const { deliver, fail, next } = mailbox();
     /** @type {Map<string, () => void>} */
-    const living = new Map();
-    worker.on('message', ({ life, died, ...answer }) => {
-        if (life) {
-            void lives.manager('worker').request(life, {}, () => {
-                worker.postMessage({ granted: life });
-                return new Promise((end) => living.set(life, () => end(undefined)));
+    const held = new Map();
+    worker.on('message', ({ lock, released, ...answer }) => {
+        if (lock) {
+            void livenessLocks.manager('worker').request(lock, {}, () => {
+                worker.postMessage({ granted: lock });
+                return new Promise((release) => held.set(lock, () => release(undefined)));
             });
-        } else if (died) living.get(died)?.();
+        } else if (released) held.get(released)?.();
         else deliver(answer);
     });
     worker.on('error', fail);
-    worker.on('exit', () => living.forEach((end) => end()));
+    worker.on('exit', () => held.forEach((release) => release()));
     endings.push(() => worker.terminate());
-    const tell = telling((message) => worker.postMessage(message), next);
-    await tell('attach', shared.handle);
-    return { tell, terminate: () => worker.terminate() };
+    const call = callsTo((message) => worker.postMessage(message), next);
+    await call('attach', shared.handle);
+    return { call, terminate: () => worker.terminate() };
 }
 
 /** @param {() => Promise<boolean>} condition */
@@ -96,35 +96,35 @@ test('workers of two tabs count exactly, blocking, with tokens that rise', async
             held.unlock();
         }
     })();
-    const tokens = (await Promise.all(workers.map(({ tell }) => tell('count', 'l', rounds, plain)))).flat();
+    const tokens = (await Promise.all(workers.map(({ call }) => call('count', 'l', rounds, plain)))).flat();
     await own;
     assert.equal(plain[0], 5 * rounds);
     assert.equal(new Set(tokens).size, 4 * rounds);
     assert.ok(await b.tab.lock('l').run((held) => Number(held.token) > Math.max(...tokens)));
 });
 
-test('it is the lock of tab.lock(name), and says who has it', async () => {
+test('it is the lock of tab.lock(name), and the query names its holder', async () => {
     const [{ tab, shared }] = await pages(1);
     const worker = await startWorker(shared);
-    const token = await worker.tell('lock', 'l');
-    assert.equal(await worker.tell('token', 'l'), token);
-    assert.equal(await worker.tell('held', 'l'), true);
+    const token = await worker.call('lock', 'l');
+    assert.equal(await worker.call('token', 'l'), token);
+    assert.equal(await worker.call('held', 'l'), true);
     const [request] = await tab.lock('l').query();
     assert.match(String(request?.label), /^thread \d+$/);
     assert.equal(await tab.lock('l').run((held) => held, { ifAvailable: true }), null);
-    await worker.tell('unlock', 'l');
-    assert.equal(await worker.tell('held', 'l'), false);
-    assert.equal(await worker.tell('token', 'l'), undefined);
+    await worker.call('unlock', 'l');
+    assert.equal(await worker.call('held', 'l'), false);
+    assert.equal(await worker.call('token', 'l'), undefined);
     assert.ok(Number(await tab.lock('l').run((held) => held.token)) > token);
 });
 
-test('tryLock and timeouts give up, and hold nobody up', async () => {
+test('tryLock and timeouts give up, and delay nobody', async () => {
     const [{ tab, shared }] = await pages(1);
     const worker = await startWorker(shared);
     const held = await tab.lock('l').acquire();
-    assert.equal(await worker.tell('tryLock', 'l'), false);
-    await assert.rejects(worker.tell('lock', 'l', { timeout: 5 }), { name: 'TimeoutError' });
-    await assert.rejects(worker.tell('lock', 'l', { timeout: 0 }), { name: 'TimeoutError' });
+    assert.equal(await worker.call('tryLock', 'l'), false);
+    await assert.rejects(worker.call('lock', 'l', { timeout: 5 }), { name: 'TimeoutError' });
+    await assert.rejects(worker.call('lock', 'l', { timeout: 0 }), { name: 'TimeoutError' });
     await assert.rejects(shared.tabLock('l').lockAsync({ timeout: 3 }), { name: 'TimeoutError' });
     const abort = new AbortController();
     const waiting = shared.tabLock('l').lockAsync({ signal: abort.signal });
@@ -134,86 +134,86 @@ test('tryLock and timeouts give up, and hold nobody up', async () => {
         name: 'AbortError',
     });
     held?.release();
-    assert.equal(await worker.tell('tryLock', 'l'), true);
-    assert.equal(await worker.tell('tryLock', 'l'), false);
-    await worker.tell('unlock', 'l');
+    assert.equal(await worker.call('tryLock', 'l'), true);
+    assert.equal(await worker.call('tryLock', 'l'), false);
+    await worker.call('unlock', 'l');
     await until(async () => (await tab.lock('l').query()).length === 0);
 });
 
-test('a worker that is terminated lets go, holding and waiting', async () => {
+test('terminating a worker releases its lock and withdraws its request', async () => {
     const [a, b] = await pages(2);
     const [holder, waiter, next] = await Promise.all([a, a, b].map(({ shared }) => startWorker(shared)));
     assert.ok(holder && waiter && next);
-    const token = await holder.tell('lock', 'l');
-    void waiter.tell('lock', 'l').catch(() => {});
+    const token = await holder.call('lock', 'l');
+    void waiter.call('lock', 'l').catch(() => {});
     await until(async () => (await a.tab.lock('l').query()).length === 2);
     await waiter.terminate();
-    const waiting = next.tell('lock', 'l');
+    const waiting = next.call('lock', 'l');
     await holder.terminate();
     assert.ok((await waiting) > token);
-    await next.tell('unlock', 'l');
+    await next.call('unlock', 'l');
     await until(async () => (await a.tab.lock('l').query()).length === 0);
 });
 
-test('a worker that closes its attachment lets go', async () => {
+test('closing an attachment releases its locks', async () => {
     const [{ tab, shared }] = await pages(1);
     const worker = await startWorker(shared);
-    await worker.tell('lock', 'l');
-    await worker.tell('close');
+    await worker.call('lock', 'l');
+    await worker.call('close');
     assert.notEqual(await tab.lock('l').acquire(), null);
-    await assert.rejects(worker.tell('lock', 'l'), withCode('closed'));
+    await assert.rejects(worker.call('lock', 'l'), withCode('closed'));
 });
 
-test('a lock that is stolen is lost: held says so, and unlock throws', async () => {
+test('a lock that is stolen is lost: held is false, and unlock throws', async () => {
     const [{ tab, shared }, b] = await pages(2);
     const worker = await startWorker(shared);
-    const token = await worker.tell('lock', 'l');
+    const token = await worker.call('lock', 'l');
     const grant = shared.tabLock('m').lockAsync();
     const held = await grant;
     for (const name of ['l', 'm']) (await b.tab.lock(name).acquire({ steal: true }))?.release();
-    await until(async () => !(await worker.tell('held', 'l')) && !held.held);
-    await assert.rejects(worker.tell('lock', 'l'), withCode('would-deadlock'));
-    await assert.rejects(worker.tell('unlock', 'l'), withCode('lock-lost'));
-    await assert.rejects(worker.tell('unlock', 'l'), withCode('not-owner'));
+    await until(async () => !(await worker.call('held', 'l')) && !held.held);
+    await assert.rejects(worker.call('lock', 'l'), withCode('would-deadlock'));
+    await assert.rejects(worker.call('unlock', 'l'), withCode('lock-lost'));
+    await assert.rejects(worker.call('unlock', 'l'), withCode('not-owner'));
     held[Symbol.dispose]();
     assert.throws(() => held.unlock(), withCode('not-owner'));
-    assert.ok((await worker.tell('lock', 'l')) > token);
+    assert.ok((await worker.call('lock', 'l')) > token);
     assert.equal((await tab.lock('l').query()).length, 1);
 });
 
-test('who closes the memory or the tab tells the holders, and refuses who comes later', async () => {
+test('closing the memory or the tab makes holders lose their locks, and refuses later requests', async () => {
     const [a, b] = await pages(2);
     const [one, two] = await Promise.all([a, b].map(({ shared }) => startWorker(shared)));
     assert.ok(one && two);
-    await one.tell('lock', 'l');
+    await one.call('lock', 'l');
     a.shared.close();
-    assert.equal(await one.tell('held', 'l'), false);
-    await assert.rejects(one.tell('unlock', 'l'), withCode('lock-lost'));
-    await assert.rejects(one.tell('lock', 'l'), withCode('closed'));
-    await two.tell('lock', 'l');
+    assert.equal(await one.call('held', 'l'), false);
+    await assert.rejects(one.call('unlock', 'l'), withCode('lock-lost'));
+    await assert.rejects(one.call('lock', 'l'), withCode('closed'));
+    await two.call('lock', 'l');
     await b.tab.close();
-    await assert.rejects(two.tell('lock', 'other'), withCode('closed'));
-    await until(async () => !(await two.tell('held', 'l')));
-    await assert.rejects(two.tell('unlock', 'l'), withCode('lock-lost'));
+    await assert.rejects(two.call('lock', 'other'), withCode('closed'));
+    await until(async () => !(await two.call('held', 'l')));
+    await assert.rejects(two.call('unlock', 'l'), withCode('lock-lost'));
 });
 
-test('C++ threads take it too: tabacus::TabMutex', async () => {
+test('C++ threads take the same lock: tabacus::TabMutex', async () => {
     const [{ shared }] = await pages(1);
     const worker = await startWorker(shared);
     const lock = shared.tabLock('l');
     const counter = shared.counter('plain', { kind: 'unsynchronised' });
     await shared.hammer(counter, { threads: 3, adds: 40, lock });
     assert.equal(counter.value, 120);
-    await worker.tell('lock', 'l');
+    await worker.call('lock', 'l');
     const added = shared.hammer(counter, { threads: 1, adds: 1, lock });
     await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(counter.value, 120);
-    await worker.tell('unlock', 'l');
+    await worker.call('unlock', 'l');
     await added;
     assert.equal(counter.value, 121);
 });
 
-test('what is wrong is told at once', async () => {
+test('wrong arguments and states are errors at once', async () => {
     await assert.rejects(threads({ tab: /** @type {any} */ ({}) }), (error) => {
         assert.equal(/** @type {any} */ (error).argument, 'tab');
         return withCode('invalid-argument')(error);
@@ -255,7 +255,7 @@ test('what is wrong is told at once', async () => {
     assert.equal(held.held, false);
 });
 
-test('with no time to wait, a lock that is free is granted, and one that is not is a TimeoutError', async () => {
+test('with no time to wait, a free lock is granted, and one that is held is a TimeoutError', async () => {
     const [first] = await pages(1);
     const lock = first?.shared.tabLock('at once');
     const grant = await lock?.lockAsync({ timeout: 0 });

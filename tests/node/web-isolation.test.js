@@ -139,7 +139,7 @@ describe('isolate()', () => {
         assert.deepEqual(done, []);
     });
 
-    it('says where there are no service workers', async () => {
+    it('reports where there are no service workers', async () => {
         stage({ workers: false });
         assert.equal(await isolate('/w.js'), 'unavailable');
     });

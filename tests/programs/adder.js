@@ -10,13 +10,13 @@
 export function adder(attach, post) {
     /** @type {AttachedMemory} */
     let shared;
-    return async ({ handle, task, gate }) => {
+    return async ({ handle, task, barrier }) => {
         try {
             if (handle) {
                 shared = await attach(handle);
                 post('attached');
             } else {
-                passGate(gate);
+                passBarrier(barrier);
                 await perform(shared, task);
                 post('done');
             }
@@ -27,13 +27,13 @@ export function adder(attach, post) {
 }
 
 /**
- * Asleep, not spinning: who has spun for the last one to come has used up its turn on the processor.
+ * Waits asleep, not spinning: a thread that has spun until the last one came has used up its time slice.
  *
- * @param {Int32Array} gate how many are missing
+ * @param {Int32Array} barrier how many are missing
  */
-function passGate(gate) {
-    if (Atomics.sub(gate, 0, 1) === 1) Atomics.notify(gate, 0);
-    for (let missing; (missing = Atomics.load(gate, 0)) > 0;) Atomics.wait(gate, 0, missing);
+function passBarrier(barrier) {
+    if (Atomics.sub(barrier, 0, 1) === 1) Atomics.notify(barrier, 0);
+    for (let missing; (missing = Atomics.load(barrier, 0)) > 0;) Atomics.wait(barrier, 0, missing);
 }
 
 /**

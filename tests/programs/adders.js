@@ -1,5 +1,5 @@
 /**
- * Workers that attach to a shared memory and add when told to: the side of the page. Their own side is
+ * Workers that attach to a shared memory and add on demand: the side of the page. Their own side is
  * adder.js, with an entry for each platform.
  */
 
@@ -20,7 +20,7 @@
  *
  * @typedef {object} Adder
  * @property {(message: unknown) => void} post
- * @property {() => Promise<any>} next resolves with the worker's next message; rejects if it dies
+ * @property {() => Promise<any>} next resolves with the worker's next message; rejects if it fails
  * @property {() => unknown} terminate
  */
 
@@ -38,14 +38,14 @@ export async function startAdders(spawn, count, handle) {
 }
 
 /**
- * They begin together: each waits at a gate for the last.
+ * They begin together: each waits at a barrier for the last.
  *
  * @param {Adder[]} adders
  * @param {AddTask} task
  */
 export async function addersAll(adders, task) {
-    const gate = new Int32Array(new SharedArrayBuffer(4)).fill(adders.length);
-    for (const adder of adders) adder.post({ task, gate });
+    const barrier = new Int32Array(new SharedArrayBuffer(4)).fill(adders.length);
+    for (const adder of adders) adder.post({ task, barrier });
     for (const adder of adders) await expectMessage(adder, 'done');
 }
 
@@ -55,7 +55,7 @@ export async function addersAll(adders, task) {
  */
 async function expectMessage(adder, expected) {
     const message = await adder.next();
-    if (message !== expected) throw new Error(`a worker said: ${JSON.stringify(message)}`);
+    if (message !== expected) throw new Error(`unexpected message of a worker: ${JSON.stringify(message)}`);
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The Atomics article's program: four workers increment one counter 100,000 times each, then decrement
- * it as often. Runs wherever there are workers; how to start one is the caller's to say.
+ * it as often. Runs wherever there are workers; the caller passes the function that starts one.
  */
 
 import { addersAll } from './adders.js';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { mailbox } from './adders.js';
-import { telling } from './orders.js';
+import { callsTo } from './worker-calls.js';
 
 /**
  * A worker that has attached: storer.js.
@@ -15,7 +15,7 @@ export async function spawnStorer(shared, endings, options) {
     worker.on('message', deliver);
     worker.on('error', fail);
     endings.push(() => worker.terminate());
-    const tell = telling((message) => worker.postMessage(message), next);
-    await tell('attach', shared.handle, options);
-    return { tell, worker };
+    const call = callsTo((message) => worker.postMessage(message), next);
+    await call('attach', shared.handle, options);
+    return { call, worker };
 }

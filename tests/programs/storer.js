@@ -1,6 +1,6 @@
-/** What a Worker does with the storage and the locks that threads share when it is told to. */
+/** What a Worker does with the storage and the locks that threads share, call by call. */
 
-import { obeying } from './orders.js';
+import { answerCalls } from './worker-calls.js';
 
 /** @typedef {import('tabacus/worker').AttachedMemory} AttachedMemory */
 
@@ -15,15 +15,15 @@ export function storer(attach, post) {
     /** @type {Storage} */
     let storage;
     /** @type {(string | null)[][]} */
-    const heard = [];
-    const orders = {
+    const events = [];
+    const methods = {
         /** @param {any} handle @param {object} [options] */
         async attach(handle, options) {
             shared = await attach(handle);
             shared.addEventListener(
                 'storage',
                 (/** @type {any} */ { key, oldValue, newValue, storageArea }) => {
-                    if (storageArea === storage) heard.push([key, oldValue, newValue]);
+                    if (storageArea === storage) events.push([key, oldValue, newValue]);
                 },
             );
             storage = await shared.storage(options);
@@ -42,9 +42,9 @@ export function storer(attach, post) {
         remove: (key) => storage.removeItem(key),
         clear: () => storage.clear(),
         items: () => Object.entries(storage),
-        heard: () => heard,
+        events: () => events,
         /**
-         * Sets keys of its own, many times, and looks whether each is what was set.
+         * Sets keys of its own, many times, and checks whether each is what was set.
          *
          * @param {string} own
          * @param {number} times
@@ -71,7 +71,7 @@ export function storer(attach, post) {
                 held.catch(reject);
             }),
         /**
-         * Adds one to a plain number that long under the lock, and looks away between its load and its store.
+         * Adds one to a plain number that long under the lock, with a pause between its load and its store.
          *
          * @param {string} name
          * @param {number} times
@@ -97,5 +97,5 @@ export function storer(attach, post) {
             }
         },
     };
-    return obeying(orders, post);
+    return answerCalls(methods, post);
 }

@@ -3,5 +3,5 @@ import { attach } from 'tabacus/worker';
 import { storer } from './storer.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-const obey = storer(attach, (message) => port.postMessage(message));
-port.on('message', (message) => void obey(message));
+const answer = storer(attach, (message) => port.postMessage(message));
+port.on('message', (message) => void answer(message));

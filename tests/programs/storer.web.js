@@ -2,8 +2,9 @@
 import { attach } from '/dist/web/tabacus-worker.js';
 import { storer } from './storer.js';
 
-let heard = 0;
-addEventListener('storage', () => heard++);
+let events = 0;
+addEventListener('storage', () => events++);
 
-const obey = storer(attach, (message) => postMessage(message));
-onmessage = ({ data }) => (data.order === 'heardBySelf' ? postMessage({ value: heard }) : void obey(data));
+const answer = storer(attach, (message) => postMessage(message));
+onmessage = ({ data }) =>
+    data.method === 'eventsOfSelf' ? postMessage({ value: events }) : void answer(data);

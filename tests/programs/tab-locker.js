@@ -1,6 +1,6 @@
-/** What a Worker does with locks over tabs when it is told to: the worker's side of tab-lockers.js. */
+/** What a Worker does with locks over tabs, call by call. */
 
-import { obeying } from './orders.js';
+import { answerCalls } from './worker-calls.js';
 
 /** @typedef {import('tabacus/worker').AttachedMemory} AttachedMemory */
 
@@ -12,7 +12,7 @@ import { obeying } from './orders.js';
 export function tabLocker(attach, post) {
     /** @type {AttachedMemory} */
     let shared;
-    const orders = {
+    const methods = {
         /** @param {any} handle */
         async attach(handle) {
             shared = await attach(handle);
@@ -38,7 +38,7 @@ export function tabLocker(attach, post) {
                 [shared.tabLock(name), shared.mutex(name)].map((lock) =>
                     lock.lockAsync(options).then(
                         () => 'granted',
-                        ({ name: said }) => said,
+                        ({ name: error }) => error,
                     ),
                 ),
             ),
@@ -49,7 +49,7 @@ export function tabLocker(attach, post) {
         /** @param {string} name */
         token: (name) => shared.tabLock(name).token,
         /**
-         * Adds one to a plain number that long under the lock, and looks away between its load and its store.
+         * Adds one to a plain number that long under the lock, with a pause between its load and its store.
          *
          * @param {string} name
          * @param {number} times
@@ -95,7 +95,7 @@ export function tabLocker(attach, post) {
             return tokens;
         },
     };
-    return obeying(orders, post);
+    return answerCalls(methods, post);
 }
 
 /**

@@ -2,5 +2,5 @@
 import { attach } from '/dist/web/tabacus-worker.js';
 import { tabLocker } from './tab-locker.js';
 
-const obey = tabLocker(attach, (message) => postMessage(message));
-onmessage = ({ data }) => void obey(data);
+const answer = tabLocker(attach, (message) => postMessage(message));
+onmessage = ({ data }) => void answer(data);

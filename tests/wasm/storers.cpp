@@ -39,7 +39,7 @@ void add(std::uint32_t times) {
     }
 }
 
-/// Says after each change what there was and is, until there is a `stop`.
+/// Writes after each change what the value was and is, until there is a `stop`.
 void echo() {
     SharedStorage storage(main_arena());
     storage.set(u"echo", u"listens");
@@ -51,12 +51,12 @@ void echo() {
     storage.remove(u"echo");
 }
 
-/// Waits for a lock that somebody else may have, with whoever reads.
-void look() {
+/// Waits for a lock that another thread may hold, shared with other readers.
+void read_sum() {
     SharedStorage storage(main_arena());
     SharedLock lock(main_arena(), u"sum");
     const std::shared_lock held(lock);
-    storage.set(u"looked", storage.get(u"sum").value_or(u"nothing"));
+    storage.set(u"read", storage.get(u"sum").value_or(u"nothing"));
 }
 
 }  // namespace
@@ -65,5 +65,5 @@ extern "C" {
 
 EMSCRIPTEN_KEEPALIVE void start_adding(std::uint32_t times) { std::thread(add, times).detach(); }
 EMSCRIPTEN_KEEPALIVE void start_echo() { std::thread(echo).detach(); }
-EMSCRIPTEN_KEEPALIVE void start_looking() { std::thread(look).detach(); }
+EMSCRIPTEN_KEEPALIVE void start_reading() { std::thread(read_sum).detach(); }
 }

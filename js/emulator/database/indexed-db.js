@@ -4,7 +4,7 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
-import { abandon, hearing, scheduled, setOf, tell, upgrading, workOf } from './transactions.js';
+import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -18,7 +18,7 @@ import { abandon, hearing, scheduled, setOf, tell, upgrading, workOf } from './t
  * @property {Map<Context, Set<any>>} transactions that are not finished
  */
 
-/** Of the peer's transactions, what one here is made of: not every version has them. */
+/** The methods of the peer's transactions that the emulator wraps: not every version has them. */
 const steps = ['_start', '_abort', '_markFinished', '_execRequestAsync'];
 
 /** @param {any} peer @returns {any} it @throws {TabacusError} `invalid-argument`; `unavailable` */
@@ -81,19 +81,19 @@ export function databaseOf(context) {
 /** Opening happens beside the schedule, while time stands still. @param {Context} context @param {any} request */
 function watched(context, request) {
     const work = workOf(context.origin);
-    const hear = hearing(context, request);
+    const dispatch = reportingDispatch(context, request);
     request.dispatchEvent = (/** @type {any} */ event) => {
         const { type } = event;
         if (type === 'upgradeneeded') {
             connected(context, request.result);
             return upgrading(context, request.transaction, {
                 work,
-                hear: () => (context.beginTask(), hear(event)),
+                dispatch: () => (context.beginTask(), dispatch(event)),
             });
         }
         work.stop();
         if (type === 'success' && request.result) connected(context, request.result);
-        return tell(context, () => hear(event));
+        return notify(context, () => dispatch(event));
     };
     return request;
 }
@@ -105,8 +105,8 @@ function connected(context, connection) {
     const open = setOf(database.connections, context);
     if (open.has(connection)) return;
     open.add(connection);
-    const hear = hearing(context, connection);
-    connection.dispatchEvent = (/** @type {any} */ event) => tell(context, () => hear(event));
+    const dispatch = reportingDispatch(context, connection);
+    connection.dispatchEvent = (/** @type {any} */ event) => notify(context, () => dispatch(event));
     const begin = connection.transaction.bind(connection);
     connection.transaction = (/** @type {any[]} */ ...given) => scheduled(context, begin(...given));
     if (!context.alive) database.forceClose(connection);

@@ -1,6 +1,6 @@
 /** What the peer's requests, connections and transactions do in a tab: on its schedule, and only while it may run. */
 
-import { source, where } from '../rules.js';
+import { taskSource, subject } from '../rules.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -24,13 +24,14 @@ export function workOf(origin) {
 /** @typedef {ReturnType<typeof workOf>} Work */
 
 /**
- * The context's handlers hear an event: what they throw is reported (DOM §2.10), and thrown, for a transaction to abort.
+ * A dispatchEvent() for a target of the context's. It reports what handlers throw (DOM §2.10) and throws it, so
+ * that a transaction aborts.
  *
  * @param {Context} context
  * @param {any} target
  * @returns {(event: any) => boolean}
  */
-export function hearing(context, target) {
+export function reportingDispatch(context, target) {
     const dispatch = target.dispatchEvent.bind(target);
     return (event) => {
         try {
@@ -44,27 +45,28 @@ export function hearing(context, target) {
 }
 
 /**
- * An event that nobody waits for: who is dead does not hear it, who is frozen or cached hears it later, on the schedule.
+ * Dispatches an event that nothing waits for. A dead context does not receive it; a frozen or cached one receives
+ * it later, on the schedule.
  *
  * @param {Context} context
- * @param {() => unknown} hear
+ * @param {() => unknown} dispatch
  */
-export function tell(context, hear) {
+export function notify(context, dispatch) {
     const task = () => {
         context.beginTask();
         try {
-            hear();
+            dispatch();
         } catch {
             // It is reported.
         }
     };
     if (!context.alive) return true;
-    if (context.tab.stopped) context.queueTask(task, source.database);
+    if (context.tab.stopped) context.queueTask(task, taskSource.database);
     else task();
     return true;
 }
 
-/** Who waits for the end of a transaction goes on, whatever its handlers do. @param {any} transaction @param {string} type */
+/** Lets those go on that wait for the end of a transaction, whatever its handlers do. @param {any} transaction @param {string} type */
 function unblock(transaction, type) {
     const own = transaction._prioritizedListeners.get(type);
     transaction._prioritizedListeners.clear();
@@ -73,11 +75,11 @@ function unblock(transaction, type) {
 }
 
 /** @param {Context} context @param {any} transaction */
-function heard(context, transaction) {
-    const hear = hearing(context, transaction);
+function bindDispatch(context, transaction) {
+    const dispatch = reportingDispatch(context, transaction);
     transaction.dispatchEvent = (/** @type {any} */ event) => {
         if (context.tab.stopped) unblock(transaction, event.type);
-        return tell(context, () => hear(event));
+        return notify(context, () => dispatch(event));
     };
     const requests = new WeakSet();
     const execute = transaction._execRequestAsync.bind(transaction);
@@ -85,14 +87,14 @@ function heard(context, transaction) {
         const request = execute(asked);
         if (requests.has(request)) return request; // a cursor's
         requests.add(request);
-        const told = hearing(context, request);
+        const dispatchRequest = reportingDispatch(context, request);
         request.dispatchEvent = (/** @type {any} */ event) =>
-            context.tab.stopped ? tell(context, () => told(event)) : told(event);
+            context.tab.stopped ? notify(context, () => dispatchRequest(event)) : dispatchRequest(event);
         return request;
     };
 }
 
-/** The end of a transaction, which is told. @param {Context} context @param {any} transaction @param {() => void} done */
+/** Traces the end of a transaction. @param {Context} context @param {any} transaction @param {() => void} done */
 function watchEnd(context, transaction, done) {
     const { database, rules } = context.origin;
     const open = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).transactions, context);
@@ -102,9 +104,9 @@ function watchEnd(context, transaction, done) {
         open.delete(transaction);
         done();
         const names = [...transaction._scope].join(', ');
-        rules.tell(
+        rules.trace(
             context.id,
-            where.transaction,
+            subject.transaction,
             () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`,
         );
         finish();
@@ -116,9 +118,9 @@ export function scheduled(context, transaction) {
     const step = transaction._start.bind(transaction);
     transaction._start = () => {
         transaction._started = true; // or it would be started once more before its turn comes
-        context.queueTask(step, source.database);
+        context.queueTask(step, taskSource.database);
     };
-    heard(context, transaction);
+    bindDispatch(context, transaction);
     watchEnd(context, transaction, context.origin.beginWork());
     return transaction;
 }
@@ -131,12 +133,12 @@ const dying = new WeakMap();
  *
  * @param {Context} context
  * @param {any} transaction
- * @param {{ work: Work, hear: () => unknown }} upgrade `hear`: its event
+ * @param {{ work: Work, dispatch: () => unknown }} upgrade `dispatch`: its event
  */
-export function upgrading(context, transaction, { work, hear }) {
+export function upgrading(context, transaction, { work, dispatch }) {
     const step = transaction._start.bind(transaction);
     let waits = context.tab.stopped;
-    heard(context, transaction);
+    bindDispatch(context, transaction);
     watchEnd(context, transaction, () => {});
     dying.set(transaction, work.go);
     /** @param {() => void} task */
@@ -145,7 +147,7 @@ export function upgrading(context, transaction, { work, hear }) {
         context.queueTask(() => {
             work.go();
             task();
-        }, source.database);
+        }, taskSource.database);
     };
     transaction._start = () => {
         if (!waits && !context.tab.stopped) return step();
@@ -157,11 +159,11 @@ export function upgrading(context, transaction, { work, hear }) {
         });
     };
     if (!context.alive) return abandon(transaction);
-    if (!waits) return hear();
+    if (!waits) return dispatch();
     return later(() => {
         transaction._state = 'active';
         try {
-            hear();
+            dispatch();
         } catch {
             if (transaction._state === 'active') transaction._abort('AbortError');
         }

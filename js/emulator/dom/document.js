@@ -9,13 +9,13 @@ import { textOf } from '../scripts/text-of-url.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
-/** Of a text in HTML: its scripts, those within it, and the attributes of its body. */
+/** The parts of a text in HTML: its scripts, those within it, and the attributes of its body. */
 const parts = /<script\b[^>]*>([^]*?)<\/script\s*>|<body\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi;
 
 /** HTML §13.1.2.3 */
 const attributes = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
 
-/** A frame's document is what a text in HTML says. @param {Context} frame @param {string} html */
+/** Fills a frame's document from a text in HTML. @param {Context} frame @param {string} html */
 function fill(frame, html) {
     for (const [, script, body = ''] of html.matchAll(parts)) {
         if (script !== undefined) frame.guard(() => runScript(frame, script));
@@ -35,7 +35,7 @@ export const allows = (sandbox, what) =>
         .split(/[\t\n\f\r ]+/)
         .includes(`allow-${what}`);
 
-/** HTML §4.8.5: a frame while it is in the document, of this origin. What it shows is what its srcdoc or blob says. */
+/** HTML §4.8.5: a frame while it is in the document, of this origin. It shows its srcdoc or blob. */
 class FrameElement extends Element {
     #parent;
     /** @type {Context | undefined} */

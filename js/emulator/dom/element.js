@@ -1,4 +1,4 @@
-/** Elements of a document: those that scripts need to open frames, and to say what they found. */
+/** Elements of a document: those that scripts need to open frames, and to show their results. */
 
 import { defineAttribute, defineHandlers } from '../../platform/web-idl.js';
 import { runScript } from '../scripts/run-script.js';
@@ -31,7 +31,7 @@ export const WINDOW_HANDLERS = [
     'unload',
 ];
 
-/** A node of a document: a place in its tree, and no more. */
+/** A node of a document: its position in the tree, and no more. */
 class Node extends ReportingTarget {
     #context;
     /** @type {Element | null} */
@@ -238,7 +238,7 @@ for (const type of WINDOW_HANDLERS) {
     });
 }
 
-/** Of a compound selector: a type, and what is asked of ids, classes and attributes (Selectors §4.2). */
+/** A compound selector: a type, and conditions on ids, classes and attributes (Selectors §4.2). */
 const compound = /^(\*|[a-z][\w-]*)?((?:[#.][\w-]+|\[[\w-]+(?:=(?:"[^"]*"|'[^']*'|[\w-]+))?\])*)$/i;
 const simple = /([#.])([\w-]+)|\[([\w-]+)(?:=["']?([^"'\]]*)["']?)?\]/g;
 

@@ -1,4 +1,4 @@
-/** Event targets whose listeners' errors go to the global object they belong to (DOM §2.10, "inner invoke"). */
+/** Event targets that report listeners' errors to their global object (DOM §2.10, "inner invoke"). */
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -10,7 +10,7 @@ const guarded = new WeakMap();
 
 /** What an outer target's listeners were added with. @typedef {{ type: string, listener: any, capture: boolean, once: boolean, signal?: AbortSignal }} Entry */
 
-/** Of outer targets. @type {WeakMap<object, Entry[]>} */
+/** The entries of outer targets. @type {WeakMap<object, Entry[]>} */
 const entriesOf = new WeakMap();
 
 /** @param {any} listener a function, an object with handleEvent(), or what no listener is */
@@ -27,7 +27,7 @@ export function guardedListener(listener) {
                 : listener.handleEvent(event);
         forgetOnce(this, event.type, listener);
         const context = contexts.get(this);
-        return context ? context.hear(event, invoke) : invoke();
+        return context ? context.callListener(event, invoke) : invoke();
     };
     guarded.set(listener, call);
     return call;
@@ -35,7 +35,7 @@ export function guardedListener(listener) {
 
 const { dispatchEvent } = EventTarget.prototype;
 
-/** Dispatches, whatever a page has put in the place of dispatchEvent(). @param {EventTarget} target @param {Event} event @returns {boolean} false: it was cancelled */
+/** Dispatches, even if a page has replaced dispatchEvent(). @param {EventTarget} target @param {Event} event @returns {boolean} false: it was cancelled */
 export const dispatched = (target, event) =>
     Reflect.apply(
         target instanceof InnerTarget ? InnerTarget.prototype.dispatchEvent : dispatchEvent,
@@ -62,7 +62,7 @@ function forgetOnce(target, type, listener) {
     if (at >= 0) entries?.splice(at, 1);
 }
 
-/** One that also hears what is dispatched at targets within it (DOM §2.9), which Node's do not. */
+/** A target that also receives the events of targets within it (DOM §2.9), which Node's do not. */
 export class OuterTarget extends ReportingTarget {
     /** @param {string} type @param {any} listener @param {any} [options] */
     addEventListener(type, listener, options) {
@@ -104,9 +104,9 @@ export class InnerTarget extends ReportingTarget {
     /** @param {Event} event */
     dispatchEvent(event) {
         const outer = this.#outer();
-        const heard =
+        const awaited =
             outer && event instanceof Event && entriesOf.get(outer)?.some(({ type }) => type === event.type);
-        if (!heard) return super.dispatchEvent(event);
+        if (!awaited) return super.dispatchEvent(event);
         let ended = '';
         const stops = ['stopPropagation', 'stopImmediatePropagation'].map((name) => [
             name,

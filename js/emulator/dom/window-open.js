@@ -38,7 +38,7 @@ function chosen(context, target) {
 }
 
 /** A page that is open stays as it is: what a URL shows is what a test runs there. @param {Context} context */
-export function openFrom(context) {
+export function windowOpen(context) {
     const { origin, tab, url: base } = context;
     return (
         /** @type {any} */ url = '',

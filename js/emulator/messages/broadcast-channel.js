@@ -1,28 +1,29 @@
 /** BroadcastChannel (HTML §9.5) over the rules' channels. */
 
 import { defineHandlers, idlInterface, requireArguments } from '../../platform/web-idl.js';
-import { short } from '../describe.js';
+import { subject } from '../rules.js';
+import { shorten } from '../common/describe.js';
 import { belongsTo, inheritEventTarget, isTarget, ReportingTarget } from '../dom/event-target.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
-/** One origin's messages on their way: the rules know them by number. */
-export class Mail {
-    /** @type {Map<number, { data: unknown, hearers: number }>} */
+/** One origin's broadcast messages on their way: the rules know them by number. */
+export class BroadcastMessages {
+    /** @type {Map<number, { data: unknown, receivers: number }>} */
     #messages = new Map();
     #last = 0;
 
-    /** @param {unknown} data serialized @param {(number: number) => number} post how many will hear it */
+    /** @param {unknown} data serialized @param {(number: number) => number} post returns how many endpoints will receive it */
     send(data, post) {
         const number = ++this.#last;
-        const hearers = post(number);
-        if (hearers > 0) this.#messages.set(number, { data, hearers });
+        const receivers = post(number);
+        if (receivers > 0) this.#messages.set(number, { data, receivers });
     }
 
-    /** For one hearer. @param {number} number */
+    /** For one receiver. @param {number} number */
     take(number) {
         const message = this.#messages.get(number);
-        if (message && --message.hearers === 0) this.#messages.delete(number);
+        if (message && --message.receivers === 0) this.#messages.delete(number);
         return message?.data;
     }
 }
@@ -44,7 +45,7 @@ export const broadcastChannelInterface = (context) => {
             belongsTo(this, context);
             this.#name = `${name}`;
             this.#endpoint = context.rules.channel(context.id, reachOf(context) + this.#name);
-            context.channels.set(this.#endpoint, (data) => this.#hear(data));
+            context.channels.set(this.#endpoint, (data) => this.#receive(data));
         }
 
         get name() {
@@ -57,8 +58,8 @@ export const broadcastChannelInterface = (context) => {
             if (!context.fullyActive) return;
             if (this.#closed) throw new DOMException('the channel is closed', 'InvalidStateError');
             const data = context.serialize(message);
-            context.rules.tell(context.id, 18, () => `posts ${short(told(data))}`);
-            context.origin.mail.send(data, (id) => context.rules.post(context.id, this.#endpoint, id));
+            context.rules.trace(context.id, subject.channel, () => `posts ${shorten(textOf(data))}`);
+            context.origin.broadcasts.send(data, (id) => context.rules.post(context.id, this.#endpoint, id));
             context.origin.wake();
         }
 
@@ -70,8 +71,8 @@ export const broadcastChannelInterface = (context) => {
         }
 
         /** @param {unknown} data */
-        #hear(data) {
-            context.rules.tell(context.id, 18, () => `hears ${short(told(data))}`);
+        #receive(data) {
+            context.rules.trace(context.id, subject.channel, () => `receives ${shorten(textOf(data))}`);
             context.fireMessage(this, data);
         }
     }
@@ -81,7 +82,7 @@ export const broadcastChannelInterface = (context) => {
 };
 
 /** A message as a trace can show it. @param {unknown} data */
-function told(data) {
+function textOf(data) {
     if (typeof data === 'string') return data;
     try {
         return JSON.stringify(data) ?? String(data);

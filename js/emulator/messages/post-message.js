@@ -39,7 +39,7 @@ export function transferred(message, transfer) {
     return { data: arrived.size > 0 ? replaced(copy.data, arrived, new Set()) : copy.data, ports };
 }
 
-/** Web IDL §2.8.2: of an exception goes over what it says; Node's are plain objects then. @param {any} exception @returns {DOMException} */
+/** Web IDL §2.8.2: an exception is cloned with its name and message; Node clones it as a plain object. @param {any} exception @returns {DOMException} */
 function copied(exception) {
     const { name, message, quota, requested } = exception;
     if (!(exception instanceof QuotaExceededError)) return new DOMException(message, name);
@@ -50,7 +50,7 @@ function copied(exception) {
 const isPlain = (value) => Object.prototype.toString.call(value) === '[object Object]';
 
 /**
- * A copy with marks in the places of ports and exceptions: what is posted is the caller's.
+ * A copy in which marks stand for ports and exceptions. The posted value stays as the caller made it.
  *
  * @param {any} value
  * @param {Map<unknown, object>} marks
@@ -88,7 +88,7 @@ function marked(value, marks, copies) {
 }
 
 /**
- * A clone, with ports and exceptions in the places of their marks.
+ * A clone, in which ports and exceptions replace their marks.
  *
  * @param {any} value
  * @param {Map<unknown, object>} arrived
@@ -123,7 +123,7 @@ const isShared = (value) =>
     typeof SharedArrayBuffer === 'function' &&
     (ArrayBuffer.isView(value) ? value.buffer : value) instanceof SharedArrayBuffer;
 
-/** Of platform objects, exceptions alone are serializable. @param {object} value */
+/** Exceptions alone among platform objects are serializable. @param {object} value */
 const isRefused = (value) =>
     isShared(value) ||
     value instanceof EventTarget ||
@@ -155,7 +155,7 @@ function within(value) {
  */
 function exceptionsIn(value, transfer) {
     const found = new Set([value]);
-    // A set tells what is added to it while it is read.
+    // The iteration of a set includes what is added meanwhile.
     for (const one of found) {
         if (!isObject(one) || transfer.includes(one)) continue;
         if (isRefused(one)) throw refusal(one);

@@ -177,8 +177,9 @@ class Lexer {
     #push({ kind, text }, before) {
         const brace = text === '{' && kind === 'punctuator';
         const body = brace && (before?.text === '=>' || (before?.text === ')' && Boolean(before.closes)));
-        const word = before?.text === 'await' ? this.tokens.at(-2) : before;
-        const control = text === '(' && word?.kind === 'name' && !word.member && controls.has(word.text);
+        const keyword = before?.text === 'await' ? this.tokens.at(-2) : before;
+        const control =
+            text === '(' && keyword?.kind === 'name' && !keyword.member && controls.has(keyword.text);
         this.#open.push({
             text,
             control,

@@ -1,23 +1,23 @@
 /** Scripts of a tab: text or a function, with the tab's global object for theirs. */
 
 import { tokensOf } from './lexer.js';
-import { askedIn, hidden, readingOf } from './analyse.js';
+import { askedIn, hidden, analysisOf } from './analysis.js';
 
 /** @typedef {import('../context.js').Context} Context */
-/** @typedef {import('./analyse.js').Reading} Reading */
+/** @typedef {import('./analysis.js').Analysis} Analysis */
 
-/** A script's names from outside it. @typedef {{ get: (name: string) => unknown, set: (name: string, value: unknown) => unknown }} Look */
+/** Reads and assigns a script's variables from outside it. @typedef {{ get: (name: string) => unknown, set: (name: string, value: unknown) => unknown }} Access */
 
 /** What test runners put on the host's global object, for a test's functions and no script. */
 const runners = new Set(['assert', 'chai', 'expect', 'expectTypeOf', 'jest', 'vi', 'vitest']);
 
-/** While what a script declares is told from what its global object has: no name is the global object's. */
-const nothing = new Proxy({}, { get: () => true });
+/** A `Symbol.unscopables` that hides all of the global object: only the script's own variables are found. */
+const allUnscopable = new Proxy({}, { get: () => true });
 
 /** Names that scripts can see, and do not use. */
 const names = {
     text: '__tabacus_text',
-    tell: '__tabacus_tell',
+    begin: '__tabacus_begin',
     name: '__tabacus_name',
     value: '__tabacus_value',
     beyond: '__tabacus_beyond',
@@ -25,13 +25,13 @@ const names = {
     ...hidden,
 };
 
-/** What a script declared is told from within it, before its first statement. */
-const telling = `${names.tell}((${names.name}) => eval(${names.name}), (${names.name}, ${names.value}) => eval(${names.name} + ' = ${names.value}'));`;
+/** Runs within a script before its first statement: gives access to what the script declares. */
+const prologue = `${names.begin}((${names.name}) => eval(${names.name}), (${names.name}, ${names.value}) => eval(${names.name} + ' = ${names.value}'));`;
 
 /** The scopes of `with` that are around a script. */
 class Scopes {
     #context;
-    #telling = false;
+    #declaring = false;
 
     /** @param {Context} context @param {{ asked: Set<string>, strict?: boolean, lent?: Set<string> }} script */
     constructor(context, { asked, strict = false, lent }) {
@@ -39,13 +39,14 @@ class Scopes {
         const undeclared = (/** @type {string | symbol} */ key) =>
             new ReferenceError(`${String(key)} is not defined`);
         /**
-         * Of names that the global object has not: the host's are not there. ECMAScript's PutValue makes a property of
-         * what is assigned, unless by a strict script; reading is an error, but for typeof, of which a scope hears nothing.
+         * The names that the global object does not have; the host's are not visible. ECMAScript's PutValue
+         * makes a property of what is assigned, unless by a strict script. Reading is an error, except by
+         * typeof, which a scope cannot distinguish.
          */
         this.beyond = new Proxy(Object.create(null), {
             has: (_, /** @type {any} */ key) => key !== 'eval' && !(lent?.has(key) && key in globalThis),
             get: (_, /** @type {any} */ key) => {
-                if (key === Symbol.unscopables || (asked.has(key) && !this.#telling)) return undefined;
+                if (key === Symbol.unscopables || (asked.has(key) && !this.#declaring)) return undefined;
                 throw undeclared(key);
             },
             set: (_, key, value) => {
@@ -55,7 +56,7 @@ class Scopes {
         });
         /** What scripts before it declared by let, const and class. */
         this.lexical = new Proxy(Object.create(null), {
-            has: (_, /** @type {any} */ key) => !this.#telling && context.lexical.has(key),
+            has: (_, /** @type {any} */ key) => !this.#declaring && context.lexical.has(key),
             get: (_, /** @type {any} */ key) => context.lexical.get(key)?.get(key),
             set: (_, /** @type {any} */ key, value) => (context.lexical.get(key)?.set(key, value), true),
         });
@@ -64,13 +65,13 @@ class Scopes {
     /** Calls when no name is found but what the script itself declares. @param {() => void} call */
     declared(call) {
         const { window } = this.#context;
-        this.#telling = true;
-        Object.defineProperty(window, Symbol.unscopables, { value: nothing, configurable: true });
+        this.#declaring = true;
+        Object.defineProperty(window, Symbol.unscopables, { value: allUnscopable, configurable: true });
         try {
             call();
         } finally {
             delete window[Symbol.unscopables];
-            this.#telling = false;
+            this.#declaring = false;
         }
     }
 
@@ -92,25 +93,25 @@ class Scopes {
  */
 class Declarations {
     #window;
-    #reading;
+    #analysis;
     #scopes;
-    /** @type {Look | undefined} */
-    #look;
+    /** @type {Access | undefined} */
+    #access;
     /** @type {Map<string, unknown>} */
     #first = new Map();
 
-    /** @param {Context} context @param {Reading} reading @param {Scopes} scopes */
-    constructor(context, reading, scopes) {
+    /** @param {Context} context @param {Analysis} analysis @param {Scopes} scopes */
+    constructor(context, analysis, scopes) {
         this.#window = context.window;
-        this.#reading = reading;
+        this.#analysis = analysis;
         this.#scopes = scopes;
-        /** @param {Look['get']} get @param {Look['set']} set */
+        /** @param {Access['get']} get @param {Access['set']} set */
         this.begin = (get, set) => {
-            const look = { get, set };
-            this.#look = look;
+            const access = { get, set };
+            this.#access = access;
             this.#first = this.#found();
             for (const [name, value] of this.#first) this.#declare(name, value);
-            for (const name of reading.lexical) context.lexical.set(name, look);
+            for (const name of analysis.lexical) context.lexical.set(name, access);
         };
     }
 
@@ -124,9 +125,9 @@ class Declarations {
     /** @returns {Map<string, unknown>} */
     #found() {
         const found = new Map();
-        const look = this.#look;
-        if (look)
-            this.#scopes.declared(() => this.#reading.names.forEach((name) => findIn(look, name, found)));
+        const access = this.#access;
+        if (access)
+            this.#scopes.declared(() => this.#analysis.names.forEach((name) => findIn(access, name, found)));
         return found;
     }
 
@@ -142,12 +143,12 @@ class Declarations {
     }
 }
 
-/** @param {Look} look @param {string} name @param {Map<string, unknown>} found */
+/** @param {Access} access @param {string} name @param {Map<string, unknown>} found */
 function findIn({ get }, name, found) {
     try {
         found.set(name, get(name));
     } catch {
-        // The script declares it elsewhere: within a function's expression, say.
+        // The script declares it elsewhere: for example, within a function's expression.
     }
 }
 
@@ -162,16 +163,16 @@ function findIn({ get }, name, found) {
  */
 export function runScript(context, given) {
     const source = given.replace(/^#!/, '//'); // §12.5, a Hashbang Comment: only the first of a text's
-    const reading = readingOf(source, isClassic);
-    const scopes = new Scopes(context, reading);
-    if (reading.module) return runModule(context, reading, scopes);
-    const declarations = new Declarations(context, reading, scopes);
-    const tells = reading.names.length + reading.lexical.length > 0;
-    const text = tells ? `${reading.strict ? "'use strict';" : ''}${telling}${source}` : source;
+    const analysis = analysisOf(source, isClassic);
+    const scopes = new Scopes(context, analysis);
+    if (analysis.module) return runModule(context, analysis, scopes);
+    const declarations = new Declarations(context, analysis, scopes);
+    const declares = analysis.names.length + analysis.lexical.length > 0;
+    const text = declares ? `${analysis.strict ? "'use strict';" : ''}${prologue}${source}` : source;
     try {
         return scopes.run(`return eval(${names.text})`, {
             [names.text]: text,
-            [names.tell]: declarations.begin,
+            [names.begin]: declarations.begin,
         });
     } finally {
         declarations.end();
@@ -183,11 +184,11 @@ function isClassic(source) {
     try {
         return Boolean(compiled([], source));
     } catch {
-        return false; // it says why when it is run
+        return false; // the error is thrown when it is run
     }
 }
 
-/** @param {Context} context @param {Reading} reading @param {Scopes} scopes @returns {Promise<object>} */
+/** @param {Context} context @param {Analysis} analysis @param {Scopes} scopes @returns {Promise<object>} */
 function runModule(context, { text, exports }, scopes) {
     const getters = exports
         .map(([name, local]) => `get ${JSON.stringify(name)}() { return ${local} },`)
@@ -197,7 +198,7 @@ function runModule(context, { text, exports }, scopes) {
 }
 
 /**
- * A function that uses the tab's global object by name, as its text says: what it closes over is not there.
+ * Runs a function by its text, which finds the tab's global object by name: what it closes over is not there.
  *
  * @param {Context} context
  * @param {Function} call

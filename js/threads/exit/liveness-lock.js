@@ -1,10 +1,10 @@
-/** A thread's sign of life: a Web Lock, which the browser frees when the thread dies, whatever it dies of. */
+/** A thread's liveness lock: a Web Lock, which the browser releases when the thread exits, for whatever reason. */
 
 /**
- * @param {string} life the memory's
+ * @param {string} prefix the memory's, or a segment's
  * @param {number} id the thread's
  */
-const nameOf = (life, id) => `${life}/${id}`;
+const nameOf = (prefix, id) => `${prefix}/${id}`;
 
 /** What is asked of `navigator.locks`. @typedef {Pick<LockManager, 'request'>} Locks */
 
@@ -12,32 +12,33 @@ const nameOf = (life, id) => `${life}/${id}`;
 const platformLocks = () => /** @type {any} */ (globalThis).navigator?.locks;
 
 /**
- * Resolves when the sign is there, to what takes it away; to undefined where there are no Web Locks.
+ * Takes the liveness lock of this thread. Resolves once it is held, to the function that releases it; to
+ * undefined where there are no Web Locks.
  *
- * @param {string} life
+ * @param {string} prefix
  * @param {number} id
  * @returns {Promise<(() => void) | undefined>}
  */
-export function live(life, id) {
+export function holdLivenessLock(prefix, id) {
     const locks = platformLocks();
     if (!locks) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-        const alive = () =>
+        const hold = () =>
             new Promise((/** @type {(value?: undefined) => void} */ end) => resolve(() => end()));
         // Refused (SecurityError) in a context without storage.
-        locks.request(nameOf(life, id), alive).catch(() => resolve(undefined));
+        locks.request(nameOf(prefix, id), hold).catch(() => resolve(undefined));
     });
 }
 
 /**
- * Calls `dead` once the thread is. It has shown its sign before.
+ * Calls `onExit` once the thread has exited. Requires that it has held its liveness lock before.
  *
- * @param {string} life
+ * @param {string} prefix
  * @param {number} id
- * @param {() => void} dead
+ * @param {() => void} onExit
  */
-export function watch(life, id, dead) {
+export function watchExit(prefix, id, onExit) {
     platformLocks()
-        ?.request(nameOf(life, id), dead)
+        ?.request(nameOf(prefix, id), onExit)
         .catch(() => {}); // the page itself is going
 }

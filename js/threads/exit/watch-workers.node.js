@@ -1,27 +1,27 @@
-/** Node says when a Worker ends, to the thread that started it; and only of those started while somebody listens. */
+/** Node reports the exit of a Worker to the thread that started it, if that thread was listening when it started it. */
 
-/** Of each Worker that lives, what to do when it ends. @type {Map<number, Set<() => void>>} */
-export const living = new Map();
+/** The callbacks for the exit of each Worker that runs. @type {Map<number, Set<() => void>>} */
+export const running = new Map();
 
-/** The latest that have ended: Node gives no number twice. @type {Set<number>} */
-export const ended = new Set();
+/** The latest Workers that have exited: Node gives no number twice. @type {Set<number>} */
+export const exited = new Set();
 
-const endedMax = 1024;
+const exitedMax = 1024;
 
 let begun = false;
 
-export function beginWatching() {
+export function watchWorkers() {
     if (begun) return;
     begun = true;
     process.on('worker', (worker) => {
         const number = worker.threadId;
-        living.set(number, new Set());
+        running.set(number, new Set());
         worker.once('exit', () => {
-            const ends = living.get(number) ?? [];
-            living.delete(number);
-            ended.add(number);
-            if (ended.size > endedMax) ended.delete(Number(ended.values().next().value));
-            for (const end of ends) end();
+            const callbacks = running.get(number) ?? [];
+            running.delete(number);
+            exited.add(number);
+            if (exited.size > exitedMax) exited.delete(Number(exited.values().next().value));
+            for (const onExit of callbacks) onExit();
         });
     });
 }

@@ -1,2 +1,2 @@
-/** A thread shows its sign of life by itself: there is nothing to begin. */
-export const beginWatching = () => {};
+/** Does nothing: each thread holds its liveness lock by itself. */
+export const watchWorkers = () => {};

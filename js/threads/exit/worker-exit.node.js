@@ -1,24 +1,26 @@
-/** How the page hears that a thread has died: Node says so. */
+/** How the page learns that a thread has exited: from the `exit` event of its Worker. */
 
 import { threadId } from 'node:worker_threads';
-import { ended, living } from './watch-workers.node.js';
+import { exited, running } from './watch-workers.node.js';
 
-/** What the platform calls this thread; the first is 0, and its death is everybody's. */
+/** The platform's number for this thread. The first thread is 0; when it exits, all others do, too. */
 export const threadNumber = () => threadId;
 
-/** A thread's number is sign enough. @returns {Promise<(() => void) | undefined>} */
-export const live = async () => undefined;
+/** Does nothing: a thread's number is enough to watch for its exit. @returns {Promise<(() => void) | undefined>} */
+export const holdLivenessLock = async () => undefined;
 
 /**
- * @param {string} _life
+ * Calls `onExit` once the thread has exited, at once if it has before.
+ *
+ * @param {string} _prefix
  * @param {number} _id
- * @param {() => void} dead
+ * @param {() => void} onExit
  * @param {number} thread
- * @returns {() => void} watches no more
+ * @returns {() => void} stops watching
  */
-export function watch(_life, _id, dead, thread) {
-    if (ended.has(thread)) dead();
-    const ends = living.get(thread);
-    ends?.add(dead);
-    return () => void ends?.delete(dead);
+export function watchExit(_prefix, _id, onExit, thread) {
+    if (exited.has(thread)) onExit();
+    const callbacks = running.get(thread);
+    callbacks?.add(onExit);
+    return () => void callbacks?.delete(onExit);
 }

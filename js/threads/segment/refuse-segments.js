@@ -1,20 +1,21 @@
-/** What the page says at the doors of rooms that it does not make: apart, since it says so also of what makes them. */
+/** Refuses segments that the page does not make: apart, since it is also used if the module that makes them does not load. */
 
-import { doorFields, doors, noModule } from './segment-layout.js';
+import { slotFields, segmentSlots, noModule } from './segment-layout.js';
 
 /**
- * At doors without a room: `noPage` at all of them, which is final; `noModule` at those that are wanted.
+ * Writes why into slots without a segment: `noPage` into all of them, which is final; `noModule` into those that
+ * are wanted.
  *
  * @param {import('../thread-core.js').Core} core
  * @param {number} why
  */
-export function refuseRooms({ words, root }, why) {
-    for (const door of Object.values(doors)) {
-        const at = (root + door) >> 2;
-        if (why === noModule && Atomics.load(words, at + (doorFields.wanted >> 2)) === 0) continue;
-        const room = at + (doorFields.room >> 2);
-        Atomics.compareExchange(words, room, noModule, why);
-        Atomics.compareExchange(words, room, 0, why);
-        Atomics.notify(words, room);
+export function refuseSegments({ words, root }, why) {
+    for (const slot of Object.values(segmentSlots)) {
+        const at = (root + slot) >> 2;
+        if (why === noModule && Atomics.load(words, at + (slotFields.wanted >> 2)) === 0) continue;
+        const segment = at + (slotFields.segment >> 2);
+        Atomics.compareExchange(words, segment, noModule, why);
+        Atomics.compareExchange(words, segment, 0, why);
+        Atomics.notify(words, segment);
     }
 }

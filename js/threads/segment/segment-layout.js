@@ -2,24 +2,24 @@
 
 export const blockBytes = 64;
 
-/** Of the arena: where a door is, and its fields. */
-export const doors = Object.freeze({ storage: 8, locks: 20 });
-export const doorFields = Object.freeze({ wanted: 0, room: 4, quota: 8 });
+/** Of the arena: where each slot for a segment is, and its fields. */
+export const segmentSlots = Object.freeze({ storage: 8, locks: 20 });
+export const slotFields = Object.freeze({ wanted: 0, segment: 4, quota: 8 });
 
-/** What a door's room is when there was no memory for it. */
-export const noRoom = -1;
+/** What a slot holds when there was no memory for its segment. */
+export const noMemory = -1;
 
-/** And when the page that makes rooms is closed. */
+/** And when the page that makes segments is closed. */
 export const noPage = -2;
 
-/** And when it could not load what it takes: whoever wants the room next has it try again. */
+/** And when the page could not load what makes segments: the next thread that wants one makes it try again. */
 export const noModule = -3;
 
-export const roomFields = Object.freeze({
+export const segmentFields = Object.freeze({
     version: 0,
-    news: 4,
+    lastChange: 4,
     joined: 8,
-    life: 12,
+    id: 12,
     first: 20,
     mirror: 24,
     members: 28,
@@ -44,8 +44,8 @@ export const lockHow = Object.freeze({ wait: 0, ifAvailable: 1, steal: 2 });
 export const notAvailable = 0;
 export const noRequest = 0xffffffff;
 
-/** Who writes what the page heard of other tabs. */
+/** The writer of what the page received from other tabs. */
 export const otherTabs = 0;
 
-/** How localStorage stands to the storage, by the number in `mirror`. */
+/** How localStorage relates to the storage, by the number in `mirror`. */
 export const mirrorStates = /** @type {const} */ (['memory', 'mirrored', 'behind']);

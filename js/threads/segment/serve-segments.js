@@ -1,11 +1,19 @@
-/** The page's part in rooms (segment.hpp): it makes them when a thread wants one, and hears who has died. */
+/** The page's part in segments (segment.hpp): it makes them when a thread wants one, and watches for exits of threads. */
 
-import { watch } from '../exit/worker-exit.web.js';
+import { watchExit } from '../exit/worker-exit.web.js';
 import { arenaFields, lineBytes } from '../arena-layout.js';
-import { mirrored } from '../storage/mirror.js';
-import { doorFields, doors, memberFields, membersMax, noPage, noRoom, roomFields } from './segment-layout.js';
-import { refuseRooms } from './refuse-segments.js';
-import { instantiateStore, lifeOf } from './segment.js';
+import { startMirror } from '../storage/local-storage-mirror.js';
+import {
+    slotFields,
+    segmentSlots,
+    memberFields,
+    membersMax,
+    noPage,
+    noMemory,
+    segmentFields,
+} from './segment-layout.js';
+import { refuseSegments } from './refuse-segments.js';
+import { instantiateStore, livenessPrefix } from './open-segment.js';
 import { StorageArea } from '../storage/storage-area.js';
 import { sleepAsync } from '../waiting.js';
 
@@ -14,25 +22,25 @@ const quotaDefault_bytes = 10 * 2 ** 20;
 
 /** @typedef {'storage' | 'locks'} Kind */
 
-/** A room's name, for its threads' signs of life. @returns {[number, number]} */
-const life = () =>
+/** A segment's id, for the names of its threads' liveness locks. @returns {[number, number]} */
+const newId = () =>
     /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
 
-/** What the main module's C++ side offers for it. @typedef {{ _room_take: (bytes: number) => number }} Ground */
+/** What the main module's C++ side offers for it. @typedef {{ _segment_alloc: (bytes: number) => number }} SegmentAllocator */
 
-class Rooms {
+class SegmentServer {
     #core;
-    #ground;
+    #allocator;
     #ops;
 
     /**
      * @param {import('../thread-core.js').Core} core
-     * @param {Ground} ground
-     * @param {import('./segment.js').StoreOps} ops
+     * @param {SegmentAllocator} allocator
+     * @param {import('./open-segment.js').StoreOps} ops
      */
-    constructor(core, ground, ops) {
+    constructor(core, allocator, ops) {
         this.#core = core;
-        this.#ground = ground;
+        this.#allocator = allocator;
         this.#ops = ops;
     }
 
@@ -51,59 +59,59 @@ class Rooms {
     /** @param {Kind} kind */
     #open(kind) {
         const { words, root } = this.#core;
-        const at = (root + doors[kind]) >> 2;
-        const word = at + (doorFields.room >> 2);
-        if (Atomics.load(words, at + (doorFields.wanted >> 2)) === 0 || Atomics.load(words, word) !== 0)
+        const at = (root + segmentSlots[kind]) >> 2;
+        const word = at + (slotFields.segment >> 2);
+        if (Atomics.load(words, at + (slotFields.wanted >> 2)) === 0 || Atomics.load(words, word) !== 0)
             return;
-        const room =
+        const segment =
             kind === 'locks'
                 ? this.#makeLocks()
-                : this.#makeStorage(Number(words[at + (doorFields.quota >> 2)]));
-        Atomics.store(words, word, room === 0 ? noRoom : room - root);
+                : this.#makeStorage(Number(words[at + (slotFields.quota >> 2)]));
+        Atomics.store(words, word, segment === 0 ? noMemory : segment - root);
         Atomics.notify(words, word);
-        if (room !== 0) void this.#watchAll(kind, room);
+        if (segment !== 0) void this.#watchAll(kind, segment);
     }
 
     /** @param {number} asked 0, or the quota and 1 */
     #makeStorage(asked) {
         const quota_bytes = asked === 0 ? quotaDefault_bytes : asked - 1;
-        const bytes = this.#ops.storage_room_bytes(quota_bytes);
-        const at = this.#take(bytes);
+        const bytes = this.#ops.storage_segment_bytes(quota_bytes);
+        const at = this.#allocate(bytes);
         if (at === 0) return 0;
-        const room = this.#ops.storage_make(at, bytes, quota_bytes, ...life());
-        this.#core.mirror = mirrored(this.#core, room, new StorageArea(this.#core, this.#ops, room));
-        return room;
+        const segment = this.#ops.storage_make(at, bytes, quota_bytes, ...newId());
+        this.#core.mirror = startMirror(this.#core, segment, new StorageArea(this.#core, this.#ops, segment));
+        return segment;
     }
 
     #makeLocks() {
-        const at = this.#take(this.#ops.locks_room_bytes());
-        return at === 0 ? 0 : this.#ops.locks_make(at, ...life());
+        const at = this.#allocate(this.#ops.locks_segment_bytes());
+        return at === 0 ? 0 : this.#ops.locks_make(at, ...newId());
     }
 
-    /** @param {number} bytes @returns {number} where lines begin; 0 if there is no room */
-    #take(bytes) {
-        const taken = this.#ground._room_take(bytes + lineBytes);
+    /** @param {number} bytes @returns {number} where lines begin; 0 if there is no memory */
+    #allocate(bytes) {
+        const taken = this.#allocator._segment_alloc(bytes + lineBytes);
         return Math.ceil(taken / lineBytes) * lineBytes;
     }
 
     /**
      * @param {Kind} kind
-     * @param {number} room
+     * @param {number} segment
      */
-    async #watchAll(kind, room) {
+    async #watchAll(kind, segment) {
         const { words } = this.#core;
-        const joined = (room + roomFields.joined) >> 2;
-        /** Threads whose death will be told, and how to be told no more. @type {Map<number, () => void>} */
+        const joined = (segment + segmentFields.joined) >> 2;
+        /** Threads that are watched, and how to stop watching each. @type {Map<number, () => void>} */
         let watched = new Map();
         while (!this.#core.closed) {
             const seen = Atomics.load(words, joined);
             const here = new Map(
-                this.#members(room).map(([id, thread]) => [
+                this.#members(segment).map(([id, thread]) => [
                     id,
-                    watched.get(id) ?? this.#watch(kind, room, id, thread),
+                    watched.get(id) ?? this.#watch(kind, segment, id, thread),
                 ]),
             );
-            for (const [id, forget] of watched) if (!here.has(id)) forget();
+            for (const [id, unwatch] of watched) if (!here.has(id)) unwatch();
             watched = here;
             await sleepAsync(words, joined, seen, Infinity, this.#core.ending);
         }
@@ -112,14 +120,14 @@ class Rooms {
     /**
      * The others that work there, by id and thread.
      *
-     * @param {number} room
+     * @param {number} segment
      * @returns {[number, number][]}
      */
-    #members(room) {
+    #members(segment) {
         const { words, id } = this.#core;
         const all = Array.from(
             { length: membersMax },
-            (_, i) => (room + roomFields.members + i * memberFields.end) >> 2,
+            (_, i) => (segment + segmentFields.members + i * memberFields.end) >> 2,
         );
         return all
             .map(
@@ -134,22 +142,22 @@ class Rooms {
 
     /**
      * @param {Kind} kind
-     * @param {number} room
-     * @param {number} dead who will be
+     * @param {number} segment
+     * @param {number} member
      * @param {number} thread
-     * @returns {() => void} watches no more
+     * @returns {() => void} stops watching
      */
-    #watch(kind, room, dead, thread) {
+    #watch(kind, segment, member, thread) {
         const { words, id, maySleep } = this.#core;
-        const bury = () =>
+        const reportExit = () =>
             this.#core.closed ||
-            /** @type {any} */ (this.#ops)[`${kind}_bury`](room, dead, id, maySleep ? 1 : 0);
-        // Node goes by the thread, and browsers by the room.
+            /** @type {any} */ (this.#ops)[`${kind}_exit`](segment, member, id, maySleep ? 1 : 0);
+        // Node identifies a thread by its number, and browsers by the segment's id.
         return (
-            /** @type {(...given: any[]) => (() => void) | void} */ (watch)(
-                lifeOf(words, room),
-                dead,
-                bury,
+            /** @type {(...given: any[]) => (() => void) | void} */ (watchExit)(
+                livenessPrefix(words, segment),
+                member,
+                reportExit,
                 thread,
             ) ?? (() => {})
         );
@@ -160,13 +168,13 @@ class Rooms {
  * Rejects if it cannot begin, and may be called again.
  *
  * @param {import('../thread-core.js').Core} core
- * @param {Ground} ground
+ * @param {SegmentAllocator} allocator
  */
-export async function serveRooms(core, ground) {
+export async function serveSegments(core, allocator) {
     const ops = core.closed ? undefined : await instantiateStore(core);
-    // Who wants a room that nobody will make is told.
-    const refuse = () => refuseRooms(core, noPage);
+    // A thread that wants a segment which nobody will make gets an error.
+    const refuse = () => refuseSegments(core, noPage);
     core.ending.addEventListener('abort', refuse);
     if (!ops || core.closed) refuse();
-    else await new Rooms(core, ground, ops).serve();
+    else await new SegmentServer(core, allocator, ops).serve();
 }

@@ -1,4 +1,4 @@
-/** Texts in a room's blocks: see segment.hpp. Read and written inside only. */
+/** Texts in a segment's blocks: see segment.hpp. They are read and written only inside. */
 
 import { blockBytes, textFields, textUnits } from './segment-layout.js';
 
@@ -8,16 +8,16 @@ const unitsMax = 8192;
 export class Texts {
     #words;
     #units;
-    #room;
+    #segment;
 
     /**
      * @param {import('../thread-core.js').Core} core
-     * @param {number} room
+     * @param {number} segment
      */
-    constructor(core, room) {
+    constructor(core, segment) {
         this.#words = core.words;
         this.#units = core.units;
-        this.#room = room;
+        this.#segment = segment;
     }
 
     /**
@@ -26,7 +26,7 @@ export class Texts {
      * @returns {number}
      */
     word(block, field) {
-        return /** @type {number} */ (this.#words[(this.#room + block * blockBytes + field) >> 2]);
+        return /** @type {number} */ (this.#words[(this.#segment + block * blockBytes + field) >> 2]);
     }
 
     /** @param {number} text of the length of `from` @param {string} from */
@@ -62,7 +62,7 @@ export class Texts {
         let [offset, most] = [textFields.head, textUnits.head];
         for (let done = 0, block = text; done < all; block = this.word(block, textFields.next)) {
             const count = Math.min(most, all - done);
-            piece((this.#room + block * blockBytes + offset) >> 1, count, done);
+            piece((this.#segment + block * blockBytes + offset) >> 1, count, done);
             done += count;
             [offset, most] = [textFields.more, textUnits.more];
         }

@@ -2,17 +2,17 @@
 
 import { TabacusError } from '../../common/errors.js';
 import { QuotaExceededError } from '../../platform/events.js';
-import { changeFields, itemFields, otherTabs, roomFields, stored } from '../segment/segment-layout.js';
+import { changeFields, itemFields, otherTabs, segmentFields, stored } from '../segment/segment-layout.js';
 import { Texts } from '../segment/texts.js';
 
 /**
- * A change, as a StorageEvent tells it.
+ * A change, with the attributes of a StorageEvent.
  *
  * @typedef {{ key: string | null, oldValue: string | null, newValue: string | null }} Change
  */
 
-/** Each is a millisecond or a few; among threads that write without a pause it is by luck that none is inside. */
-const looksMax = 50;
+/** Each takes a millisecond or a few. While threads write without a pause, it is luck to find none inside. */
+const checksMax = 50;
 
 /** So many changes are read before others may go inside. */
 const batchMax = 64;
@@ -20,43 +20,43 @@ const batchMax = 64;
 /** @typedef {import('../../platform/storage-interface.js').Items} Items */
 
 /**
- * Some changes, and the number of the last that was looked at.
+ * Some changes, and the number of the last change that was read.
  *
- * @typedef {{ changes: Change[] | undefined, last: number }} Told undefined: not known any more
+ * @typedef {{ changes: Change[] | undefined, last: number }} ChangeBatch undefined: no longer known
  */
 
 /** @implements {Items} */
 export class StorageArea {
     #core;
     #ops;
-    #room;
+    #segment;
     #texts;
     #version;
 
-    /** What was read, at `#seen`: of keys that are there. @type {Map<string, string>} */
+    /** What was read, at `#readVersion`: of keys that are there. @type {Map<string, string>} */
     #values = new Map();
 
     /** @type {string[] | null} */
     #keys = null;
-    #seen = -1;
+    #readVersion = -1;
 
-    /** The last change that this thread needs no telling of, once it listens. @type {number | undefined} */
-    heard;
+    /** The number of the last change that this thread was notified of, once it listens. @type {number | undefined} */
+    seen;
 
     /** Called after each change that is made here. */
-    written = () => {};
+    onWrite = () => {};
 
     /**
      * @param {import('../thread-core.js').Core} core
-     * @param {import('../segment/segment.js').StoreOps} ops
-     * @param {number} room
+     * @param {import('../segment/open-segment.js').StoreOps} ops
+     * @param {number} segment
      */
-    constructor(core, ops, room) {
+    constructor(core, ops, segment) {
         this.#core = core;
         this.#ops = ops;
-        this.#room = room;
-        this.#texts = new Texts(core, room);
-        this.#version = (room + roomFields.version) >> 2;
+        this.#segment = segment;
+        this.#texts = new Texts(core, segment);
+        this.#version = (segment + segmentFields.version) >> 2;
     }
 
     /** @param {string} key */
@@ -73,7 +73,7 @@ export class StorageArea {
         this.#refresh();
         this.#keys ??= this.#inside(() => {
             const keys = [];
-            let item = Number(this.#core.words[(this.#room + roomFields.first) >> 2]);
+            let item = Number(this.#core.words[(this.#segment + segmentFields.first) >> 2]);
             for (; item !== 0; item = this.#texts.word(item, itemFields.next)) {
                 keys.push(this.#texts.read(this.#texts.word(item, itemFields.key)));
             }
@@ -85,33 +85,34 @@ export class StorageArea {
     /** @param {string} key @param {string} value */
     set(key, value) {
         if (this.#write(key, value) === stored.full) throw new QuotaExceededError('the storage is full');
-        this.written();
+        this.onWrite();
     }
 
     /** @param {string} key */
     remove(key) {
         this.#write(key, null);
-        this.written();
+        this.onWrite();
     }
 
     clear() {
-        this.#own(() => this.#ops.storage_clear(this.#room, this.#core.id));
-        this.written();
+        this.#own(() => this.#ops.storage_clear(this.#segment, this.#core.id));
+        this.onWrite();
     }
 
     /**
-     * What the page heard of another tab, and what threads have changed before that: nobody gets between.
+     * Writes what the page received from another tab, and reads what threads have changed before that, with
+     * nothing in between.
      *
      * @param {number} after the number of a change
      * @param {string} key
      * @param {string | null} value null removes
-     * @returns {Told & { full: boolean }} the changes after that one, but for this one
+     * @returns {ChangeBatch & { full: boolean }} the changes after that one, but for this one
      */
     writeOther(after, key, value) {
         return this.#inside(() => {
-            const { changes } = this.#told(after, otherTabs, Infinity);
+            const { changes } = this.#readChanges(after, otherTabs, Infinity);
             const full = this.#put(key, value, otherTabs) === stored.full;
-            return { changes, full, last: this.news };
+            return { changes, full, last: this.latest };
         });
     }
 
@@ -120,12 +121,12 @@ export class StorageArea {
         return this.#own(() => this.#put(key, value, this.#core.id));
     }
 
-    /** What this thread writes is no news to it. @param {() => number} work @returns {number} of stored */
+    /** Writes. This thread is not notified of what it writes itself. @param {() => number} work @returns {number} of stored */
     #own(work) {
         return this.#inside(() => {
-            const before = this.news;
+            const before = this.latest;
             const done = work();
-            if (this.heard === before) this.heard = this.news;
+            if (this.seen === before) this.seen = this.latest;
             return done;
         });
     }
@@ -143,38 +144,38 @@ export class StorageArea {
         if (name === 0) return value === null ? stored.unchanged : stored.full;
         const text = value === null ? 0 : this.#text(value);
         this.#assertInside();
-        if (value === null) return this.#ops.storage_remove(this.#room, writer, name);
-        if (text !== 0) return this.#ops.storage_set(this.#room, writer, name, text);
-        this.#ops.storage_give(this.#room, name);
+        if (value === null) return this.#ops.storage_remove(this.#segment, writer, name);
+        if (text !== 0) return this.#ops.storage_set(this.#segment, writer, name, text);
+        this.#ops.storage_free(this.#segment, name);
         return stored.full;
     }
 
     /** From here on changes are kept for some time. @returns {number} of the last one */
     listen() {
         return this.#inside(() => {
-            this.#ops.storage_listen(this.#room);
-            return this.news;
+            this.#ops.storage_listen(this.#segment);
+            return this.latest;
         });
     }
 
     /**
-     * Resolves when going inside will not keep this thread. Who waits for deaths of others to be told of must not wait
-     * inside for one who never leaves.
+     * Resolves when this thread can probably go inside without waiting. The page must not block there for a thread
+     * that never leaves: it could not learn of that thread's exit meanwhile.
      */
-    async calm() {
-        for (let looks = 0; looks < looksMax; looks++) {
-            if (this.#ops.storage_occupied(this.#room) === 0) return;
+    async unoccupied() {
+        for (let checks = 0; checks < checksMax; checks++) {
+            if (this.#ops.storage_occupied(this.#segment) === 0) return;
             await new Promise((resolve) => void setTimeout(resolve, 1));
         }
     }
 
     /** The number of the last change. */
-    get news() {
-        return Atomics.load(this.#core.words, this.newsWord);
+    get latest() {
+        return Atomics.load(this.#core.words, this.latestWord);
     }
 
-    get newsWord() {
-        return (this.#room + roomFields.news) >> 2;
+    get latestWord() {
+        return (this.#segment + segmentFields.lastChange) >> 2;
     }
 
     /**
@@ -182,10 +183,10 @@ export class StorageArea {
      *
      * @param {number} after
      * @param {number} self
-     * @returns {Told}
+     * @returns {ChangeBatch}
      */
     changes(after, self) {
-        return this.#inside(() => this.#told(after, self, batchMax));
+        return this.#inside(() => this.#readChanges(after, self, batchMax));
     }
 
     /**
@@ -194,16 +195,16 @@ export class StorageArea {
      * @param {number} after
      * @param {number} self
      * @param {number} most
-     * @returns {Told}
+     * @returns {ChangeBatch}
      */
-    #told(after, self, most) {
+    #readChanges(after, self, most) {
         /** @type {Change[]} */
         const changes = [];
-        const last = this.news;
+        const last = this.latest;
         let number = after;
         while (number !== last && changes.length < most) {
             number = (number + 1) | 0;
-            const change = this.#ops.storage_change(this.#room, number);
+            const change = this.#ops.storage_change(this.#segment, number);
             if (change === 0) return { changes: undefined, last };
             if (this.#texts.word(change, changeFields.writer) !== self) changes.push(this.#read(change));
         }
@@ -224,8 +225,8 @@ export class StorageArea {
     #refresh() {
         this.#core.assertOpen();
         const version = Atomics.load(this.#core.words, this.#version);
-        if (version === this.#seen) return;
-        this.#seen = version;
+        if (version === this.#readVersion) return;
+        this.#readVersion = version;
         this.#keys = null;
         this.#values.clear();
     }
@@ -234,15 +235,15 @@ export class StorageArea {
     #find(key) {
         const text = this.#text(key);
         if (text === 0) return null; // too long for any that is here
-        const item = this.#ops.storage_find(this.#room, text);
-        this.#ops.storage_give(this.#room, text);
+        const item = this.#ops.storage_find(this.#segment, text);
+        this.#ops.storage_free(this.#segment, text);
         return item === 0 ? null : this.#texts.read(this.#texts.word(item, itemFields.value));
     }
 
     /** @param {string} from */
     #text(from) {
         this.#assertInside();
-        const text = this.#ops.storage_text(this.#room, from.length);
+        const text = this.#ops.storage_text(this.#segment, from.length);
         if (text !== 0) this.#texts.write(text, from);
         return text;
     }
@@ -255,19 +256,16 @@ export class StorageArea {
     #inside(work) {
         const { id, maySleep } = this.#core;
         this.#core.assertOpen();
-        this.#ops.storage_enter(this.#room, id, maySleep ? 1 : 0);
+        this.#ops.storage_enter(this.#segment, id, maySleep ? 1 : 0);
         try {
             return work();
         } finally {
-            this.#ops.storage_leave(this.#room, id);
+            this.#ops.storage_leave(this.#segment, id);
         }
     }
 
     #assertInside() {
-        if (this.#ops.storage_inside(this.#room, this.#core.id)) return;
-        throw new TabacusError(
-            'lock-lost',
-            'this thread stood still inside the storage, and was taken for dead',
-        );
+        if (this.#ops.storage_inside(this.#segment, this.#core.id)) return;
+        throw new TabacusError('lock-lost', 'this thread stopped inside the storage, and was presumed dead');
     }
 }

@@ -1,7 +1,7 @@
 /** The page's side of the locks over tabs that threads ask for: see tab_request.hpp. */
 
-import { requestFields, tabHas, tabReasons, tabTasks } from './tab-layout.js';
-import { watch } from '../exit/liveness-lock.js';
+import { requestFields, tabHas, tabReasons, tabTasks } from './tab-request-layout.js';
+import { watchExit } from '../exit/liveness-lock.js';
 import { sleepAsync } from '../waiting.js';
 
 export { SharedTabLock } from './shared-tab-lock.js';
@@ -9,15 +9,15 @@ export { SharedTabLock } from './shared-tab-lock.js';
 /**
  * What the main module's C++ side offers for it. A request is its address.
  *
- * @typedef {object} Desk
+ * @typedef {object} BrokerOps
  * @property {(root: number) => number} _request_bell
  * @property {(root: number) => void} _request_end
  * @property {(root: number, before: number) => number} _request_next
- * @property {(request: number, has: number) => number} _request_look
+ * @property {(request: number, has: number) => number} _request_task
  * @property {(request: number, token: number) => number} _request_grant
  * @property {(request: number, reason: number) => number} _request_refuse
  * @property {(request: number) => number} _request_lose
- * @property {(request: number, agent: number) => number} _request_bury
+ * @property {(request: number, agent: number) => number} _request_exit
  */
 
 /**
@@ -31,32 +31,32 @@ export { SharedTabLock } from './shared-tab-lock.js';
 
 export class Broker {
     #core;
-    #desk;
+    #ops;
     #tab;
-    #life;
+    #livenessPrefix;
     #bell;
 
     /** @type {Map<number, Record>} */
     #records = new Map();
 
-    /** Threads whose death will be told. @type {Set<number>} */
+    /** Threads whose exit is watched for. @type {Set<number>} */
     #watched = new Set();
 
     #closed = false;
 
     /**
      * @param {import('../thread-core.js').Core} core
-     * @param {Desk} desk
+     * @param {BrokerOps} ops
      * @param {Pick<import('../../tab/tab.js').Tab, '_acquire'>} tab
-     * @param {string} life
+     * @param {string} livenessPrefix
      */
-    constructor(core, desk, tab, life) {
+    constructor(core, ops, tab, livenessPrefix) {
         this.#core = core;
         core.answers = true;
-        this.#desk = desk;
+        this.#ops = ops;
         this.#tab = tab;
-        this.#life = life;
-        this.#bell = desk._request_bell(core.root) >> 2;
+        this.#livenessPrefix = livenessPrefix;
+        this.#bell = ops._request_bell(core.root) >> 2;
         void this.#listen();
     }
 
@@ -64,7 +64,7 @@ export class Broker {
     close() {
         if (this.#closed) return;
         this.#closed = true;
-        this.#desk._request_end(this.#core.root);
+        this.#ops._request_end(this.#core.root);
         for (const request of this.#requests()) this.#dismiss(request);
     }
 
@@ -72,21 +72,21 @@ export class Broker {
         const { words, ending } = this.#core;
         while (!this.#closed) {
             const rung = Atomics.load(words, this.#bell);
-            for (const request of this.#requests()) this.#look(request);
+            for (const request of this.#requests()) this.#process(request);
             await sleepAsync(words, this.#bell, rung, Infinity, ending);
         }
     }
 
     *#requests() {
         const { root } = this.#core;
-        for (let request = 0; (request = this.#desk._request_next(root, request)) !== 0;) yield request;
+        for (let request = 0; (request = this.#ops._request_next(root, request)) !== 0;) yield request;
     }
 
     /** @param {number} request */
-    #look(request) {
+    #process(request) {
         for (;;) {
             const has = this.#records.get(request)?.has ?? tabHas.nothing;
-            const task = this.#desk._request_look(request, has);
+            const task = this.#ops._request_task(request, has);
             if (task === tabTasks.nothing) return;
             if (task === tabTasks.drop) this.#drop(request);
             else this.#begin(request, task === tabTasks.attempt);
@@ -132,9 +132,9 @@ export class Broker {
         record.held = held;
         const lost = () => {
             if (this.#records.get(request) !== record) return;
-            this.#desk._request_lose(request);
+            this.#ops._request_lose(request);
         };
-        if (!this.#desk._request_grant(request, /** @type {number} */ (held.token))) this.#look(request);
+        if (!this.#ops._request_grant(request, /** @type {number} */ (held.token))) this.#process(request);
         else if (held.held) held.signal.addEventListener('abort', lost);
         else lost();
     }
@@ -147,8 +147,8 @@ export class Broker {
     #refuse(request, record, code) {
         if (this.#records.get(request) !== record) return;
         this.#records.delete(request);
-        this.#desk._request_refuse(request, reasonOf(code));
-        this.#look(request);
+        this.#ops._request_refuse(request, reasonOf(code));
+        this.#process(request);
     }
 
     /** @param {number} request */
@@ -162,20 +162,20 @@ export class Broker {
     /** @param {number} request */
     #dismiss(request) {
         this.#drop(request);
-        this.#desk._request_lose(request);
-        this.#look(request);
+        this.#ops._request_lose(request);
+        this.#process(request);
     }
 
-    /** @param {number} agent 0 of a thread whose death cannot be told, or that cannot die alone */
+    /** @param {number} agent 0 of a thread whose exit cannot be watched for, or that cannot exit alone */
     #watch(agent) {
         if (agent === 0 || this.#watched.has(agent)) return;
         this.#watched.add(agent);
-        watch(this.#life, agent, () => {
+        watchExit(this.#livenessPrefix, agent, () => {
             this.#watched.delete(agent);
             for (const request of this.#requests()) {
                 if (this.#field(request, requestFields.agent) !== agent) continue;
                 this.#drop(request);
-                this.#desk._request_bury(request, agent);
+                this.#ops._request_exit(request, agent);
             }
         });
     }

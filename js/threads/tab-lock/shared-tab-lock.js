@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { show, TabacusError } from '../../common/errors.js';
 import { checkOptions, checkSignal, checkTimeout } from '../../common/check-arguments.js';
-import { requestFields, tabReasons, tabStates } from './tab-layout.js';
+import { requestFields, tabReasons, tabStates } from './tab-request-layout.js';
 import { orAborted, sleepAsync } from '../waiting.js';
 
 /**
@@ -9,8 +9,8 @@ import { orAborted, sleepAsync } from '../waiting.js';
  * shared memory. The same lock as `tab.lock(name)`; first come, first served with everybody in all tabs.
  *
  * Who holds it: this thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. A Worker that
- * is terminated, or closes its attachment, lets it go. A held lock can be lost (stolen, the page frozen
- * or hidden in the back/forward cache): `held` tells, `unlock()` then throws, and what is written
+ * is terminated, or closes its attachment, releases it. A held lock can be lost (stolen, the page frozen
+ * or hidden in the back/forward cache): then `held` is false and `unlock()` throws, and what is written
  * elsewhere must carry `token`.
  *
  * The page answers from its event loop: a page that is busy answers late.
@@ -63,10 +63,10 @@ export class SharedTabLock {
     }
 
     /**
-     * Takes the lock if it is available at once, in all tabs, and says whether. It waits for the page's
-     * answer: a `would-block` error where `lock` has one.
+     * Takes the lock if it is available at once, in all tabs. It waits for the page's answer: a `would-block`
+     * error where `lock` has one.
      *
-     * @returns {boolean}
+     * @returns {boolean} whether it has taken it
      */
     tryLock() {
         this.#assertMayBlock();
@@ -118,10 +118,10 @@ export class SharedTabLock {
     }
 
     /**
-     * Lets go of what this thread holds.
+     * Releases what this thread holds.
      *
-     * @throws {TabacusError} `not-owner` if that is nothing; `lock-lost` if it was lost before: it is let
-     *   go of, and whoever took it may have been at work since
+     * @throws {TabacusError} `not-owner` if that is nothing; `lock-lost` if it was lost before: it is
+     *   released, and another holder may have been at work since
      */
     unlock() {
         this.#core.assertOpen();
@@ -162,7 +162,7 @@ export class SharedTabLock {
     }
 
     /**
-     * A request of its own for C++ threads, which no death of this thread ends.
+     * A request of its own for C++ threads, which does not end when this thread exits.
      *
      * @param {import('../thread-core.js').Core} core
      * @returns {number | undefined} undefined if it is of another memory
@@ -195,7 +195,7 @@ export class SharedTabLock {
         if (this.#core.maySleep && !this.#core.answers) return;
         throw new TabacusError(
             'would-block',
-            'a page must not block, which has to answer: await lockAsync() instead',
+            'a main thread, and the page that answers, must not block: await lockAsync() instead',
         );
     }
 
@@ -279,7 +279,7 @@ export class SharedTabLock {
         if (!this.#used.delete(request)) return undefined;
         this.#idle.push(request);
         const { ops, root, words } = this.#core;
-        const was = ops.request_let_go(root, request);
+        const was = ops.request_release(root, request);
         Atomics.notify(words, this.#wordOf(request)); // a promise of this thread that was abandoned
         return was;
     }
@@ -342,11 +342,11 @@ export class TabGrant {
         if (this.#lock._release(this)) return;
         throw new TabacusError(
             'lock-lost',
-            `${show(this.#lock.name)} was lost before: stolen, or its page frozen or closed`,
+            `${show(this.#lock.name)} was lost: stolen, or its page frozen or closed`,
         );
     }
 
-    /** Lets go of it, also if it was lost. */
+    /** Releases it, also if it was lost. */
     [dispose]() {
         if (!this._released && !this.#lock._closed) this.#lock._release(this);
     }

@@ -90,7 +90,7 @@ export class CdpConnection {
     }
 
     /**
-     * A crashed page answers nothing any more, and the protocol does not say so of each request.
+     * A crashed page answers nothing any more, and the protocol does not reject its requests.
      *
      * @param {string} session
      */

@@ -88,11 +88,11 @@ export class ChromiumTab extends Tab {
      * @param {(params: Record<string, any>) => boolean} [accept]
      */
     event(method, accept = () => true) {
-        const heard = this.chromium.cdp.event(
+        const received = this.chromium.cdp.event(
             method,
             (params, session) => session === this.session && accept(params),
         );
-        return within(heard, method);
+        return within(received, method);
     }
 
     /** @param {string} url */
@@ -124,7 +124,7 @@ export class ChromiumTab extends Tab {
     }
 
     /**
-     * @param {{ dark?: boolean, width?: number, height?: number, mobile?: boolean }} [look]
+     * @param {{ dark?: boolean, width?: number, height?: number, mobile?: boolean }} [screen]
      * @returns {Promise<Buffer>} a PNG of all of the page
      */
     async screenshot({ dark = false, width = 1280, height = 900, mobile = false } = {}) {
@@ -145,8 +145,8 @@ export class ChromiumTab extends Tab {
     }
 
     /**
-     * What the console says that nobody wants there: errors, warnings, broken policies. With what
-     * it said before, which enabling a domain tells again.
+     * The unwanted lines of the console: errors, warnings, broken policies. Earlier ones are among them,
+     * since enabling a domain reports them again.
      *
      * @returns {Promise<string[]>} filled as it happens
      */
@@ -154,8 +154,8 @@ export class ChromiumTab extends Tab {
         /** @type {string[]} */
         const lines = [];
         this.chromium.cdp.onEvent(({ session, method, params }) => {
-            const complaint = session === this.session && complaintOf(method, params);
-            if (complaint) lines.push(complaint);
+            const problem = session === this.session && problemOf(method, params);
+            if (problem) lines.push(problem);
         });
         for (const domain of ['Log', 'Runtime']) {
             await this.send(`${domain}.disable`);
@@ -170,7 +170,7 @@ export class ChromiumTab extends Tab {
  * @param {Record<string, any>} params
  * @returns {string | undefined}
  */
-function complaintOf(method, params) {
+function problemOf(method, params) {
     if (method === 'Runtime.exceptionThrown') {
         const { exception, text } = params.exceptionDetails;
         return exception?.description ?? text;
@@ -205,7 +205,7 @@ export class ChromiumBrowser {
 
     /**
      * The address is part of the request: a Page.navigate after it would race with the load of
-     * about:blank, and lose (ERR_ABORTED). What the console says before we listen is told again.
+     * about:blank, and lose (ERR_ABORTED). Console lines from before we listen are reported again.
      *
      * @param {string} url
      */

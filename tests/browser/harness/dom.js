@@ -52,9 +52,9 @@ export const numbersIn = (tab, selector) =>
         );
     }, selector);
 
-/** In Chromium. @param {Tab} tab @param {string} name @param {object} [look] */
-export async function shoot(tab, name, look) {
+/** In Chromium. @param {Tab} tab @param {string} name @param {object} [screen] */
+export async function shoot(tab, name, screen) {
     if (!(tab instanceof ChromiumTab)) return;
     await mkdir(SCREENSHOTS, { recursive: true });
-    await writeFile(new URL(`${name}.png`, SCREENSHOTS), await tab.screenshot(look));
+    await writeFile(new URL(`${name}.png`, SCREENSHOTS), await tab.screenshot(screen));
 }

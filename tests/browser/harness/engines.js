@@ -1,6 +1,6 @@
 /**
  * The engines, behind one interface. One that is missing is skipped where everybody sees it: its
- * suites are listed as skipped, with what to install, and a line on stderr says it again.
+ * suites are listed as skipped, with what to install, and a line on stderr repeats it.
  *
  *     TABACUS_ENGINES=chromium,webkit   runs those only
  */
@@ -31,7 +31,7 @@ import { launchUndriven, launchWebKit } from './webkit.js';
  * @typedef {object} Engine
  * @property {string} name
  * @property {number} tabs  how many tabs its counting tests open
- * @property {string | undefined} missing  what it lacks here, in words
+ * @property {string | undefined} missing  what it lacks here, as text
  * @property {(options?: LaunchOptions) => Promise<Browser>} launch
  */
 

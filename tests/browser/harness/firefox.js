@@ -24,7 +24,7 @@ const PREFS = {
     'dom.ipc.processCount': 8,
     'dom.ipc.processCount.webIsolated': 8,
     'dom.ipc.processCount.webCOOP+COEP': 8,
-    // Processes and pages kept ready, and tabs that slide into place, take a sixth of the processor's time.
+    // Processes and pages kept ready, and tabs that slide in, take a sixth of the processor's time.
     'dom.ipc.processPrelaunch.enabled': false,
     'browser.newtab.preload': false,
     'ui.prefersReducedMotion': 1,
@@ -86,24 +86,24 @@ class FirefoxBrowser {
 
 /**
  * A BiDi call into a process that was killed may never be answered, so each is bound to the tab's
- * end as well, of which the page hears.
+ * end as well, of which the page is notified.
  *
  * @param {import('puppeteer-core').Page} page
  * @returns {import('./tab.js').TabDriver}
  */
 function driverOf(page) {
     /** @type {(error: Error) => void} */
-    let die = () => {};
-    const death = new Promise((_, reject) => (die = reject));
-    death.catch(() => {});
-    page.on('close', () => die(new Error('the tab died')));
+    let end = () => {};
+    const over = new Promise((_, reject) => (end = reject));
+    over.catch(() => {});
+    page.on('close', () => end(new Error('the tab died')));
     return {
-        run: (expression) => Promise.race([page.evaluate(expression), death]).then(String),
+        run: (expression) => Promise.race([page.evaluate(expression), over]).then(String),
         close: () => page.close(),
         navigate: async (url) => {
             await page.goto(url, { waitUntil: 'load' });
         },
-        died: () => die(new Error('the tab died')),
+        died: () => end(new Error('the tab died')),
     };
 }
 
@@ -116,21 +116,21 @@ function writePrefs(profile) {
 }
 
 /**
- * The browser chooses a port and tells it on its standard error.
+ * The browser chooses a port and writes it to its standard error.
  *
  * @param {import('node:child_process').ChildProcess} child
  * @returns {Promise<string>}
  */
 function endpointOf(child) {
-    let said = '';
+    let output = '';
     return new Promise((resolve, reject) => {
         child.stderr?.setEncoding('utf8').on('data', (chunk) => {
-            said += chunk;
-            const endpoint = /WebDriver BiDi listening on (ws:\S+)/.exec(said)?.[1];
+            output += chunk;
+            const endpoint = /WebDriver BiDi listening on (ws:\S+)/.exec(output)?.[1];
             if (endpoint) resolve(`${endpoint}/session`);
         });
         child.once('error', reject);
-        void ended(child).then(() => reject(new Error(`Firefox ended: ${said}`)));
+        void ended(child).then(() => reject(new Error(`Firefox ended: ${output}`)));
     });
 }
 

@@ -14,7 +14,7 @@
  *   the sums of the positive amounts and of the negative ones' sizes; and whose they are
  * @typedef {{ type: 'read-begin', id: string }} ReadBegin
  * @typedef {{ type: 'read-end', id: string, value: number }} ReadEnd
- * @typedef {{ type: 'asked' } | { type: 'granted', token: number }} OfLock  which says nothing of counters
+ * @typedef {{ type: 'asked' } | { type: 'granted', token: number }} OfLock  which concerns no counter
  * @typedef {Addition | ReadBegin | ReadEnd | OfLock} Event
  */
 

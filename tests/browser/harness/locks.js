@@ -83,7 +83,7 @@ export const refusedWrites = (tab, as, times) =>
         times,
     );
 
-/** Writes `text` under the lock `l`, and says what was there. @param {Tab} tab @param {string} text */
+/** Writes `text` under the lock `l`, and returns what was there. @param {Tab} tab @param {string} text */
 export const write = (tab, text) =>
     tab.evaluate(
         (value) =>

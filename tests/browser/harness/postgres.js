@@ -47,10 +47,13 @@ export async function startPostgres() {
      */
     const query = (sql, variables = {}) =>
         new Promise((resolve, reject) => {
-            const said = Object.entries(variables).flatMap(([name, value]) => ['-v', `${name}=${value}`]);
+            const assignments = Object.entries(variables).flatMap(([name, value]) => [
+                '-v',
+                `${name}=${value}`,
+            ]);
             const client = spawn(
                 'psql',
-                ['-h', folder.path, '-U', 'postgres', '-XqtA', '-v', 'ON_ERROR_STOP=1', ...said],
+                ['-h', folder.path, '-U', 'postgres', '-XqtA', '-v', 'ON_ERROR_STOP=1', ...assignments],
                 { cwd: '/' },
             );
             let out = '';

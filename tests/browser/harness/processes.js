@@ -1,6 +1,6 @@
 /**
  * Processes of the machine: browsers are started in a process group of their own, so that one
- * signal ends all that they started, and what /proc says of them finds the process behind a tab.
+ * signal ends all that they started, and /proc finds the process behind a tab.
  */
 
 import { spawn } from 'node:child_process';

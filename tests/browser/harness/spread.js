@@ -1,4 +1,4 @@
-/** How long things took, in words: told by the tests that measure on their way, and judged by none. */
+/** How long things took, as text: tests that measure report it, and none judges it. */
 
 /** @param {number[]} times_ms in any order @returns {string} their median and 99th percentile */
 export function spread(times_ms) {

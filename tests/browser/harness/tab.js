@@ -11,7 +11,7 @@ import { until, within } from './waiting.js';
  * @property {(expression: string) => Promise<string>} run  rejects when the tab dies meanwhile
  * @property {() => Promise<void>} close  as a person closes it
  * @property {(url: string) => Promise<void>} navigate  resolves after the load event
- * @property {() => void} [died]  told when the tab was killed, where the protocol does not say it
+ * @property {() => void} [died]  called when the tab was killed, where the protocol does not report it
  */
 
 /**
@@ -21,7 +21,7 @@ import { until, within } from './waiting.js';
  * @property {RegExp} workerThread  the name of a thread that runs a Worker
  */
 
-/** An error thrown in a tab, with what a TabacusError says of itself. */
+/** An error thrown in a tab, with a TabacusError's properties. */
 export class RemoteError extends Error {
     /** @param {{ name: string, message: string, stack?: string, code?: string | number }} error */
     constructor({ name, message, stack, code }) {

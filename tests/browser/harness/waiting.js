@@ -1,7 +1,7 @@
 /** Waiting for what is to happen, with a limit that only ever fails a test: nothing may hang. */
 
 /** Long enough for a busy machine with two cores. A test that meets it has hung. */
-export const PATIENCE_MS = 30_000;
+export const TIMEOUT_MS = 30_000;
 
 const POLL_MS = 10;
 
@@ -11,11 +11,11 @@ export const delay = (delay_ms) => new Promise((resolve) => setTimeout(resolve, 
 /**
  * @template T
  * @param {Promise<T>} promise
- * @param {string} what  what is waited for, in words
+ * @param {string} what  what is waited for, as text
  * @param {number} [limit_ms]
  * @returns {Promise<T>}
  */
-export function within(promise, what, limit_ms = PATIENCE_MS) {
+export function within(promise, what, limit_ms = TIMEOUT_MS) {
     /** @type {NodeJS.Timeout} */
     let timer;
     const limit = new Promise((_, reject) => {
@@ -36,7 +36,7 @@ export function within(promise, what, limit_ms = PATIENCE_MS) {
  * @param {number} [limit_ms]
  * @returns {Promise<NonNullable<T>>}
  */
-export async function until(probe, what, limit_ms = PATIENCE_MS) {
+export async function until(probe, what, limit_ms = TIMEOUT_MS) {
     const end_ms = performance.now() + limit_ms;
     for (;;) {
         const result = await probe();

@@ -1,8 +1,8 @@
 /**
  * A tab of a litmus program (tests/litmus/programs.litmus): the same program for many rounds, each
- * with keys of its own, all without a word from outside.
+ * with keys of its own, all without messages from outside.
  *
- * A round ends for a tab when it has heard a storage event of every other tab's last write: since all
+ * A round ends for a tab when it has received a storage event of every other tab's last write: since all
  * writes reach all tabs in one order, everything before has arrived then. Tabs meet over a
  * BroadcastChannel, which orders nothing else: whoever comes last has a head start in the next round,
  * and each waits a random moment more.
@@ -22,32 +22,34 @@ const JITTERS_US = [50, 500, 1500, 5000];
 /** The most turns that one `turn` takes. */
 const TURNS_MAX = 40;
 
-/** A last write that is not heard of is repeated: another tab's clear() can hide it. */
+/** A last write without an event is repeated: another tab's clear() can hide it. */
 const REPEAT_MS = 20;
 
-/** What has been heard in this round and in the one before, in which another tab may be or have been. */
-let heard = new Set();
-let heardBefore = new Set();
+/** What has arrived in this round and in the one before, in which another tab may be or have been. */
+let arrived = new Set();
+let arrivedBefore = new Set();
 /** @type {(() => void)[]} */
 const waiting = [];
 /** @param {string} what */
-const hear = (what) => {
-    heard.add(what);
-    for (const look of waiting.splice(0)) look();
+const arrive = (what) => {
+    arrived.add(what);
+    for (const check of waiting.splice(0)) check();
 };
 /** @param {string} what */
-const isHeard = (what) => heard.has(what) || heardBefore.has(what);
+const hasArrived = (what) => arrived.has(what) || arrivedBefore.has(what);
 /** @param {string} what @param {() => void} done */
-const look = (what, done) => void (isHeard(what) ? done() : waiting.push(() => look(what, done)));
-/** @param {string} what @returns {Promise<void> | undefined} nothing when it has been heard */
-const hearing = (what) => (isHeard(what) ? undefined : new Promise((resolve) => look(what, resolve)));
+const whenArrived = (what, done) =>
+    void (hasArrived(what) ? done() : waiting.push(() => whenArrived(what, done)));
+/** @param {string} what @returns {Promise<void> | undefined} nothing if it has arrived */
+const arrival = (what) =>
+    hasArrived(what) ? undefined : new Promise((resolve) => whenArrived(what, resolve));
 
 const channel = new BroadcastChannel('litmus');
-channel.onmessage = ({ data }) => hear(data);
+channel.onmessage = ({ data }) => arrive(data);
 
 /**
  * The storage events of this round. Forgotten while no other tab can have begun the next one: before
- * this tab says that it has come as far.
+ * this tab announces that it has come as far.
  *
  * @type {{ key: string, value: string }[]}
  */
@@ -55,7 +57,7 @@ let events = [];
 addEventListener('storage', ({ key, newValue }) => {
     events.push({ key: key ?? '*', value: newValue ?? 'gone' });
     // A repeated write differs from the one before it in what follows the dot.
-    hear(`${key}=${newValue?.split('.')[0]}`);
+    arrive(`${key}=${newValue?.split('.')[0]}`);
 });
 
 const port = new MessageChannel();
@@ -128,9 +130,9 @@ class Round {
             case 'post':
                 return channel.postMessage(key);
             case 'await':
-                return hearing(key);
-            case 'hear':
-                return hearing(`${key}=${b}`);
+                return arrival(key);
+            case 'receive':
+                return arrival(`${key}=${b}`);
             case 'turn':
                 return this.#turns();
             default:
@@ -147,14 +149,14 @@ class Round {
     }
 
     /** @param {Program} program @returns {Witness} */
-    witness({ finally: keys, heard: heardKeys }) {
+    witness({ finally: keys, events: eventKeys }) {
         /** @param {string} key */
-        const valuesHeard = (key) =>
+        const valuesReceived = (key) =>
             events.filter((event) => event.key === this.prefix + key).map(({ value }) => value);
         return {
             registers: this.registers,
             finally: keys.map((key) => this.get(key)),
-            heard: heardKeys.map((key) => valuesHeard(key).join(',') || '-'),
+            events: eventKeys.map((key) => valuesReceived(key).join(',') || '-'),
         };
     }
 }
@@ -162,8 +164,8 @@ class Round {
 /** @typedef {{ run: string, program: Program, me: number, rounds: number, seed: number }} Job */
 
 /** @param {Job} job @param {(other: number) => string} what */
-async function hearOthers({ program, me }, what) {
-    for (const other of program.tabs.keys()) if (other !== me) await hearing(what(other));
+async function awaitOthers({ program, me }, what) {
+    for (const other of program.tabs.keys()) if (other !== me) await arrival(what(other));
 }
 
 /** Until every write of all tabs has arrived here. @param {Job} job @param {string} stage */
@@ -172,7 +174,7 @@ async function settle(job, stage) {
     const write = () => localStorage.setItem(`${job.run}/last/${job.me}`, `${stage}.${++times}`);
     write();
     const timer = setInterval(write, REPEAT_MS);
-    await hearOthers(job, (other) => `${job.run}/last/${other}=${stage}`);
+    await awaitOthers(job, (other) => `${job.run}/last/${other}=${stage}`);
     if (stage.endsWith('init')) events = [];
     await meet(job, stage);
     clearInterval(timer);
@@ -181,7 +183,7 @@ async function settle(job, stage) {
 /** Until every tab has come as far. @param {Job} job @param {string} stage */
 async function meet(job, stage) {
     channel.postMessage(`${job.run}/${stage}/${job.me}`);
-    await hearOthers(job, (other) => `${job.run}/${stage}/${other}`);
+    await awaitOthers(job, (other) => `${job.run}/${stage}/${other}`);
 }
 
 /** @param {Job} job @param {number} number @param {(below: number) => number} random */
@@ -213,8 +215,8 @@ async function rounds(job) {
     await settle(job, 'begin');
     for (let number = 0; number < job.rounds; number++) {
         witnesses.push(await round(job, number, random));
-        heardBefore = heard;
-        heard = new Set();
+        arrivedBefore = arrived;
+        arrived = new Set();
     }
     return witnesses;
 }

@@ -15,7 +15,7 @@ import { seeded } from './seeded.js';
  * @property {number} seed
  * @property {number} batches
  * @property {number} adds  in a batch
- * @property {number} [least]  the smallest amount, 1 unless said otherwise
+ * @property {number} [least]  the smallest amount, 1 by default
  * @property {number} [most]  the largest amount
  */
 
@@ -244,7 +244,7 @@ function done(request) {
 
 Object.assign(globalThis, { page: commands });
 
-/** A page that nobody drives is told by its address what to do. */
+/** A page that nobody drives reads from its address what to do. */
 const orders = new URLSearchParams(location.search).get('orders');
 if (orders) await follow(JSON.parse(orders));
 

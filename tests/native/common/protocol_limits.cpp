@@ -29,7 +29,7 @@ TEST_CASE("quota: flush rejects, add goes on, and a later flush succeeds") {
     }
 }
 
-TEST_CASE("quota of localStorage: without a mirror the counter is none the worse") {
+TEST_CASE("quota of localStorage: without a backup the counter is none the worse") {
     Scene scene(1);
     scene.origin.storage().set_quota(10);
     const auto page = scene.ready();
@@ -67,7 +67,7 @@ TEST_CASE("a database that refuses to open counts as none, with a warning") {
     CHECK(scene.read(page) == 2);
 }
 
-TEST_CASE("no store at all: living tabs agree in memory") {
+TEST_CASE("no store at all: live tabs agree in memory") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
@@ -92,11 +92,11 @@ TEST_CASE("without Web Locks every tab makes a slot of its own, and counts exact
         for (int i = 0; i < 3; ++i) scene.count(scene.open(platform), {});
         scene.origin.run();
         CHECK(scene.read(scene.ready(platform)) == scene.judge.attempted().plus);
-        CHECK(scene.judge.complaints().empty());
+        CHECK(scene.judge.failures().empty());
     }
 }
 
-TEST_CASE("without BroadcastChannel tabs hear of each other when they read") {
+TEST_CASE("without BroadcastChannel a tab learns of other tabs when it reads") {
     Scene scene(1);
     const Platform platform{.channels = false};
     const auto first = scene.ready(platform);
@@ -164,7 +164,7 @@ TEST_CASE("close while busy commits first, lets the slot go, and then refuses") 
     }
 }
 
-TEST_CASE("close with a full store says so, and hangs neither itself nor a pending flush") {
+TEST_CASE("close with a full store rejects, and hangs neither itself nor a pending flush") {
     Scene scene(1);
     const auto page = scene.ready();
     scene.add_and_flush(page, 9);

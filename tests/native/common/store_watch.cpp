@@ -1,4 +1,4 @@
-// StoreWatch: whoever used a database that vanished is told, once.
+// StoreWatch: every tab that used a database that vanished is notified, once.
 #include "protocol/common/store_watch.hpp"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace {
 using lab::LabTab;
 using lab::Origin;
 
-/// A tab that uses the database for something, and what it is told.
+/// A tab that uses the database for something, and the notices that it receives.
 class Watcher {
   public:
     explicit Watcher(LabTab& tab)
-        : watch(tab, Names("test"), [this](const Notice& notice) { told.push_back(notice); }) {
+        : watch(tab, Names("test"), [this](const Notice& notice) { notices.push_back(notice); }) {
         tab.post([this] { watch.start(); });
     }
-    std::vector<Notice> told;
+    std::vector<Notice> notices;
     StoreWatch watch;
 };
 
@@ -40,9 +40,9 @@ struct Scene {
         auto& tab = origin.open_tab();
         all.push_back({&tab, &tab.run<Watcher>(tab)});
     }
-    [[nodiscard]] bool each_told(std::size_t times) const {
+    [[nodiscard]] bool each_received(std::size_t times) const {
         return std::all_of(all.begin(), all.end(),
-                           [&](const Watched& one) { return one.page->told.size() == times; });
+                           [&](const Watched& one) { return one.page->notices.size() == times; });
     }
     Origin origin;
     std::vector<Watched> all;
@@ -50,26 +50,26 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("store watch: every tab is told of each loss, and of nothing else") {
+TEST_CASE("store watch: every tab is notified of each loss, and of nothing else") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         Scene tabs(seed);
-        CHECK(tabs.each_told(0));
+        CHECK(tabs.each_received(0));
         for (const auto& one : tabs.all) tabs.origin.close_connection(*one.tab);
         tabs.origin.run();
-        CHECK(tabs.each_told(0));
+        CHECK(tabs.each_received(0));
         tabs.origin.lose_database();
         tabs.origin.run();
-        CHECK(tabs.each_told(1));
+        CHECK(tabs.each_received(1));
         tabs.origin.clear_site_data();
         tabs.origin.run();
-        CHECK(tabs.each_told(2));
-        const auto& first = tabs.all.front().page->told;
+        CHECK(tabs.each_received(2));
+        const auto& first = tabs.all.front().page->notices;
         for (const auto& one : tabs.all) {
-            const auto& told = one.page->told;
-            CHECK(told[0].kind == Notice::Kind::store_lost);
-            CHECK(told[0].subject == told[1].previous);
-            CHECK(told[0].subject == first[0].subject);
+            const auto& notices = one.page->notices;
+            CHECK(notices[0].kind == Notice::Kind::store_lost);
+            CHECK(notices[0].subject == notices[1].previous);
+            CHECK(notices[0].subject == first[0].subject);
         }
     }
 }
@@ -81,10 +81,10 @@ TEST_CASE("store watch: a database that does not open for a while is asked again
     auto& clock = tabs.all.front().tab->clock();
     const auto until_ms = clock.monotonic_ms() + 5'000;
     tabs.origin.run_until([&] { return clock.monotonic_ms() >= until_ms; });
-    CHECK(tabs.each_told(0));
+    CHECK(tabs.each_received(0));
     tabs.origin.database().refuse(false);
     tabs.origin.run();
-    CHECK(tabs.each_told(1));
+    CHECK(tabs.each_received(1));
 }
 
 TEST_CASE("store watch: one that never opens is not asked for ever") {
@@ -92,10 +92,10 @@ TEST_CASE("store watch: one that never opens is not asked for ever") {
     tabs.origin.database().refuse(true);
     tabs.origin.clear_site_data();
     tabs.origin.run(1'000);
-    CHECK(tabs.each_told(0));
+    CHECK(tabs.each_received(0));
 }
 
-TEST_CASE("store watch: a page that was away looks when it is back") {
+TEST_CASE("store watch: a page that was away checks when it is back") {
     Scene tabs(1);
     const auto& cached = tabs.all.front();
     const auto& frozen = tabs.all.back();
@@ -104,11 +104,11 @@ TEST_CASE("store watch: a page that was away looks when it is back") {
     tabs.origin.freeze(*frozen.tab);
     tabs.origin.lose_database();
     tabs.origin.run();
-    for (const auto& one : {cached, frozen}) CHECK(one.page->told.empty());
+    for (const auto& one : {cached, frozen}) CHECK(one.page->notices.empty());
     tabs.origin.page_show(*cached.tab);
     tabs.origin.thaw(*frozen.tab);
     tabs.origin.run();
-    CHECK(tabs.each_told(1));
+    CHECK(tabs.each_received(1));
 }
 
 TEST_CASE("store watch: it ends with its tab") {
@@ -116,17 +116,17 @@ TEST_CASE("store watch: it ends with its tab") {
     for (const auto& one : tabs.all) one.page->watch.stop();
     tabs.origin.lose_database();
     tabs.origin.run();
-    CHECK(tabs.each_told(0));
+    CHECK(tabs.each_received(0));
 }
 
-TEST_CASE("store watch: where localStorage alone remembers, who comes later is told") {
+TEST_CASE("store watch: where localStorage alone remembers, a tab that opens later is notified") {
     Scene tabs(1);
     for (const auto& one : tabs.all) tabs.origin.kill(*one.tab);
     tabs.origin.run();
     tabs.origin.lose_database();
     tabs.open();
     tabs.origin.run();
-    CHECK(tabs.all.back().page->told.size() == 1);
+    CHECK(tabs.all.back().page->notices.size() == 1);
 }
 
 }  // namespace tabacus::test

@@ -80,8 +80,7 @@ TEST_CASE("a task does nothing before it is awaited") {
     CHECK_FALSE(ran);
 }
 
-TEST_CASE(
-    "the death of a scope destroys every frame below it, and a later completion finds nobody") {
+TEST_CASE("destroying a scope destroys every frame below it, and a later completion resumes none") {
     int alive = 0;
     int got = 0;
     const Completer<int> completer;
@@ -152,7 +151,7 @@ TEST_CASE("errors pass through tasks to whoever awaits") {
     CHECK(first == "late");
 }
 
-TEST_CASE("a failure ends the frames that await it, innermost first, up to who attempts it") {
+TEST_CASE("a failure ends the frames that await it, innermost first, up to the one that attempts") {
     std::vector<int> ended;
     struct Noted {
         Noted(std::vector<int>& list, int number) : list_(list), number_(number) {}
@@ -188,7 +187,7 @@ TEST_CASE("a failure ends the frames that await it, innermost first, up to who a
     for (const bool at_once : {false, true}) {
         ended.clear();
         Completer<int> completer;
-        const Error error(ErrorCode::fenced, "told");
+        const Error error(ErrorCode::fenced, "known");
         Scope scope;
         if (at_once) completer.fail(failure_of(error));
         scope.spawn(attempts(completer, ended, codes));
@@ -244,7 +243,7 @@ TEST_CASE("an async that is dropped unawaited harms nobody") {
     CHECK(completer.completed());
 }
 
-TEST_CASE("a subscription ends with its life, and moves") {
+TEST_CASE("a subscription ends when it is destroyed, and moves") {
     int cancelled = 0;
     {
         Subscription first([&] { ++cancelled; });

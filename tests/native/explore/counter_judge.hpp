@@ -31,19 +31,19 @@ class CounterJudge {
         const auto max = attempted_.plus - reading.minus;
         ++reads_;
         if (value >= min && value <= max) return;
-        complaints_.push_back(who + " read " + std::to_string(value) + ", allowed " +
-                              std::to_string(min) + " to " + std::to_string(max));
+        failures_.push_back(who + " read " + std::to_string(value) + ", allowed " +
+                            std::to_string(min) + " to " + std::to_string(max));
     }
 
     [[nodiscard]] Sum attempted() const { return attempted_; }
     [[nodiscard]] Sum acknowledged() const { return acknowledged_; }
-    [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
+    [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
     [[nodiscard]] std::uint64_t reads() const { return reads_; }
 
   private:
     Sum attempted_;
     Sum acknowledged_;
-    std::vector<std::string> complaints_;
+    std::vector<std::string> failures_;
     std::uint64_t reads_ = 0;
 };
 

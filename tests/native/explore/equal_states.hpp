@@ -61,9 +61,9 @@ class Compared final : public Run {
     void finish() override {
         const auto state = run_->state().value();
         run_->finish();
-        seen_.compare(seen_.ends, state, run_->complaint());
+        seen_.compare(seen_.ends, state, run_->failure());
     }
-    [[nodiscard]] const std::string& complaint() const override { return none_; }
+    [[nodiscard]] const std::string& failure() const override { return none_; }
 
   private:
     std::unique_ptr<Run> run_;
@@ -96,14 +96,14 @@ inline std::vector<std::uint64_t> walk(Run& run, std::vector<std::uint64_t> base
             const auto next = std::find_if(base.begin(), end, [&](std::uint64_t process) {
                 return possible(process) != choices.end();
             });
-            // Without a base to go by, the calmest.
+            // Without a base to go by, the default choice.
             chosen = next == end ? 0 : static_cast<std::size_t>(possible(*next) - choices.begin());
         }
         taken.push_back(choices[chosen].process);
         const auto passed = std::find(base.begin(), base.end(), taken.back());
         if (passed != base.end()) base.erase(passed);
         run.take(chosen, nullptr);
-        if (!run.complaint().empty()) break;
+        if (!run.failure().empty()) break;
     }
     return taken;
 }
@@ -111,7 +111,7 @@ inline std::vector<std::uint64_t> walk(Run& run, std::vector<std::uint64_t> base
 /// Neighbours of a random walk come to the same states by other ways, from the first steps on.
 inline Seen seen_by_neighbours(const Program& program, SeededRandom& random, int neighbours) {
     Seen seen;
-    const auto fresh = [&] { return std::make_unique<Compared>(program(Telling::silent), seen); };
+    const auto fresh = [&] { return std::make_unique<Compared>(program(Tracing::off), seen); };
     const auto base = walk(*fresh(), {}, random, random.coin() ? 10 : 50);
     for (int i = 0; i < neighbours; ++i) {
         walk(*fresh(), base, random, random.coin() ? 3 : 20);

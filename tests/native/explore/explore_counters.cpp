@@ -15,7 +15,7 @@ namespace {
 struct Case {
     std::string_view strategy = "naive";
     StorageModel model = StorageModel::mutexed;
-    Counting counting{};
+    CountingScenario counting{};
     Faults faults;
     Bound bound{};
 };
@@ -24,23 +24,23 @@ Scenario scenario_of(const Case& one) {
     return {.origin = {1, one.model},
             .faults = one.faults,
             .faults_max = one.faults.empty() ? 0U : 1U,
-            .play = counting(hosts_of(one.strategy), one.counting)};
+            .workload = counting_workload(hosts_of(one.strategy), one.counting)};
 }
 
 struct Judged {
     bool proved;
-    std::string complaint;
-    Tally tally;
+    std::string failure;
+    SearchCounts counts;
 };
 
 Judged judged(const Case& one) {
     Search search(program_of(scenario_of(one)), one.bound);
     search.explore(3'000'000);
-    UNSCOPED_INFO("schedules " << search.tally().schedules << " asleep " << search.tally().asleep
-                               << " cut " << search.tally().cut << " steps "
-                               << search.tally().steps);
-    return {search.exhausted(), search.failure() ? search.failure()->complaint : "",
-            search.tally()};
+    UNSCOPED_INFO("schedules " << search.counts().schedules << " asleep " << search.counts().asleep
+                               << " cut " << search.counts().cut << " steps "
+                               << search.counts().steps);
+    return {search.exhausted(), search.failed_run() ? search.failed_run()->failure : "",
+            search.counts()};
 }
 
 }  // namespace
@@ -48,23 +48,23 @@ Judged judged(const Case& one) {
 TEST_CASE("naive is exact where a turn is atomic, and loses updates elsewhere") {
     const auto exact = judged({});
     CHECK(exact.proved);
-    CHECK(exact.complaint.empty());
+    CHECK(exact.failure.empty());
     for (const auto model : {StorageModel::interleaved, StorageModel::cached}) {
         const auto lost = judged({.model = model, .faults = {}});
-        CHECK(lost.complaint.find("lost") != std::string::npos);
+        CHECK(lost.failure.find("lost") != std::string::npos);
     }
 }
 
 TEST_CASE("replicated counts exactly where an idle replica lets its slot go") {
-    const auto check = [](const Faults& faults, std::uint32_t switches) {
+    const auto check = [](const Faults& faults, std::uint32_t preemptions) {
         // It rests after 25 to 50 ms, and comes back to a slot that may be another's.
         const auto result =
             judged({.strategy = "replicated",
                     .model = StorageModel::cached,
                     .counting = {.adds = 2, .pause_ms = 60, .locks_bar_cache = true},
                     .faults = faults,
-                    .bound = {.switches = switches}});
-        CHECK(result.complaint.empty());
+                    .bound = {.preemptions = preemptions}});
+        CHECK(result.failure.empty());
         CHECK(result.proved);
     };
     check({}, 2);
@@ -74,15 +74,15 @@ TEST_CASE("replicated counts exactly where an idle replica lets its slot go") {
 
 namespace {
 
-/// Another play, of which every end is remembered and none is complained of.
-class Remembered final : public Play {
+/// A workload whose every end is recorded, and never judged.
+class Remembered final : public Workload {
   public:
-    Remembered(std::unique_ptr<Play> play, std::set<std::string>& ends, bool tells_state)
-        : play_(std::move(play)), ends_(ends), tells_state_(tells_state) {}
+    Remembered(std::unique_ptr<Workload> workload, std::set<std::string>& ends, bool has_state)
+        : workload_(std::move(workload)), ends_(ends), has_state_(has_state) {}
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
-        return tells_state_ ? play_->state() : std::nullopt;
+        return has_state_ ? workload_->state() : std::nullopt;
     }
-    void begin(Origin& origin) override { play_->begin(origin); }
+    void begin(Origin& origin) override { workload_->begin(origin); }
     std::string at_rest(Origin& origin) override {
         std::string end;
         for (const auto& [key, value] : origin.storage().values()) {
@@ -93,14 +93,14 @@ class Remembered final : public Play {
                 end.append(key).append("=").append(value.text).append(" ");
             }
         }
-        ends_.insert(end + play_->at_rest(origin));
+        ends_.insert(end + workload_->at_rest(origin));
         return {};
     }
 
   private:
-    std::unique_ptr<Play> play_;
+    std::unique_ptr<Workload> workload_;
     std::set<std::string>& ends_;
-    bool tells_state_;
+    bool has_state_;
 };
 
 struct Reached {
@@ -108,22 +108,22 @@ struct Reached {
     std::uint64_t steps = 0;  // that it took
 };
 
-struct Says {
+struct Declared {
     bool state = true;
     bool alike = false;
 };
 
-Reached ends_of(const Case& one, Says shown) {
+Reached ends_of(const Case& one, Declared declared) {
     Reached ends;
     auto scenario = scenario_of(one);
-    scenario.alike = shown.alike;
-    scenario.play = [&ends, state = shown.state, play = scenario.play] {
-        return std::make_unique<Remembered>(play(), ends.all, state);
+    scenario.alike = declared.alike;
+    scenario.workload = [&ends, state = declared.state, workload = scenario.workload] {
+        return std::make_unique<Remembered>(workload(), ends.all, state);
     };
     Search search(program_of(scenario), one.bound);
     search.explore(UINT64_MAX);
     CHECK(search.exhausted());
-    ends.steps = search.tally().steps;
+    ends.steps = search.counts().steps;
     return ends;
 }
 
@@ -156,12 +156,12 @@ TEST_CASE("with and without reduction the tabs' schedules have the same ends", "
              .faults = {Fault::kill, Fault::freeze, Fault::bfcache, Fault::quota}},
     };
     for (auto one : cases) {
-        using Switches = std::optional<std::uint32_t>;
-        for (const auto& [switches, ordered] :
-             {std::pair{Switches(), false}, {Switches(1U), false}, {Switches(2U), true}}) {
+        using Bound = std::optional<std::uint32_t>;
+        for (const auto& [preemptions, ordered] :
+             {std::pair{Bound(), false}, {Bound(1U), false}, {Bound(2U), true}}) {
             CAPTURE(one.strategy, static_cast<int>(one.model), one.faults.bits(),
-                    switches.value_or(99));
-            one.bound = {.switches = switches, .ordered = ordered};
+                    preemptions.value_or(99));
+            one.bound = {.preemptions = preemptions, .ordered = ordered};
             const auto by_state = ends_of(one, {}).all;
             const auto by_trace = ends_of(one, {.state = false}).all;
             one.bound.reduction = false;
@@ -172,8 +172,8 @@ TEST_CASE("with and without reduction the tabs' schedules have the same ends", "
     }
 }
 
-TEST_CASE("who begins first among tabs that begin alike changes no end", "[.][long]") {
-    // Nothing in these ends tells of a name.
+TEST_CASE("the order in which equal tabs begin changes no end", "[.][long]") {
+    // No name occurs in these ends.
     constexpr std::array cases = {
         Case{.strategy = "naive", .model = StorageModel::mutexed, .faults = {Fault::kill}},
         Case{.strategy = "naive",
@@ -183,9 +183,9 @@ TEST_CASE("who begins first among tabs that begin alike changes no end", "[.][lo
     };
     for (auto one : cases) {
         one.counting = {.tabs = 3, .adds = 2, .flush_each = true};
-        for (std::uint32_t switches = 0; switches <= 1; ++switches) {
-            CAPTURE(one.strategy, static_cast<int>(one.model), switches);
-            one.bound = {.switches = switches};
+        for (std::uint32_t preemptions = 0; preemptions <= 1; ++preemptions) {
+            CAPTURE(one.strategy, static_cast<int>(one.model), preemptions);
+            one.bound = {.preemptions = preemptions};
             const auto [all, steps] = ends_of(one, {});
             const auto [of_the_first, fewer] = ends_of(one, {.alike = true});
             CHECK(of_the_first == all);
@@ -194,7 +194,7 @@ TEST_CASE("who begins first among tabs that begin alike changes no end", "[.][lo
     }
 }
 
-TEST_CASE("beyond what all switches allow, those between tabs alone are explored") {
+TEST_CASE("beyond what all preemptions allow, those between tabs alone are explored") {
     Exploration exploration({.setup = {.strategy = "replicated",
                                        .model = StorageModel::cached,
                                        .counting = {.tabs = 2, .adds = 1},
@@ -203,17 +203,18 @@ TEST_CASE("beyond what all switches allow, those between tabs alone are explored
                              .schedules_max = 20'000,
                              .work_max = 2'000'000,
                              .unbounded_work_max = 10'000,
-                             .switches_work_max = 60'000,
+                             .preemptions_work_max = 60'000,
                              .seeds = 1});
     while (exploration.explore(1'000)) {
     }
     const auto report = exploration.report();
-    CHECK(report.complaint.empty());
-    CHECK(
-        report.bound ==
-        "every schedule without faults with at most 1 switch, or at most 3 switches between tabs "
-        "alone; every schedule with 1 fault and at most 0 switches, or at most 2 switches between "
-        "tabs alone; 1 seeded schedule");
+    CHECK(report.failure.empty());
+    CHECK(report.bound ==
+          "every schedule without faults with at most 1 preemption, or at most 3 preemptions "
+          "between tabs "
+          "alone; every schedule with 1 fault and at most 0 preemptions, or at most 2 preemptions "
+          "between "
+          "tabs alone; 1 seeded schedule");
 }
 
 }  // namespace tabacus::lab::test

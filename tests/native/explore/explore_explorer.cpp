@@ -1,4 +1,4 @@
-// From a request to a verdict: shrinking, seeds, traces and pictures.
+// From a request to a verdict: shrinking, seeds, traces and diagrams.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -36,7 +36,7 @@ ExploreRequest request_for(std::string strategy, StorageModel model, Faults faul
 
 }  // namespace
 
-TEST_CASE("a strategy is proved, and the report says of what") {
+TEST_CASE("a strategy is proved, and the report says for which schedules") {
     const auto report = explore(request_for("transactional", StorageModel::cached));
     CHECK(report.verdict == Verdict::proved);
     CHECK(report.bound == "every schedule");
@@ -45,12 +45,12 @@ TEST_CASE("a strategy is proved, and the report says of what") {
     CHECK(report.seed.empty());
 }
 
-TEST_CASE("a broken strategy has a seed that replays, a trace and a picture") {
+TEST_CASE("a broken strategy has a seed that replays, a trace and a diagram") {
     const auto report = explore(request_for("locked", StorageModel::cached));
     REQUIRE(report.verdict == Verdict::broken);
-    CHECK(report.complaint.find("an update is lost") == 0);
+    CHECK(report.failure.find("an update is lost") == 0);
     CHECK(report.trace.find("tab 2    reads tabacus/t/locked/c: nothing") != std::string::npos);
-    CHECK(report.trace.find(report.complaint) != std::string::npos);
+    CHECK(report.trace.find(report.failure) != std::string::npos);
     CHECK(report.svg.starts_with("<svg "));
     CHECK(report.svg.find("prefers-color-scheme:dark") != std::string::npos);
 
@@ -61,7 +61,7 @@ TEST_CASE("a broken strategy has a seed that replays, a trace and a picture") {
     CHECK(again->svg == report.svg);
 }
 
-TEST_CASE("the lost update of naive is shrunk to one switch") {
+TEST_CASE("the lost update of naive is shrunk to one preemption") {
     for (const auto model : {StorageModel::interleaved, StorageModel::cached}) {
         const auto report = explore(request_for("naive", model, {Fault::kill, Fault::freeze}));
         REQUIRE(report.verdict == Verdict::broken);
@@ -72,19 +72,20 @@ TEST_CASE("the lost update of naive is shrunk to one switch") {
     }
 }
 
-TEST_CASE("what cannot be exhausted is explored within few switches, and then by seeds") {
+TEST_CASE("a program that is too large is explored within few preemptions, and then by seeds") {
     auto request = request_for("replicated", StorageModel::cached, {Fault::kill});
     request.setup.counting = {.tabs = 2, .adds = 1};
     request.schedules_max = 2'000;
-    request.switches_max = 0;  // with one there are 150, and 22,420 with a death
+    request.preemptions_max = 0;  // with one there are 150, and 22,420 with a death
     request.seeds = 300;
     const auto report = explore(request);
-    CHECK(report.complaint.empty());
+    CHECK(report.failure.empty());
     CHECK(report.verdict == Verdict::unbroken_within_bound);
     CHECK(report.exhausted);
-    CHECK(report.bound ==
-          "every schedule without faults with at most 0 switches; every schedule with 1 fault and "
-          "at most 0 switches; 300 seeded schedules");
+    CHECK(
+        report.bound ==
+        "every schedule without faults with at most 0 preemptions; every schedule with 1 fault and "
+        "at most 0 preemptions; 300 seeded schedules");
     CHECK(report.faults[static_cast<std::size_t>(Fault::kill)] > 100);
     CHECK(explore(request).steps == report.steps);
 }
@@ -142,10 +143,10 @@ TEST_CASE("shrinking a long failure leaves what it takes") {
     std::uint64_t found = 0;
     for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
         const auto outcome = sample(program, seed, {.length = 24});
-        if (outcome.complaint.empty()) continue;
+        if (outcome.failure.empty()) continue;
         ++found;
         const auto least = shrink(program, outcome);
-        CHECK(least.complaint == "two are lost");
+        CHECK(least.failure == "two are lost");
         CHECK(std::count_if(least.schedule.begin(), least.schedule.end(),
                             [](auto entry) { return entry != 0; }) <= 4);
     }
@@ -159,11 +160,11 @@ TEST_CASE("equal seeds make equal runs, different ones different runs") {
                               .faults = {Fault::kill, Fault::freeze, Fault::bfcache},
                               .faults_max = 2};
     const auto program = program_of(setup, nullptr, nullptr);
-    const Sampling sampling{.faults_max = 2, .length = calm_length(program)};
+    const Sampling sampling{.faults_max = 2, .length = default_schedule_length(program)};
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         const auto outcome = sample(program, seed, sampling);
-        CHECK(outcome.complaint.empty());
+        CHECK(outcome.failure.empty());
         CHECK(outcome.hash == sample(program, seed, sampling).hash);
         CHECK(outcome.hash == replay(program, outcome.schedule).hash);
         CHECK(outcome.hash != sample(program, seed + 1, sampling).hash);
@@ -188,7 +189,7 @@ TEST_CASE("a long run is not taken for one that never ends") {
 TEST_CASE("a request's text is read strictly") {
     const auto request = parse_request(
         "strategy=naive\nmodel=mutexed\ntabs=3\nadds=1\nfaults=kill,quota\nfault-budget=2\n"
-        "switches=1\nseeds=7\nfirst-seed=2\nschedules=9\nwork=8");
+        "preemptions=1\nseeds=7\nfirst-seed=2\nschedules=9\nwork=8");
     CHECK(request.setup.strategy == "naive");
     CHECK(request.setup.model == StorageModel::mutexed);
     CHECK(request.setup.counting.tabs == 3);

@@ -1,4 +1,4 @@
-// Sequences and budgets under every schedule of a few switches, and with a fault.
+// Sequences and budgets under every schedule of a few preemptions, and with a fault.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -38,9 +38,9 @@ struct LimitPlan {
 
 /// They ask for one more than there is; of a sequence for numbers in blocks of two. At the end a
 /// further tab asks for one.
-class LimitPlay final : public lab::Play {
+class LimitWorkload final : public lab::Workload {
   public:
-    explicit LimitPlay(LimitPlan plan) : plan_(std::move(plan)) {
+    explicit LimitWorkload(LimitPlan plan) : plan_(std::move(plan)) {
         judge_.limit = std::accumulate(plan_.asks.begin(), plan_.asks.end(), -1);
         judge_.interval_ms = 100;
     }
@@ -60,7 +60,7 @@ class LimitPlay final : public lab::Play {
         for (const auto at_ms : judge_.granted_ms) all.add(std::bit_cast<std::uint64_t>(at_ms));
         return all.value();
     }
-    std::string after_step() override { return judge_.complaint; }
+    std::string after_step() override { return judge_.failure; }
     std::string at_rest(Origin& origin) override {
         for (const auto& member : members_) {
             if (member.tab->alive() && member.page->running > 0) {
@@ -70,7 +70,7 @@ class LimitPlay final : public lab::Play {
         auto& page = open(origin);
         ask(page);
         origin.run_until([&page] { return page.running == 0; }, 5'000);
-        return judge_.complaint;
+        return judge_.failure;
     }
 
   private:
@@ -101,7 +101,7 @@ lab::Program program_of_limit(const LimitPlan& plan, Faults faults, std::uint32_
                             .faults_max = faults_max,
                             .lost_once = true,
                             .rewinds = true,
-                            .play = [plan] { return std::make_unique<LimitPlay>(plan); }});
+                            .workload = [plan] { return std::make_unique<LimitWorkload>(plan); }});
 }
 
 /// Every schedule within the bound, with one of these faults at most.
@@ -109,12 +109,12 @@ void exhaust_limit(const LimitPlan& plan, Faults faults, lab::Bound bound) {
     const auto program = program_of_limit(plan, faults, faults.empty() ? 0U : 1U);
     lab::Search search(program, bound);
     search.explore(UINT64_MAX);
-    if (search.failure()) {
-        const auto shrunk = lab::shrink(program, *search.failure());
-        UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
+    if (search.failed_run()) {
+        const auto shrunk = lab::shrink(program, *search.failed_run());
+        UNSCOPED_INFO(lab::trace_text(lab::trace_of(program, shrunk.schedule)));
     }
-    CAPTURE(static_cast<int>(plan.what), faults.bits(), bound.switches, bound.ordered,
-            search.tally().cut, search.tally().steps);
+    CAPTURE(static_cast<int>(plan.what), faults.bits(), bound.preemptions, bound.ordered,
+            search.counts().cut, search.counts().steps);
     CHECK(search.exhausted());
 }
 
@@ -127,11 +127,11 @@ void sample_limits(std::uint64_t first, std::uint64_t count) {
         const auto program = program_of_limit(plan, faults, limit_faults_max);
         const auto outcome =
             lab::sample(program, seed, {.faults_max = limit_faults_max, .length = 200});
-        if (outcome.complaint.empty() && !outcome.cut) continue;
+        if (outcome.failure.empty() && !outcome.cut) continue;
         ++failed;
         const auto shrunk = outcome.cut ? outcome : lab::shrink(program, outcome);
-        UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
-        UNSCOPED_INFO(lab::trace_text(lab::tell(program, shrunk.schedule)));
+        UNSCOPED_INFO("seed " << seed << ": " << outcome.failure << (outcome.cut ? " cut" : ""));
+        UNSCOPED_INFO(lab::trace_text(lab::trace_of(program, shrunk.schedule)));
     }
     CHECK(failed == 0);
 }
@@ -151,63 +151,63 @@ TEST_CASE("limits: from equal states the same steps lead to equal ones, and to t
     }
 }
 
-TEST_CASE("limits: a search that goes back and one that repeats tell the same") {
+TEST_CASE("limits: a search that rewinds and one that replays report the same") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         for (const auto fault : limit_faults) {
             CAPTURE(static_cast<int>(what), fault);
             const auto program = program_of_limit({what, {1, 1, 1}}, {fault}, 1);
-            lab::test::check_rewinding(program, {.switches = 1});
+            lab::test::check_rewinding(program, {.preemptions = 1});
         }
     }
 }
 
 TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with a fault") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {2, 1}}, {}, {.switches = 2});
+        exhaust_limit({what, {2, 1}}, {}, {.preemptions = 2});
         for (const auto fault : limit_faults)
-            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 0});
+            exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 0});
     }
 }
 
 TEST_CASE("limits: three tabs, three faults, by seeds") { sample_limits(0, 600); }
 
-TEST_CASE("limits: within more switches, and of more tabs", "[.][long]") {
+TEST_CASE("limits: within more preemptions, and of more tabs", "[.][long]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {2, 1}}, {}, {.switches = 3});
-        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2, .ordered = true});
+        exhaust_limit({what, {2, 1}}, {}, {.preemptions = 3});
+        exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 2, .ordered = true});
         for (const auto fault : limit_faults) {
-            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 1});
-            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 2, .ordered = true});
+            exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 1});
+            exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 2, .ordered = true});
         }
     }
 }
 
-TEST_CASE("limits: within more switches, with a fault", "[.][deep]") {
+TEST_CASE("limits: within more preemptions, with a fault", "[.][deep]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
-        exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 1});
+        exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 1});
         for (const auto fault : limit_faults) {
-            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 2});
-            exhaust_limit({what, {2, 1}}, {fault}, {.switches = 3, .ordered = true});
-            exhaust_limit({what, {1, 1}}, {fault}, {.switches = 3});
-            exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1, .ordered = true});
+            exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 2});
+            exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 3, .ordered = true});
+            exhaust_limit({what, {1, 1}}, {fault}, {.preemptions = 3});
+            exhaust_limit({what, {1, 1, 1}}, {fault}, {.preemptions = 1, .ordered = true});
         }
     }
 }
 
-TEST_CASE("limits: three tabs, and more switches", "[.][deep]") {
+TEST_CASE("limits: three tabs, and more preemptions", "[.][deep]") {
     const std::pair<std::string_view, LimitKind> kinds[] = {{"sequence", LimitKind::sequence},
                                                             {"budget", LimitKind::budget},
                                                             {"rate", LimitKind::rate}};
     for (const auto& [name, what] : kinds) {
         DYNAMIC_SECTION(name) {
             SECTION("none") {
-                exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 2});
-                exhaust_limit({what, {1, 1, 1}}, {}, {.switches = 3, .ordered = true});
+                exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 2});
+                exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 3, .ordered = true});
             }
             for (const auto fault : limit_faults) {
                 DYNAMIC_SECTION(lab::fault_name(fault)) {
-                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 1});
-                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.switches = 3, .ordered = true});
+                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.preemptions = 1});
+                    exhaust_limit({what, {1, 1, 1}}, {fault}, {.preemptions = 3, .ordered = true});
                 }
             }
         }

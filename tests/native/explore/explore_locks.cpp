@@ -1,4 +1,4 @@
-// Locks, and leaders upon them, under every schedule up to a bound of switches, and seeded ones
+// Locks, and leaders upon them, under every schedule up to a preemption bound, and seeded ones
 // beyond: with a tab killed, frozen or cached, and with the lock stolen, at any moment.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -27,7 +27,7 @@ struct Exploring {
     std::uint32_t faults_max = 1;
     bool alike = false;
     bool rewinds = true;
-    std::function<std::unique_ptr<lab::Play>()> play;
+    std::function<std::unique_ptr<lab::Workload>()> workload;
 
     [[nodiscard]] lab::Program program() const {
         return lab::program_of({.origin = {},
@@ -35,25 +35,26 @@ struct Exploring {
                                 .faults_max = faults.empty() ? 0U : faults_max,
                                 .alike = alike,
                                 .rewinds = rewinds,
-                                .play = play});
+                                .workload = workload});
     }
     void exhaust(lab::Bound bound) const {
         bound.steps = 20'000;
         lab::Search search(program(), bound);
         search.explore(UINT64_MAX);
-        if (search.failure()) UNSCOPED_INFO(search.failure()->complaint);
-        CAPTURE(search.tally().steps);
-        CHECK_FALSE(search.failure());
+        if (search.failed_run()) UNSCOPED_INFO(search.failed_run()->failure);
+        CAPTURE(search.counts().steps);
+        CHECK_FALSE(search.failed_run());
         CHECK(search.exhausted());
     }
     /// Random walks and PCT.
     void sample(std::uint64_t seeds) const {
         const auto run = program();
-        const lab::Sampling sampling{faults.empty() ? 0U : faults_max, lab::calm_length(run)};
+        const lab::Sampling sampling{faults.empty() ? 0U : faults_max,
+                                     lab::default_schedule_length(run)};
         for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
             CAPTURE(seed);
             const auto outcome = lab::sample(run, seed, sampling);
-            CHECK(outcome.complaint == "");
+            CHECK(outcome.failure == "");
             CHECK_FALSE(outcome.cut);
         }
     }
@@ -69,15 +70,17 @@ using LockEnds = std::set<std::tuple<std::vector<int>, int, int>>;
 struct LockCast {
     std::size_t tabs = 3;
     std::size_t requests = 2;
-    bool robbed = false;
+    bool stolen = false;
     bool limited = true;       // by a maxHold
     bool hangs = false;        // for longer than that: who does is evicted, and learns of it late
     LockEnds* ends = nullptr;  // where each run leaves its own
 };
 
-class LockPlay final : public lab::Play {
+class LockWorkload final : public lab::Workload {
   public:
-    explicit LockPlay(LockCast cast) : cast_(cast) { judge_.lenient = cast.robbed || cast.hangs; }
+    explicit LockWorkload(LockCast cast) : cast_(cast) {
+        judge_.lenient = cast.stolen || cast.hangs;
+    }
 
     void begin(Origin& origin) override {
         const auto max_hold_ms = cast_.limited ? std::optional(max_hold_max_ms) : std::nullopt;
@@ -89,10 +92,11 @@ class LockPlay final : public lab::Play {
                 });
             }
         }
-        if (!cast_.robbed) return;
-        auto& thief = open(origin);
-        members_.back().tab->post(
-            [this, &thief] { members_.back().requests.push_back(thief.count({.steal = true})); });
+        if (!cast_.stolen) return;
+        auto& stealer = open(origin);
+        members_.back().tab->post([this, &stealer] {
+            members_.back().requests.push_back(stealer.count({.steal = true}));
+        });
     }
     /// Requests are numbered over all tabs, in the order in which they are made.
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
@@ -109,23 +113,24 @@ class LockPlay final : public lab::Play {
         return all.value();
     }
     std::string after_step() override {
-        return judge_.complaints.empty() ? "" : judge_.complaints.front();
+        return judge_.failures.empty() ? "" : judge_.failures.front();
     }
     std::string at_rest(Origin& origin) override {
         if (cast_.ends != nullptr) {
             cast_.ends->emplace(judge_.order, judge_.committed, judge_.unknown);
         }
-        int untold = 0;
+        int unreported = 0;
         for (const auto& member : members_) {
-            if (!member.tab->alive()) ++untold;
+            if (!member.tab->alive()) ++unreported;
             for (const auto& request : member.requests) {
                 if (member.tab->alive() && !request->ended) return "a request never ends";
             }
         }
         const auto stored = count_of(origin);
         if (stored < judge_.committed) return "a commit is lost";
-        if (stored > judge_.committed + judge_.unknown + untold) return "a refused write was kept";
-        if (const auto complaint = order_of_tabs(); !complaint.empty()) return complaint;
+        if (stored > judge_.committed + judge_.unknown + unreported)
+            return "a refused write was kept";
+        if (const auto failure = order_of_tabs(); !failure.empty()) return failure;
         return free_again(origin);
     }
 
@@ -177,20 +182,20 @@ class LockPlay final : public lab::Play {
 
 Exploring locks(LockCast cast, lab::Faults faults = {}) {
     const bool keeps_outside = cast.ends != nullptr;
-    return {.faults = faults, .alike = !cast.robbed, .rewinds = !keeps_outside, .play = [cast] {
-                return std::make_unique<LockPlay>(cast);
+    return {.faults = faults, .alike = !cast.stolen, .rewinds = !keeps_outside, .workload = [cast] {
+                return std::make_unique<LockWorkload>(cast);
             }};
 }
 
 struct LeaderCast {
     int tabs = 3;
     int requests = 2;
-    bool robbed = false;
+    bool stolen = false;
 };
 
-class LeaderPlay final : public lab::Play {
+class LeaderWorkload final : public lab::Workload {
   public:
-    explicit LeaderPlay(LeaderCast cast) : cast_(cast) { judge_.lenient = cast.robbed; }
+    explicit LeaderWorkload(LeaderCast cast) : cast_(cast) { judge_.lenient = cast.stolen; }
 
     void begin(Origin& origin) override {
         for (int i = 0; i < cast_.tabs; ++i) {
@@ -202,18 +207,18 @@ class LeaderPlay final : public lab::Play {
                     [&page, call = name + std::to_string(n)] { page.call(call); });
             }
         }
-        if (!cast_.robbed) return;
-        auto& thief = open(origin);
-        members_.back()->post([&thief] { thief.stand(short_term_ms, {.steal = true}); });
+        if (!cast_.stolen) return;
+        auto& stealer = open(origin);
+        members_.back()->post([&stealer] { stealer.stand(short_term_ms, {.steal = true}); });
     }
-    std::string after_step() override { return judge_.complaint; }
+    std::string after_step() override { return judge_.failure; }
     std::string at_rest(Origin& origin) override {
         const auto lives = [this](const std::string& request) {
             return members_[static_cast<std::size_t>(request.front() - '0')]->alive();
         };
         judge_calls(judge_, origin, lives);
-        if (!judge_.complaint.empty()) return judge_.complaint;
-        // Whatever is left is taken up by who leads next.
+        if (!judge_.failure.empty()) return judge_.failure;
+        // Whatever is left is taken up by the next leader.
         auto& late = open(origin);
         const auto call = late.call(std::to_string(members_.size() - 1) + "/late", {});
         late.stand(short_term_ms, {}, call);
@@ -221,9 +226,9 @@ class LeaderPlay final : public lab::Play {
         if (call->error) return "nobody is led any more";
         origin.run();
         for (const auto& [request, effect] : effects_of(origin)) {
-            if (effect != "1") judge_.complain(request + " was committed twice");
+            if (effect != "1") judge_.report_failure(request + " was committed twice");
         }
-        return judge_.complaint;
+        return judge_.failure;
     }
 
   private:
@@ -238,7 +243,8 @@ class LeaderPlay final : public lab::Play {
 };
 
 Exploring leaders(LeaderCast cast, lab::Faults faults = {}) {
-    return {.faults = faults, .play = [cast] { return std::make_unique<LeaderPlay>(cast); }};
+    return {.faults = faults,
+            .workload = [cast] { return std::make_unique<LeaderWorkload>(cast); }};
 }
 
 }  // namespace
@@ -246,9 +252,9 @@ Exploring leaders(LeaderCast cast, lab::Faults faults = {}) {
 TEST_CASE("lock: from equal states the same steps lead to equal ones, and to the same ends") {
     lab::SeededRandom random(1);
     for (const std::size_t tabs : {1U, 2U, 3U}) {
-        for (const bool robbed : {false, true}) {
-            CAPTURE(tabs, robbed);
-            const auto program = locks({.tabs = tabs, .robbed = robbed}, lock_faults).program();
+        for (const bool stolen : {false, true}) {
+            CAPTURE(tabs, stolen);
+            const auto program = locks({.tabs = tabs, .stolen = stolen}, lock_faults).program();
             const auto seen = lab::test::seen_by_neighbours(program, random, 100);
             CHECK(seen.differs == 0);
             CHECK(seen.other_ways > 0);
@@ -256,83 +262,83 @@ TEST_CASE("lock: from equal states the same steps lead to equal ones, and to the
     }
 }
 
-TEST_CASE("lock, leader: a search that goes back and one that repeats tell the same") {
-    for (const bool robbed : {false, true}) {
-        CAPTURE(robbed);
-        const lab::Bound bound{.switches = 1, .steps = 20'000};
-        lab::test::check_rewinding(locks({.robbed = robbed}, lock_faults).program(), bound);
-        lab::test::check_rewinding(leaders({.robbed = robbed}, lock_faults).program(), bound);
+TEST_CASE("lock, leader: a search that goes back and one that repeats report the same") {
+    for (const bool stolen : {false, true}) {
+        CAPTURE(stolen);
+        const lab::Bound bound{.preemptions = 1, .steps = 20'000};
+        lab::test::check_rewinding(locks({.stolen = stolen}, lock_faults).program(), bound);
+        lab::test::check_rewinding(leaders({.stolen = stolen}, lock_faults).program(), bound);
     }
 }
 
 TEST_CASE("lock: three tabs with two requests each get it, in their orders, one at a time") {
-    locks({}).exhaust({.switches = 0});
-    locks({.tabs = 2}).exhaust({.switches = 1});
+    locks({}).exhaust({.preemptions = 0});
+    locks({.tabs = 2}).exhaust({.preemptions = 1});
     locks({.limited = false}).sample(explored_seeds);
 }
 
-TEST_CASE("lock: the same when a tab is killed, frozen or cached at any moment") {
-    locks({.tabs = 2}, lock_faults).exhaust({.switches = 0});
+TEST_CASE("lock: every request ends when a tab is killed, frozen or cached at any moment") {
+    locks({.tabs = 2}, lock_faults).exhaust({.preemptions = 0});
     locks({.limited = false}, lock_faults).sample(explored_seeds);
 }
 
-TEST_CASE("lock: the same when the lock is stolen at any moment, and with a fault beside") {
-    locks({.tabs = 1, .robbed = true}).exhaust({.switches = 1});
-    locks({.robbed = true}, lock_faults).sample(explored_seeds);
+TEST_CASE("lock: every request ends when the lock is stolen at any moment, also beside a fault") {
+    locks({.tabs = 1, .stolen = true}).exhaust({.preemptions = 1});
+    locks({.stolen = true}, lock_faults).sample(explored_seeds);
 }
 
-TEST_CASE("lock: the same when who holds hangs for longer than it may, by seeds") {
+TEST_CASE("lock: every request ends when a holder hangs for longer than maxHold, by seeds") {
     locks({.hangs = true}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("leader: terms rise, and each call of three tabs is committed once and ends") {
-    leaders({}).exhaust({.switches = 0});
+    leaders({}).exhaust({.preemptions = 0});
     leaders({}).sample(explored_seeds);
 }
 
-TEST_CASE("leader: the same when a tab is killed, frozen or cached at any moment") {
-    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.switches = 0});
+TEST_CASE("leader: terms rise and calls end when a tab is killed, frozen or cached at any moment") {
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.preemptions = 0});
     leaders({}, lock_faults).sample(explored_seeds);
 }
 
-TEST_CASE("leader: the same when the office is stolen at any moment, and with a fault beside") {
-    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust({.switches = 0});
-    leaders({.robbed = true}, lock_faults).sample(explored_seeds);
+TEST_CASE("leader: terms rise and calls end when the lock is stolen at any moment") {
+    leaders({.tabs = 1, .requests = 1, .stolen = true}).exhaust({.preemptions = 0});
+    leaders({.stolen = true}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("leader: every schedule within bounds that take long", "[.][long]") {
-    leaders({.tabs = 2, .requests = 1}).exhaust({.switches = 1});
-    leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust({.switches = 0});
-    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.switches = 1});
-    leaders({.tabs = 1, .requests = 1, .robbed = true}).exhaust({.switches = 1});
-    leaders({.robbed = true}, lock_faults).sample(long_samples);
+    leaders({.tabs = 2, .requests = 1}).exhaust({.preemptions = 1});
+    leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust({.preemptions = 0});
+    leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.preemptions = 1});
+    leaders({.tabs = 1, .requests = 1, .stolen = true}).exhaust({.preemptions = 1});
+    leaders({.stolen = true}, lock_faults).sample(long_samples);
 }
 
 TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
-    locks({}).exhaust({.switches = 1});
-    locks({}, lock_faults).exhaust({.switches = 0});
-    locks({.tabs = 2}, lock_faults).exhaust({.switches = 1});
-    locks({.robbed = true}).exhaust({.switches = 0});
-    locks({.tabs = 2, .requests = 1, .robbed = true}).exhaust({.switches = 1});
+    locks({}).exhaust({.preemptions = 1});
+    locks({}, lock_faults).exhaust({.preemptions = 0});
+    locks({.tabs = 2}, lock_faults).exhaust({.preemptions = 1});
+    locks({.stolen = true}).exhaust({.preemptions = 0});
+    locks({.tabs = 2, .requests = 1, .stolen = true}).exhaust({.preemptions = 1});
 }
 
 TEST_CASE("lock: every schedule within bounds that take minutes, or hours", "[.][deep]") {
-    SECTION("all switches") {
-        locks({}).exhaust({.switches = 2});
-        locks({}, {lab::Fault::kill}).exhaust({.switches = 1});
-        locks({.tabs = 2}).exhaust({.switches = 3});
-        locks({.tabs = 2, .robbed = true}).exhaust({.switches = 1});
+    SECTION("all preemptions") {
+        locks({}).exhaust({.preemptions = 2});
+        locks({}, {lab::Fault::kill}).exhaust({.preemptions = 1});
+        locks({.tabs = 2}).exhaust({.preemptions = 3});
+        locks({.tabs = 2, .stolen = true}).exhaust({.preemptions = 1});
     }
     SECTION("two tabs") {
-        locks({.tabs = 2}, lock_faults).exhaust({.switches = 3, .ordered = true});
-        locks({.tabs = 2, .robbed = true}).exhaust({.switches = 3, .ordered = true});
+        locks({.tabs = 2}, lock_faults).exhaust({.preemptions = 3, .ordered = true});
+        locks({.tabs = 2, .stolen = true}).exhaust({.preemptions = 3, .ordered = true});
     }
-    SECTION("none") { locks({}).exhaust({.switches = 3, .ordered = true}); }
-    SECTION("thief") { locks({.robbed = true}).exhaust({.switches = 1, .ordered = true}); }
-    for (const auto& [fault, switches] :
+    SECTION("none") { locks({}).exhaust({.preemptions = 3, .ordered = true}); }
+    SECTION("stealer") { locks({.stolen = true}).exhaust({.preemptions = 1, .ordered = true}); }
+    for (const auto& [fault, preemptions] :
          {std::pair{lab::Fault::kill, 3U}, {lab::Fault::freeze, 2U}, {lab::Fault::bfcache, 2U}}) {
         DYNAMIC_SECTION(lab::fault_name(fault)) {
-            locks({}, {fault}).exhaust({.switches = switches, .ordered = true});
+            locks({}, {fault}).exhaust({.preemptions = preemptions, .ordered = true});
         }
     }
 }
@@ -342,20 +348,21 @@ TEST_CASE("lock: a million seeds of three tabs, with a fault each", "[.][deep]")
     locks({.limited = false}, lock_faults).sample(deep_samples);
 }
 
-TEST_CASE("lock: a million seeds of three tabs, with a thief, and with who hangs", "[.][deep]") {
-    locks({.robbed = true}, lock_faults).sample(deep_samples);
+TEST_CASE("lock: a million seeds of three tabs, with a stealer, and with a holder that hangs",
+          "[.][deep]") {
+    locks({.stolen = true}, lock_faults).sample(deep_samples);
     locks({.hangs = true}, lock_faults).sample(deep_samples);
 }
 
-TEST_CASE("lock: who begins first among tabs that begin alike changes no end", "[.][long]") {
-    for (const auto& [switches, faults] : {std::pair{1U, lab::Faults()}, {0U, lock_faults}}) {
-        CAPTURE(switches, faults.bits());
+TEST_CASE("lock: the order in which equal tabs begin changes no end", "[.][long]") {
+    for (const auto& [preemptions, faults] : {std::pair{1U, lab::Faults()}, {0U, lock_faults}}) {
+        CAPTURE(preemptions, faults.bits());
         LockEnds ends_of_all;
         auto all = locks({.ends = &ends_of_all}, faults);
         all.alike = false;
-        all.exhaust({.switches = switches});
+        all.exhaust({.preemptions = preemptions});
         LockEnds ends_of_the_first;
-        locks({.ends = &ends_of_the_first}, faults).exhaust({.switches = switches});
+        locks({.ends = &ends_of_the_first}, faults).exhaust({.preemptions = preemptions});
         CHECK(ends_of_the_first == ends_of_all);
         CHECK(ends_of_all.size() > 1);
     }

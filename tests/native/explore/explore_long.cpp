@@ -37,33 +37,33 @@ CountingSetup setup_of(std::uint64_t seed) {
             .faults_max = faults_max};
 }
 
-Outcome run_seed(std::uint64_t seed, FaultTally& tally) {
+Outcome run_seed(std::uint64_t seed, FaultCounts& fault_counts) {
     // About how many steps eight tabs take, of either strategy.
     constexpr std::array<std::uint64_t, 2> length = {300, 50};
-    return sample(program_of(setup_of(seed), nullptr, &tally), seed,
+    return sample(program_of(setup_of(seed), nullptr, &fault_counts), seed,
                   {.faults_max = faults_max, .length = length.at(seed / 4 % 2)});
 }
 
 struct Sum {
     std::mutex mutex;
-    FaultTally faults{};
+    FaultCounts faults{};
     std::uint64_t steps = 0;
-    std::vector<std::string> complaints;
+    std::vector<std::string> failures;
 };
 
 void run_some(std::atomic<std::uint64_t>& next, Sum& sum) {
-    FaultTally faults{};
+    FaultCounts faults{};
     std::uint64_t steps = 0;
     for (;;) {
         const auto seed = next.fetch_add(1);
         if (seed >= long_seeds) break;
         const auto outcome = run_seed(seed, faults);
         steps += outcome.steps;
-        if (outcome.complaint.empty() && !outcome.cut) continue;
+        if (outcome.failure.empty() && !outcome.cut) continue;
         const std::lock_guard guard(sum.mutex);
-        sum.complaints.push_back("seed " + std::to_string(seed) + ": " + outcome.complaint +
-                                 (outcome.cut ? "cut" : "") + " " +
-                                 format_seed({setup_of(seed), outcome.schedule}));
+        sum.failures.push_back("seed " + std::to_string(seed) + ": " + outcome.failure +
+                               (outcome.cut ? "cut" : "") + " " +
+                               format_seed({setup_of(seed), outcome.schedule}));
     }
     const std::lock_guard guard(sum.mutex);
     sum.steps += steps;
@@ -72,7 +72,7 @@ void run_some(std::atomic<std::uint64_t>& next, Sum& sum) {
 
 }  // namespace
 
-TEST_CASE("eight tabs, every fault, 100,000 seeds: nothing lost, and everyone finishes",
+TEST_CASE("eight tabs, every fault, 100,000 seeds: nothing is lost, and every tab finishes",
           "[.][long]") {
     std::atomic<std::uint64_t> next{0};
     Sum sum;
@@ -88,12 +88,12 @@ TEST_CASE("eight tabs, every fault, 100,000 seeds: nothing lost, and everyone fi
                     static_cast<unsigned long long>(sum.faults.at(i)));
         CHECK(sum.faults.at(i) >= fired_min);
     }
-    for (const auto& complaint : sum.complaints) UNSCOPED_INFO(complaint);
-    CHECK(sum.complaints.empty());
+    for (const auto& failure : sum.failures) UNSCOPED_INFO(failure);
+    CHECK(sum.failures.empty());
 }
 
 TEST_CASE("1,000 seeds twice: equal hashes", "[.][long]") {
-    FaultTally faults{};
+    FaultCounts faults{};
     for (std::uint64_t seed = 0; seed < twice_seeds; ++seed) {
         CAPTURE(seed);
         const auto first = run_seed(seed, faults);

@@ -1,4 +1,4 @@
-// The matrix: what its cells are made of, and what they say of what is declared.
+// The matrix: what its cells are made of, and how they compare with what is declared.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 const MatrixBound small{.work = 20'000,
                         .work_declared = 20'000,
                         .work_unbounded = 20'000,
-                        .work_switches = 20'000,
+                        .work_preemptions = 20'000,
                         .seeds = 50};
 
 CellReport computed(const MatrixCell& cell) {
@@ -29,7 +29,7 @@ CellReport computed(const MatrixCell& cell) {
 
 TEST_CASE("matrix: a cell for each strategy, model and fault") {
     const auto cells = matrix_cells();
-    CHECK(cells.size() == counting_strategies().size() * 3 * tabacus::fault_count);
+    CHECK(cells.size() == counting_strategies().size() * 3 * fault_class_count);
     CHECK(cells.size() == 330);
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("matrix: a declared loss is found, and agrees") {
 }
 
 TEST_CASE(
-    "matrix: what is declared and not found is told, and what is found and not declared fails") {
+    "matrix: a declared loss that is not found is reported, and one that is not declared fails") {
     auto report = computed({"locked", StorageModel::cached, FaultClass::none});
     report.may_lose = false;
     CHECK(report.contradicts());
@@ -61,9 +61,9 @@ TEST_CASE(
     CHECK(report.contradicts());
 }
 
-// A tab that is torn down in the middle of a transaction aborts it, and tells so: AddressSanitizer
-// watches that somebody still listens.
-TEST_CASE("matrix: a failing run is told until its last tab is gone") {
+// A tab that is torn down in the middle of a transaction aborts it, and traces that:
+// AddressSanitizer checks that the trace still exists.
+TEST_CASE("matrix: a failing run is traced until its last tab is gone") {
     const auto report = computed({"replicated", StorageModel::mutexed, FaultClass::corrupt_record});
     REQUIRE(report.parts.size() > 1);
     CHECK(std::ranges::any_of(report.parts,
@@ -119,7 +119,7 @@ TEST_CASE("matrix: a fault planted in a strategy that declares never to lose con
     }
 }
 
-TEST_CASE("matrix: what keeps all in the database runs alike in every model") {
+TEST_CASE("matrix: a strategy that keeps all in the database runs alike in every model") {
     for (const auto strategy : counting_strategies()) {
         if (depends_on_model(strategy)) continue;
         CAPTURE(strategy);
@@ -143,8 +143,8 @@ TEST_CASE("matrix: what keeps all in the database runs alike in every model") {
 
 TEST_CASE("matrix: texts in reports are escaped") {
     ExploreReport report;
-    report.complaint = "a \"b\" \\ \n";
-    CHECK(json_of(report).find(R"("complaint":"a \"b\" \\ \u000a")") != std::string::npos);
+    report.failure = "a \"b\" \\ \n";
+    CHECK(json_of(report).find(R"("failure":"a \"b\" \\ \u000a")") != std::string::npos);
 }
 
 }  // namespace tabacus::lab::test

@@ -29,7 +29,7 @@ ExploreReport tried(const Trial& trial) {
     while (exploration.explore(10'000)) {
     }
     auto report = exploration.report();
-    UNSCOPED_INFO(report.schedules << " schedules, " << report.bound << report.complaint);
+    UNSCOPED_INFO(report.schedules << " schedules, " << report.bound << report.failure);
     return report;
 }
 
@@ -38,7 +38,7 @@ void check_proved(const Trial& trial) { CHECK(tried(trial).verdict == Verdict::p
 void check_killed(const Trial& trial) {
     const auto report = tried(trial);
     CHECK(report.verdict == Verdict::broken);
-    CHECK(report.complaint.find("an update is") == 0);
+    CHECK(report.failure.find("an update is") == 0);
 }
 
 void check_killed_by_three_alone(StrategyFault fault) {

@@ -92,7 +92,7 @@ class History {
     [[nodiscard]] bool failed() const { return life_->failed; }
 
     void settle() {
-        database().heal_operations();
+        database().stop_failing_operations();
         origin_.run();
     }
     [[nodiscard]] bool at_rest() const { return life_->running == 0; }

@@ -1,4 +1,5 @@
-// Queues under every schedule of a few switches, with a fault at every moment, and by seeds beyond.
+// Queues under every schedule of a few preemptions, with a fault at every moment, and by seeds
+// beyond.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -33,7 +34,7 @@ constexpr std::array explored_faults = {
 constexpr Faults sparing_faults = {Fault::kill, Fault::freeze, Fault::throttle, Fault::bfcache,
                                    Fault::close_connection};
 constexpr std::uint32_t sampled_faults = 3;
-constexpr std::uint64_t robbed_seeds = 10'000;
+constexpr std::uint64_t stolen_seeds = 10'000;
 
 /// What each tab enqueues in its first turn, and how all of them work.
 struct QueuePlan {
@@ -44,17 +45,17 @@ struct QueuePlan {
     // NOLINTEND(readability-redundant-member-init)
     bool at_most_once = false;
     bool alike = false;          // those of a tab share a row
-    int robberies = 0;           // of a slot, by somebody who lets it go
+    int steals = 0;              // of a slot, by a tab that releases it at once
     bool database_lost = false;  // it may be: what it held is gone
     bool quota = false;          // may be exceeded: then jobs are accepted one by one
 };
 
-/// What the tabs were told, as far as it outlives them.
+/// What the tabs received, as far as it outlives them.
 struct QueueBooks {
     QueueJudge judge;
     std::set<std::string> unknown;  // whether they were accepted
     std::set<std::string> refused;
-    std::map<std::string, std::vector<JobOutcome::Kind>> told;
+    std::map<std::string, std::vector<JobOutcome::Kind>> received;
 };
 
 /// Enqueues, works, and closes when it knows what became of all its jobs.
@@ -76,12 +77,12 @@ class QueueClient {
         scope_.spawn(leave());
     }
     void work() { page_.work(); }
-    void rob() { page_.rob(0); }
-    /// What it was told of each of its jobs.
-    void tell(std::map<std::string, std::vector<JobOutcome::Kind>>& told) const {
+    void steal() { page_.steal(0); }
+    /// The outcomes that it received of each of its jobs.
+    void collect_outcomes(std::map<std::string, std::vector<JobOutcome::Kind>>& received) const {
         for (const auto& [id, payload] : names_) {
             const auto found = outcomes_.find(id);
-            if (found != outcomes_.end()) told[payload] = found->second;
+            if (found != outcomes_.end()) received[payload] = found->second;
         }
     }
     bool done = false;
@@ -129,20 +130,20 @@ class QueueClient {
     Scope scope_;  // last: what runs in it uses all of the above
 };
 
-class QueuePlay final : public lab::Play {
+class QueueWorkload final : public lab::Workload {
   public:
-    explicit QueuePlay(QueuePlan plan) : plan_(std::move(plan)) {}
+    explicit QueueWorkload(QueuePlan plan) : plan_(std::move(plan)) {}
 
     void begin(Origin& origin) override {
         for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
             auto& client = open(origin);
             members_.back().tab->post([&client, specs = specs_of(i)] { client.live(specs); });
         }
-        if (plan_.robberies == 0) return;
-        auto& thief = open(origin);
-        thief.done = true;
-        for (int i = 0; i < plan_.robberies; ++i) {
-            members_.back().tab->post([&thief] { thief.rob(); });
+        if (plan_.steals == 0) return;
+        auto& stealer = open(origin);
+        stealer.done = true;
+        for (int i = 0; i < plan_.steals; ++i) {
+            members_.back().tab->post([&stealer] { stealer.steal(); });
         }
     }
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
@@ -164,8 +165,8 @@ class QueuePlay final : public lab::Play {
         return all.value();
     }
     std::string after_step() override {
-        // Who is robbed may hear of it after the next one has begun.
-        if (plan_.robberies > 0) return "";
+        // The previous holder may learn of the steal after the next one has begun.
+        if (plan_.steals > 0) return "";
         const auto most = static_cast<int>(books_.judge.most_running);
         return most > plan_.options.concurrency ? "more run than agreed" : "";
     }
@@ -174,9 +175,9 @@ class QueuePlay final : public lab::Play {
             if (!member.tab->alive()) continue;
             if (!member.client->done) {
                 return "tab " + std::to_string(member.tab->id()) +
-                       " never hears what became of its jobs";
+                       " never receives the outcomes of its jobs";
             }
-            member.client->tell(books_.told);
+            member.client->collect_outcomes(books_.received);
         }
         open(origin).work();
         origin.run_until([&] { return settled(origin); }, 5'000);
@@ -234,10 +235,10 @@ class QueuePlay final : public lab::Play {
         for (std::size_t tab = 0; tab < plan_.jobs.size(); ++tab) {
             for (int number = 0; number < plan_.jobs[tab]; ++number) {
                 const auto name = payload(tab, number);
-                auto complaint = judge_job(name, count_in(effects, name) + count_in(dead, name));
-                if (!complaint.empty()) return concat({"job ", name, " ", complaint});
+                auto failure = judge_job(name, count_in(effects, name) + count_in(dead, name));
+                if (!failure.empty()) return concat({"job ", name, " ", failure});
             }
-            if (auto complaint = judge_order(tab); !complaint.empty()) return complaint;
+            if (auto failure = judge_order(tab); !failure.empty()) return failure;
         }
         return {};
     }
@@ -250,11 +251,12 @@ class QueuePlay final : public lab::Play {
         }
         const bool accepted = books_.judge.accepted.contains(name);
         if (accepted && settled == 0 && !plan_.database_lost) return "is lost";
-        const auto told = books_.told.find(name);
-        if (told != books_.told.end() && told->second.size() > 1) return "is told of twice";
+        const auto received = books_.received.find(name);
+        if (received != books_.received.end() && received->second.size() > 1)
+            return "is reported twice";
         return {};
     }
-    /// Of one tab, which enqueues all in one transaction: by priority, then by place.
+    /// Of one tab, which enqueues all in one transaction: by priority, then by position.
     std::string judge_order(std::size_t tab) {
         if (plan_.options.concurrency > 1 || plan_.quota) return {};
         std::vector<std::string> expected;
@@ -283,15 +285,16 @@ class QueuePlay final : public lab::Play {
 lab::Program program_of_queue(QueuePlan plan, Faults faults, std::uint32_t faults_max) {
     plan.database_lost = faults.contains(Fault::lose_database);
     plan.quota = faults.contains(Fault::quota);
-    return lab::program_of(
-        {.origin = {}, .faults = faults, .faults_max = faults_max, .rewinds = true, .play = [plan] {
-             return std::make_unique<QueuePlay>(plan);
-         }});
+    return lab::program_of({.origin = {},
+                            .faults = faults,
+                            .faults_max = faults_max,
+                            .rewinds = true,
+                            .workload = [plan] { return std::make_unique<QueueWorkload>(plan); }});
 }
 
-std::string told_trace(const lab::Program& program, const lab::Outcome& failing) {
+std::string trace_of(const lab::Program& program, const lab::Outcome& failing) {
     const auto shrunk = failing.cut ? failing : lab::shrink(program, failing);
-    return lab::trace_text(lab::tell(program, shrunk.schedule));
+    return lab::trace_text(lab::trace_of(program, shrunk.schedule));
 }
 
 /// Every schedule within the bound, with one of these faults at most.
@@ -299,9 +302,9 @@ void exhaust_queue(const QueuePlan& plan, Faults faults, lab::Bound bound) {
     const auto program = program_of_queue(plan, faults, faults.empty() ? 0U : 1U);
     lab::Search search(program, bound);
     search.explore(UINT64_MAX);
-    if (search.failure()) UNSCOPED_INFO(told_trace(program, *search.failure()));
-    CAPTURE(faults.bits(), bound.switches, bound.ordered, search.tally().cut);
-    CAPTURE(search.tally().steps);
+    if (search.failed_run()) UNSCOPED_INFO(trace_of(program, *search.failed_run()));
+    CAPTURE(faults.bits(), bound.preemptions, bound.ordered, search.counts().cut);
+    CAPTURE(search.counts().steps);
     CHECK(search.exhausted());
 }
 
@@ -310,10 +313,10 @@ void sample_once(const QueuePlan& plan, Faults faults, std::uint64_t seed, int& 
     const auto most = faults.empty() ? 0U : sampled_faults;
     const auto program = program_of_queue(plan, faults, most);
     const auto outcome = lab::sample(program, seed, {.faults_max = most, .length = 300});
-    if (outcome.complaint.empty() && !outcome.cut) return;
+    if (outcome.failure.empty() && !outcome.cut) return;
     ++failed;
-    UNSCOPED_INFO("seed " << seed << ": " << outcome.complaint << (outcome.cut ? " cut" : ""));
-    UNSCOPED_INFO(told_trace(program, outcome));
+    UNSCOPED_INFO("seed " << seed << ": " << outcome.failure << (outcome.cut ? " cut" : ""));
+    UNSCOPED_INFO(trace_of(program, outcome));
 }
 
 /// With up to three faults each. What none of them ends in is no live-lock.
@@ -347,36 +350,36 @@ TEST_CASE("queue: from equal states the same steps lead to equal ones, and to th
     }
 }
 
-TEST_CASE("queue: a search that goes back and one that repeats tell the same") {
+TEST_CASE("queue: a search that rewinds and one that replays report the same") {
     for (const auto fault : explored_faults) {
         CAPTURE(fault);
         const auto program = program_of_queue({.jobs = {1, 1, 1}}, {fault}, 1);
-        lab::test::check_rewinding(program, {.switches = 1});
+        lab::test::check_rewinding(program, {.preemptions = 1});
     }
 }
 
 TEST_CASE("queue: no schedule of two or three tabs loses, doubles or disorders a job") {
-    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 0});
+    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.preemptions = 0});
     for (const bool alike : {false, true}) {
-        exhaust_queue({.jobs = {2, 1}, .alike = alike}, {}, {.switches = 1});
+        exhaust_queue({.jobs = {2, 1}, .alike = alike}, {}, {.preemptions = 1});
         for (const auto fault : explored_faults) {
-            exhaust_queue({.jobs = {2, 1}, .alike = alike}, {fault}, {.switches = 0});
+            exhaust_queue({.jobs = {2, 1}, .alike = alike}, {fault}, {.preemptions = 0});
         }
     }
 }
 
-TEST_CASE("queue: who is robbed of its slot, and has not heard of it, settles nothing") {
-    exhaust_queue({.jobs = {1, 1}, .robberies = 1}, {}, {.switches = 1});
+TEST_CASE("queue: a worker whose slot was stolen without its knowledge settles nothing") {
+    exhaust_queue({.jobs = {1, 1}, .steals = 1}, {}, {.preemptions = 1});
     int failed = 0;
-    for (std::uint64_t seed = 0; seed < robbed_seeds; ++seed) {
-        sample_once({.jobs = {2, 1}, .robberies = 1}, {}, seed, failed);
+    for (std::uint64_t seed = 0; seed < stolen_seeds; ++seed) {
+        sample_once({.jobs = {2, 1}, .steals = 1}, {}, seed, failed);
     }
     CHECK(failed == 0);
 }
 
-TEST_CASE("queue: the same at most once, with a fault") {
+TEST_CASE("queue: no schedule with a fault breaks at-most-once delivery") {
     for (const auto fault : explored_faults) {
-        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 0});
+        exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.preemptions = 0});
     }
 }
 
@@ -385,14 +388,15 @@ TEST_CASE("queue: three tabs of three jobs, three faults, by seeds") {
     sample_queue({.jobs = {3, 3, 3}, .alike = true}, 0, 64);
 }
 
-TEST_CASE("queue: within more switches, and of three tabs", "[.][long]") {
-    exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 2});
-    exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.switches = 2, .ordered = true});
-    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1, .ordered = true});
+TEST_CASE("queue: within more preemptions, and of three tabs", "[.][long]") {
+    exhaust_queue({.jobs = {2, 1}}, {}, {.preemptions = 2});
+    exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.preemptions = 2, .ordered = true});
+    exhaust_queue({.jobs = {1, 1, 1}}, {}, {.preemptions = 1, .ordered = true});
     for (const auto fault : explored_faults) {
-        exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1, .ordered = true});
-        exhaust_queue({.jobs = {2, 1}, .alike = true}, {fault}, {.switches = 1, .ordered = true});
-        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 0});
+        exhaust_queue({.jobs = {2, 1}}, {fault}, {.preemptions = 1, .ordered = true});
+        exhaust_queue({.jobs = {2, 1}, .alike = true}, {fault},
+                      {.preemptions = 1, .ordered = true});
+        exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.preemptions = 0});
     }
 }
 
@@ -401,38 +405,42 @@ TEST_CASE("queue: 5,000 seeds, three faults each", "[.][long]") {
     sample_queue({.jobs = {3, 3, 3}, .alike = true}, 1'000, 2'500);
 }
 
-TEST_CASE("queue: within more switches", "[.][deep]") {
-    SECTION("two tabs") { exhaust_queue({.jobs = {2, 1}}, {}, {.switches = 3, .ordered = true}); }
+TEST_CASE("queue: within more preemptions", "[.][deep]") {
+    SECTION("two tabs") {
+        exhaust_queue({.jobs = {2, 1}}, {}, {.preemptions = 3, .ordered = true});
+    }
     SECTION("two tabs, alike") {
-        exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.switches = 3, .ordered = true});
+        exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.preemptions = 3, .ordered = true});
     }
     SECTION("three tabs") {
-        exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 3, .ordered = true});
+        exhaust_queue({.jobs = {1, 1, 1}}, {}, {.preemptions = 3, .ordered = true});
     }
-    SECTION("three tabs, all switches") { exhaust_queue({.jobs = {1, 1, 1}}, {}, {.switches = 1}); }
+    SECTION("three tabs, all preemptions") {
+        exhaust_queue({.jobs = {1, 1, 1}}, {}, {.preemptions = 1});
+    }
     for (const auto fault : explored_faults) {
         DYNAMIC_SECTION(lab::fault_name(fault)) {
             SECTION("two tabs") {
-                exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 3, .ordered = true});
+                exhaust_queue({.jobs = {2, 1}}, {fault}, {.preemptions = 3, .ordered = true});
             }
             SECTION("two tabs, alike") {
                 exhaust_queue({.jobs = {2, 1}, .alike = true}, {fault},
-                              {.switches = 3, .ordered = true});
+                              {.preemptions = 3, .ordered = true});
             }
-            SECTION("all switches") {
-                exhaust_queue({.jobs = {2, 1}}, {fault}, {.switches = 1});
-                exhaust_queue({.jobs = {1, 1}}, {fault}, {.switches = 2});
-                exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.switches = 1});
+            SECTION("all preemptions") {
+                exhaust_queue({.jobs = {2, 1}}, {fault}, {.preemptions = 1});
+                exhaust_queue({.jobs = {1, 1}}, {fault}, {.preemptions = 2});
+                exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault}, {.preemptions = 1});
             }
             SECTION("at most once") {
                 exhaust_queue({.jobs = {1, 1}, .at_most_once = true}, {fault},
-                              {.switches = 3, .ordered = true});
+                              {.preemptions = 3, .ordered = true});
             }
             SECTION("three tabs") {
-                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 2, .ordered = true});
+                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.preemptions = 2, .ordered = true});
             }
-            SECTION("three tabs, all switches") {
-                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.switches = 1});
+            SECTION("three tabs, all preemptions") {
+                exhaust_queue({.jobs = {1, 1, 1}}, {fault}, {.preemptions = 1});
             }
         }
     }

@@ -1,4 +1,4 @@
-// Going back to where a run was, instead of repeating it, changes nothing that a search tells.
+// Going back to where a run was, instead of repeating it, changes nothing that a search reports.
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ T& made_in(RunArena& arena, Arguments&&... arguments) {
 
 /// The same, and which faults happened how often.
 Searched searched_with_faults(const CountingSetup& setup, const Bound& bound, bool rewinding) {
-    FaultTally faults{};
+    FaultCounts faults{};
     auto all = searched(program_of(setup, nullptr, &faults), bound, rewinding);
     all.counted.insert(all.counted.end(), faults.begin(), faults.end());
     return all;
@@ -91,7 +91,7 @@ TEST_CASE("memory of an arena is aligned as it is asked for, and used again") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("what is thrown out of an arena is let go of outside") {
+TEST_CASE("an exception thrown out of an arena is freed outside") {
     if (!RunArena::available()) SKIP("no arenas: malloc is not replaced in this program");
     RunArena arena;
     RunArena::Copy empty;
@@ -138,7 +138,7 @@ TEST_CASE("memory of an arena grows, is cleared and is given back as the C libra
 }
 // NOLINTEND(*-no-malloc,bugprone-suspicious-realloc-usage)
 
-TEST_CASE("a search that goes back and one that repeats tell the same") {
+TEST_CASE("a search that goes back and one that repeats report the same") {
     if (!RunArena::available()) SKIP("nothing goes back: malloc is not replaced in this program");
     const std::vector<Faults> faults = {{},
                                         {Fault::kill},
@@ -151,7 +151,7 @@ TEST_CASE("a search that goes back and one that repeats tell the same") {
                                         {Fault::corrupt},
                                         {Fault::browser_crash}};
     const std::vector<Bound> bounds = {
-        {}, {.reduction = false}, {.switches = 2}, {.switches = 3, .ordered = true}};
+        {}, {.reduction = false}, {.preemptions = 2}, {.preemptions = 3, .ordered = true}};
     std::uint64_t broken = 0;
     for (const auto* strategy : {"replicated", "log", "locked", "optimistic"}) {
         for (const auto& of : faults) {
@@ -160,7 +160,7 @@ TEST_CASE("a search that goes back and one that repeats tell the same") {
                 const auto setup = setup_of(strategy, StorageModel::cached, of);
                 const auto repeating = searched_with_faults(setup, bounds[bound], false);
                 CHECK(repeating == searched_with_faults(setup, bounds[bound], true));
-                if (!repeating.complaint.empty()) ++broken;
+                if (!repeating.failure.empty()) ++broken;
             }
         }
     }

@@ -16,11 +16,11 @@ namespace {
 
 using Ends = std::set<std::string>;
 
-/// Hears one message while it has three things to do.
-class Hearer {
+/// Receives one message while it has three things to do.
+class Receiver {
   public:
     /// `log` outlives the tab.
-    Hearer(LabTab& tab, std::string& log) : in_(tab.channel("c")) {
+    Receiver(LabTab& tab, std::string& log) : in_(tab.channel("c")) {
         in_->on_message([&log](std::string_view text) { log.append(text); });
     }
 
@@ -32,14 +32,14 @@ struct Sender {
     std::unique_ptr<Channel> out;
 };
 
-class Mail final : public Play {
+class Mail final : public Workload {
   public:
     explicit Mail(Ends& ends) : ends_(ends) {}
     void begin(Origin& origin) override {
         sender_ = &origin.open_tab();
         auto& tab = origin.open_tab();
         auto& sender = sender_->run<Sender>(*sender_);
-        tab.run<Hearer>(tab, log_);
+        tab.run<Receiver>(tab, log_);
         sender_->post([&sender] { sender.out->post("m"); });
         for (int i = 1; i <= 3; ++i) {
             tab.post([this, i] { log_ += std::to_string(i); });
@@ -53,16 +53,17 @@ class Mail final : public Play {
   private:
     Ends& ends_;
     LabTab* sender_ = nullptr;
-    std::string log_;  // of what the other tab heard and did
+    std::string log_;  // of what the other tab received and did
 };
 
 Ends ends_of_mail(Faults faults, const Bound& bound) {
     Ends ends;
-    Search search(program_of(Scenario{.origin = {},
-                                      .faults = faults,
-                                      .faults_max = faults.empty() ? 0U : 1U,
-                                      .play = [&ends] { return std::make_unique<Mail>(ends); }}),
-                  bound);
+    Search search(
+        program_of(Scenario{.origin = {},
+                            .faults = faults,
+                            .faults_max = faults.empty() ? 0U : 1U,
+                            .workload = [&ends] { return std::make_unique<Mail>(ends); }}),
+        bound);
     search.explore(UINT64_MAX);
     CHECK(search.exhausted());
     return ends;
@@ -87,41 +88,44 @@ TEST_CASE("a message arrives as late as can be, and after its sender's death") {
 
 namespace {
 
-/// Another play, of which the rows are remembered.
-class Rows final : public Play {
+/// A workload whose rows are recorded.
+class Rows final : public Workload {
   public:
-    Rows(std::unique_ptr<Play> play, Ends& rows) : play_(std::move(play)), rows_(rows) {}
-    void begin(Origin& origin) override { play_->begin(origin); }
+    Rows(std::unique_ptr<Workload> workload, Ends& rows)
+        : workload_(std::move(workload)), rows_(rows) {}
+    void begin(Origin& origin) override { workload_->begin(origin); }
     std::string at_rest(Origin& origin) override {
         for (const auto& [key, value] : origin.database().rows(Store::rows)) {
             rows_.insert(key.substr(key.rfind('/')) + " " + value.text);
         }
-        return play_->at_rest(origin);
+        return workload_->at_rest(origin);
     }
 
   private:
-    std::unique_ptr<Play> play_;
+    std::unique_ptr<Workload> workload_;
     Ends& rows_;
 };
 
-Scenario replicated(StorageEvents events, Faults faults, Counting counted) {
+Scenario replicated(StorageEvents events, Faults faults, CountingScenario scenario) {
     return {.origin = {.storage_events = events},
             .faults = faults,
             .faults_max = 1,
-            .play = counting(hosts_of("replicated"), counted)};
+            .workload = counting_workload(hosts_of("replicated"), scenario)};
 }
 
 }  // namespace
 
-TEST_CASE("replicated: who opens after a death goes on with the slot of the dead") {
+TEST_CASE("replicated: a tab that opens after a death goes on with the slot of the dead tab") {
     Ends rows;
     auto scenario =
         replicated(StorageEvents::to_others, {Fault::kill, Fault::bfcache}, {.tabs = 2, .adds = 1});
-    scenario.play = [&rows, play = scenario.play] { return std::make_unique<Rows>(play(), rows); };
-    Search search(program_of(scenario), {.switches = 0});
+    scenario.workload = [&rows, workload = scenario.workload] {
+        return std::make_unique<Rows>(workload(), rows);
+    };
+    Search search(program_of(scenario), {.preemptions = 0});
     search.explore(UINT64_MAX);
     CHECK(search.exhausted());
-    CHECK_FALSE(search.failure());
+    CHECK_FALSE(search.failed_run());
     // Slot 0 has counted the one tab's increment and the other's.
     CAPTURE(rows);
     CHECK(std::any_of(rows.begin(), rows.end(), [](const std::string& row) {
@@ -129,13 +133,13 @@ TEST_CASE("replicated: who opens after a death goes on with the slot of the dead
     }));
 }
 
-TEST_CASE("replicated: a writer that hears of its own writes counts exactly") {
+TEST_CASE("replicated: a writer that gets events for its own writes counts exactly") {
     const auto program = program_of(replicated(StorageEvents::to_all, {Fault::kill, Fault::bfcache},
                                                {.tabs = 3, .adds = 2, .all_read = true}));
     for (std::uint64_t seed = 1; seed <= 500; ++seed) {
         CAPTURE(seed);
         const auto outcome = sample(program, seed, {.faults_max = 1});
-        CHECK(outcome.complaint.empty());
+        CHECK(outcome.failure.empty());
         CHECK_FALSE(outcome.cut);
     }
 }

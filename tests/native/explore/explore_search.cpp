@@ -19,7 +19,7 @@ using State = std::vector<std::int64_t>;
 constexpr std::uint64_t no_end = UINT64_MAX;
 
 struct Found {
-    lab::Tally tally;
+    lab::SearchCounts counts;
     std::set<State> states;
     bool exhausted;
 };
@@ -33,7 +33,7 @@ Found explore(Toy toy, const Bound& bound) {
     Search search(program_of(toy), bound);
     while (search.explore(no_end)) {
     }
-    found.tally = search.tally();
+    found.counts = search.counts();
     found.exhausted = search.exhausted();
     return found;
 }
@@ -57,8 +57,8 @@ Instruction any_instruction(lab::SeededRandom& random, std::size_t threads, bool
             static_cast<std::int64_t>(random.below(4))};
 }
 
-/// Who waits for ever at a lock has a step that is never seen, which reduction of all schedules
-/// does not allow (run.hpp).
+/// A thread that waits for ever at a lock has a step that is never seen, which reduction of all
+/// schedules does not allow (run.hpp).
 Toy any_toy(std::uint64_t seed, bool locks) {
     lab::SeededRandom random(seed);
     Toy toy;
@@ -76,34 +76,33 @@ Toy any_toy(std::uint64_t seed, bool locks) {
 
 TEST_CASE("without reduction a and b steps have (a+b)!/(a!b!) schedules") {
     const auto count = [](std::size_t a, std::size_t b) {
-        return explore({{steps(a), steps(b)}, {}}, {.reduction = false}).tally.schedules;
+        return explore({{steps(a), steps(b)}, {}}, {.reduction = false}).counts.schedules;
     };
     CHECK(count(1, 1) == 2);
     CHECK(count(2, 3) == 10);
     CHECK(count(5, 5) == 252);
-    CHECK(explore({{steps(2), steps(2), steps(2)}, {}}, {.reduction = false}).tally.schedules ==
+    CHECK(explore({{steps(2), steps(2), steps(2)}, {}}, {.reduction = false}).counts.schedules ==
           90);  // 6!/(2!2!2!)
 }
 
 TEST_CASE("with reduction independent steps have one schedule") {
     const auto found = explore({{steps(5), steps(5), steps(5)}, {}}, {});
-    CHECK(found.tally.schedules == 1);
-    CHECK(found.tally.asleep == 0);
+    CHECK(found.counts.schedules == 1);
+    CHECK(found.counts.asleep == 0);
     CHECK(found.exhausted);
-    CHECK(
-        explore({{increments(2, 0), increments(2, 1), increments(2, 2)}, {}}, {}).tally.schedules ==
-        1);
+    CHECK(explore({{increments(2, 0), increments(2, 1), increments(2, 2)}, {}}, {})
+              .counts.schedules == 1);
 }
 
 TEST_CASE("with reduction n writes of one variable have n! schedules") {
     CHECK(explore({{{{Kind::set, 0, 1}}, {{Kind::set, 0, 2}}, {{Kind::set, 0, 3}}}, {}}, {})
-              .tally.schedules == 6);
+              .counts.schedules == 6);
 }
 
-TEST_CASE("within no switches threads run one after another, within many all is explored") {
+TEST_CASE("without preemptions threads run one after another, with many all is explored") {
     const Toy toy{{steps(3), steps(3), steps(3)}, {}};
-    const auto count = [&toy](std::uint32_t switches) {
-        return explore(toy, {.switches = switches, .reduction = false}).tally.schedules;
+    const auto count = [&toy](std::uint32_t preemptions) {
+        return explore(toy, {.preemptions = preemptions, .reduction = false}).counts.schedules;
     };
     CHECK(count(0) == 6);
     // One preemption: the first thread (3) stops after 1 or 2 steps for one of 2 others. That one
@@ -113,25 +112,26 @@ TEST_CASE("within no switches threads run one after another, within many all is 
     CHECK(count(9) == 1680);
 }
 
-TEST_CASE("within switches, of schedules that are equal but for commuting steps one is explored") {
-    const auto count = [](std::size_t threads, std::uint32_t switches) {
+TEST_CASE(
+    "within preemptions, of schedules that are equal but for commuting steps one is explored") {
+    const auto count = [](std::size_t threads, std::uint32_t preemptions) {
         const Toy toy{std::vector<Code>(threads, steps(3)), {}};
-        const auto found = explore(toy, {.switches = switches});
+        const auto found = explore(toy, {.preemptions = preemptions});
         CHECK(found.exhausted);
-        return found.tally.schedules;
+        return found.counts.schedules;
     };
-    // All end alike. Who comes last with no switch left has not seen what another may have seen:
-    // there is one end for each thread that may be last, at most.
-    for (const std::uint32_t switches : {0U, 1U, 2U, 3U, 9U}) {
-        CAPTURE(switches);
-        CHECK(count(1, switches) == 1);
-        CHECK(count(2, switches) <= 2);
-        CHECK(count(3, switches) <= 3);
+    // All end alike. The last thread with no preemption left has not seen what another may have
+    // seen: there is one end for each thread that may be last, at most.
+    for (const std::uint32_t preemptions : {0U, 1U, 2U, 3U, 9U}) {
+        CAPTURE(preemptions);
+        CHECK(count(1, preemptions) == 1);
+        CHECK(count(2, preemptions) <= 2);
+        CHECK(count(3, preemptions) <= 3);
     }
-    // n writes of a variable have n! orders, and here as many need no switch.
+    // n writes of a variable have n! orders, and here as many need no preemption.
     const Toy writes{{{{Kind::set, 0, 1}}, {{Kind::set, 0, 2}}, {{Kind::set, 0, 3}}}, {}};
-    CHECK(explore(writes, {.switches = 0}).tally.schedules == 6);
-    CHECK(explore(writes, {.switches = 5}).tally.schedules == 6);
+    CHECK(explore(writes, {.preemptions = 0}).counts.schedules == 6);
+    CHECK(explore(writes, {.preemptions = 5}).counts.schedules == 6);
 }
 
 TEST_CASE("the lost update is found, and with a lock it is none") {
@@ -140,9 +140,9 @@ TEST_CASE("the lost update is found, and with a lock it is none") {
             }};
     Search search(program_of(toy), {});
     search.explore(no_end);
-    REQUIRE(search.failure());
-    CHECK(lab::replay(program_of(toy), search.failure()->schedule).complaint ==
-          search.failure()->complaint);
+    REQUIRE(search.failed_run());
+    CHECK(lab::replay(program_of(toy), search.failed_run()->schedule).failure ==
+          search.failed_run()->failure);
 
     for (auto& code : toy.threads) {
         code.insert(code.begin(), {Kind::lock, 1});
@@ -151,7 +151,7 @@ TEST_CASE("the lost update is found, and with a lock it is none") {
     Search locked(program_of(toy), {});
     locked.explore(no_end);
     CHECK(locked.exhausted());
-    CHECK(locked.tally().schedules == 2);
+    CHECK(locked.counts().schedules == 2);
 }
 
 TEST_CASE("with and without reduction the same final states are reached", "[.][long]") {
@@ -165,27 +165,27 @@ TEST_CASE("with and without reduction the same final states are reached", "[.][l
         REQUIRE(reduced.exhausted);
         REQUIRE(full.exhausted);
         CHECK(reduced.states == full.states);
-        with += reduced.tally.schedules + reduced.tally.asleep;
-        without += full.tally.schedules;
+        with += reduced.counts.schedules + reduced.counts.asleep;
+        without += full.counts.schedules;
     }
     CHECK(with * 5 < without);
 }
 
-TEST_CASE("within switches the same final states are reached with and without reduction",
+TEST_CASE("within preemptions the same final states are reached with and without reduction",
           "[.][long]") {
     std::uint64_t with = 0;
     std::uint64_t without = 0;
     for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
         const auto toy = any_toy(seed, true);
-        for (std::uint32_t switches = 0; switches <= 4; ++switches) {
-            CAPTURE(seed, switches);
-            const auto reduced = explore(toy, {.switches = switches});
-            const auto full = explore(toy, {.switches = switches, .reduction = false});
+        for (std::uint32_t preemptions = 0; preemptions <= 4; ++preemptions) {
+            CAPTURE(seed, preemptions);
+            const auto reduced = explore(toy, {.preemptions = preemptions});
+            const auto full = explore(toy, {.preemptions = preemptions, .reduction = false});
             REQUIRE(reduced.exhausted);
             REQUIRE(full.exhausted);
             CHECK(reduced.states == full.states);
-            with += reduced.tally.schedules + reduced.tally.asleep;
-            without += full.tally.schedules;
+            with += reduced.counts.schedules + reduced.counts.asleep;
+            without += full.counts.schedules;
         }
     }
     CHECK(with * 2 < without);

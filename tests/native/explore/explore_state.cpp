@@ -10,16 +10,16 @@ namespace {
 
 /// With whatever makes runs of them differ.
 Scenario scenario_of(std::string_view strategy, const Faults& faults, SeededRandom& random) {
-    const Counting what{.tabs = random.coin() ? 2U : 3U,
-                        .adds = random.coin() ? 1U : 2U,
-                        .flush_each = random.coin(),
-                        .all_read = random.coin(),
-                        .pause_ms = random.coin() ? 30.0 : 0,
-                        .locks_bar_cache = random.coin()};
+    const CountingScenario what{.tabs = random.coin() ? 2U : 3U,
+                                .adds = random.coin() ? 1U : 2U,
+                                .flush_each = random.coin(),
+                                .all_read = random.coin(),
+                                .pause_ms = random.coin() ? 30.0 : 0,
+                                .locks_bar_cache = random.coin()};
     return {.origin = {1, static_cast<StorageModel>(random.below(3))},
             .faults = faults,
             .faults_max = random.coin() ? 1U : 2U,
-            .play = counting(hosts_of(strategy), what)};
+            .workload = counting_workload(hosts_of(strategy), what)};
 }
 
 }  // namespace

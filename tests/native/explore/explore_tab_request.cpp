@@ -1,5 +1,5 @@
-// How a thread asks its page for a lock over tabs, under every interleaving: nobody is inside with
-// another, nobody sleeps for ever, and the page keeps nothing for who is gone.
+// How a thread asks its page for a lock over tabs, under every interleaving: no two threads are
+// inside at once, none sleeps for ever, and the page keeps nothing for a thread that is gone.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
@@ -17,7 +17,7 @@ using lab::ModelParker;
 using lab::Program;
 using lab::Search;
 using lab::threads_program;
-using lab::ThreadsPlay;
+using lab::ThreadsWorkload;
 using sync::TabHas;
 using sync::TabState;
 using sync::TabTask;
@@ -26,11 +26,11 @@ using Request = sync::BasicTabRequest<ModelParker>;
 using Bell = sync::BasicTabBell<ModelParker>;
 
 /// What a thread does, again and again.
-enum class Way { patient, impatient, tries };
+enum class Way { waits, times_out, tries };
 
 /// Threads 0 to Threads − 1 ask, and the last thread is their page, which has one lock.
 template <std::uint32_t Threads>
-class Asking final : public ThreadsPlay {
+class Asking final : public ThreadsWorkload {
   public:
     Asking(std::array<Way, Threads> ways, int rounds) : ways_(ways), rounds_(rounds) {}
 
@@ -65,18 +65,18 @@ class Asking final : public ThreadsPlay {
         request.ask(bell_, way == Way::tries ? TabState::trying : TabState::asked);
         std::int64_t now_ns = 0;
         const auto clock = [&now_ns] { return ++now_ns; };
-        const auto timeout_ns = way == Way::impatient ? 2 : sync::forever_ns;
+        const auto timeout_ns = way == Way::times_out ? 2 : sync::forever_ns;
         if (request.answer(bell_, timeout_ns, clock) != TabState::granted) return;
         inside_.store(inside_.load() + 1);
         ++entered_;
-        request.let_go(bell_);
+        request.release(bell_);
     }
 
     void serve() {
         for (;;) {
             const std::uint32_t rung = bell_.rung();
             const bool last = ended_.load() == Threads;
-            while (look()) {
+            while (serve_once()) {
             }
             if (last) return;
             bell_.wait(rung);
@@ -84,14 +84,14 @@ class Asking final : public ThreadsPlay {
     }
 
     /// Whether there may be more to do.
-    bool look() {
+    bool serve_once() {
         bool moved = false;
-        for (std::uint32_t i = 0; i < Threads; ++i) moved |= look_at(i);
+        for (std::uint32_t i = 0; i < Threads; ++i) moved |= process(i);
         return moved;
     }
 
-    bool look_at(std::uint32_t i) {
-        switch (requests_[i].look(has_[i])) {
+    bool process(std::uint32_t i) {
+        switch (requests_[i].next_task(has_[i])) {
             case TabTask::nothing:
                 return has_[i] == TabHas::waiting && give(i);
             case TabTask::wait:
@@ -133,32 +133,33 @@ void check_proved(std::array<Way, Threads> ways, int rounds, const lab::Bound& b
                                   [=] { return std::make_unique<Asking<Threads>>(ways, rounds); }),
                   bound);
     search.explore(5'000'000);
-    CAPTURE(search.tally().schedules, search.tally().steps);
-    CHECK((search.failure() ? search.failure()->complaint : "") == "");
+    CAPTURE(search.counts().schedules, search.counts().steps);
+    CHECK((search.failed_run() ? search.failed_run()->failure : "") == "");
     CHECK(search.exhausted());
-    CHECK(search.tally().schedules > 1);
+    CHECK(search.counts().schedules > 1);
 }
 
 }  // namespace
 
 TEST_CASE("explorer: a thread and its page miss nothing of each other", "[explorer]") {
-    for (const Way way : {Way::patient, Way::impatient, Way::tries}) {
+    for (const Way way : {Way::waits, Way::times_out, Way::tries}) {
         CAPTURE(static_cast<int>(way));
         check_proved<1>({way}, 1);
     }
 }
 
-TEST_CASE("explorer: who asks again before the page has seen the last is served", "[explorer]") {
-    for (const Way way : {Way::patient, Way::impatient, Way::tries}) {
+TEST_CASE("explorer: a thread that asks again before the page has seen its release is served",
+          "[explorer]") {
+    for (const Way way : {Way::waits, Way::times_out, Way::tries}) {
         CAPTURE(static_cast<int>(way));
-        check_proved<1>({way}, 2, {.switches = 3});
+        check_proved<1>({way}, 2, {.preemptions = 3});
     }
 }
 
 TEST_CASE("explorer: two threads exclude each other through their page", "[explorer]") {
-    for (const Way way : {Way::patient, Way::impatient, Way::tries}) {
+    for (const Way way : {Way::waits, Way::times_out, Way::tries}) {
         CAPTURE(static_cast<int>(way));
-        check_proved<2>({Way::patient, way}, 1, {.switches = 1});
+        check_proved<2>({Way::waits, way}, 1, {.preemptions = 1});
     }
 }
 

@@ -20,32 +20,32 @@ using lab::ModelParker;
 using lab::Program;
 using lab::Search;
 using lab::threads_program;
-using lab::ThreadsPlay;
+using lab::ThreadsWorkload;
 
 struct ThreadsFound {
-    std::string complaint;
+    std::string failure;
     bool exhausted;
-    lab::Tally tally;
+    lab::SearchCounts counts;
 };
 
 ThreadsFound explore(const Program& program, const Bound& bound = {}) {
     Search search(program, bound);
     search.explore(5'000'000);
-    UNSCOPED_INFO("schedules " << search.tally().schedules << ", steps " << search.tally().steps);
-    return {search.failure() ? search.failure()->complaint : "", search.exhausted(),
-            search.tally()};
+    UNSCOPED_INFO("schedules " << search.counts().schedules << ", steps " << search.counts().steps);
+    return {search.failed_run() ? search.failed_run()->failure : "", search.exhausted(),
+            search.counts()};
 }
 
 void check_proved(const Program& program, const Bound& bound = {}) {
     const auto found = explore(program, bound);
-    CHECK(found.complaint.empty());
+    CHECK(found.failure.empty());
     CHECK(found.exhausted);
-    CHECK(found.tally.schedules > 1);
+    CHECK(found.counts.schedules > 1);
 }
 
 /// Everybody counts inside a mutex, in a cell that two at a time would spoil.
 template <class Mutex>
-class Section final : public ThreadsPlay {
+class Section final : public ThreadsWorkload {
   public:
     Section(std::uint32_t threads, std::uint32_t rounds) : threads_(threads), rounds_(rounds) {}
     void run(std::uint32_t index) override {
@@ -74,7 +74,7 @@ Program sections(std::uint32_t threads, std::uint32_t rounds) {
 
 /// The first thread may give up waiting; all others must get in.
 template <class Mutex>
-class Impatient final : public ThreadsPlay {
+class TimedLocking final : public ThreadsWorkload {
   public:
     void run(std::uint32_t index) override {
         if (index == 0) {
@@ -90,8 +90,8 @@ class Impatient final : public ThreadsPlay {
 };
 
 template <class Mutex>
-Program impatient(std::uint32_t threads) {
-    return threads_program(threads, [] { return std::make_unique<Impatient<Mutex>>(); });
+Program timed_locking(std::uint32_t threads) {
+    return threads_program(threads, [] { return std::make_unique<TimedLocking<Mutex>>(); });
 }
 
 /// The real mutex, with the name that the planted one has.
@@ -104,7 +104,7 @@ struct RealMutex : sync::BasicMutex<ModelParker> {
 
 /// Each adds some; a counter that is exact has them all.
 template <class Counter, class Add>
-class Adding final : public ThreadsPlay {
+class Adding final : public ThreadsWorkload {
   public:
     Adding(std::uint32_t threads, std::uint32_t rounds, Add add)
         : threads_(threads), rounds_(rounds), add_(add) {}
@@ -138,9 +138,9 @@ Program adding_as_caller(std::uint32_t threads, std::uint32_t rounds) {
 
 /// Adds until the limit refuses: never beyond it, and nothing lost below.
 template <class Counter>
-class Limited final : public ThreadsPlay {
+class Limited final : public ThreadsWorkload {
   public:
-    static constexpr std::int64_t most = 2;  // the planted margin is room for one other
+    static constexpr std::int64_t most = 2;  // the planted margin leaves space for one other
     explicit Limited(std::uint32_t adds) : adds_(adds) {}
     void run(std::uint32_t /*index*/) override {
         for (std::uint32_t i = 0; i < adds_; ++i) {
@@ -166,7 +166,7 @@ Program limited(std::uint32_t threads) {
 
 /// One folds, one reads, the others add.
 template <StripedFault fault>
-class Striped final : public ThreadsPlay {
+class Striped final : public ThreadsWorkload {
   public:
     explicit Striped(std::uint32_t threads) : threads_(threads) {}
     void run(std::uint32_t index) override {
@@ -194,7 +194,7 @@ class Striped final : public ThreadsPlay {
 
 /// Adds once, then reads twice while another folds: what was added before stays seen.
 template <StripedFault fault>
-class Reading final : public ThreadsPlay {
+class Reading final : public ThreadsWorkload {
   public:
     void run(std::uint32_t index) override {
         if (index == 0) {
@@ -223,7 +223,7 @@ Program reading() {
 
 /// Thread 0 releases for everybody else, who acquire once each.
 template <SemaphoreFault fault>
-class Releasing final : public ThreadsPlay {
+class Releasing final : public ThreadsWorkload {
   public:
     explicit Releasing(std::uint32_t threads) : threads_(threads) {}
     void run(std::uint32_t index) override {
@@ -243,7 +243,7 @@ Program releasing(std::uint32_t threads) {
 }
 
 void check_killed(const Program& program, const Bound& bound = {}) {
-    CHECK_FALSE(explore(program, bound).complaint.empty());
+    CHECK_FALSE(explore(program, bound).failure.empty());
 }
 
 /// Every schedule of two is right, and three are wrong.
@@ -256,10 +256,10 @@ void check_killed_by_three_alone(const Program& two, const Program& three) {
 
 TEST_CASE("threads: the mutex excludes and loses no wake-up", "[threads]") {
     check_proved(sections<RealMutex>(2, 2));
-    check_proved(sections<RealMutex>(3, 1), {.switches = 3});
-    check_proved(sections<RealMutex>(4, 1), {.switches = 2});
-    check_proved(impatient<RealMutex>(2));
-    check_proved(impatient<RealMutex>(3), {.switches = 3});
+    check_proved(sections<RealMutex>(3, 1), {.preemptions = 3});
+    check_proved(sections<RealMutex>(4, 1), {.preemptions = 2});
+    check_proved(timed_locking<RealMutex>(2));
+    check_proved(timed_locking<RealMutex>(3), {.preemptions = 3});
 }
 
 TEST_CASE("threads: reduction finds the same of the mutex as all schedules", "[threads]") {
@@ -267,7 +267,7 @@ TEST_CASE("threads: reduction finds the same of the mutex as all schedules", "[t
     const auto all = explore(sections<RealMutex>(2, 1), {.reduction = false});
     CHECK(reduced.exhausted);
     CHECK(all.exhausted);
-    CHECK(reduced.tally.schedules < all.tally.schedules);
+    CHECK(reduced.counts.schedules < all.counts.schedules);
 }
 
 TEST_CASE("threads: the counters are exact", "[threads]") {
@@ -279,26 +279,26 @@ TEST_CASE("threads: the counters are exact", "[threads]") {
     check_proved(adding<Atomic>(3, 2, plain));
     check_proved(adding<Atomic>(4, 1, plain));
     check_proved(adding_as_caller<Mutexed>(2, 2));
-    check_proved(adding_as_caller<Mutexed>(3, 1), {.switches = 3});
-    check_proved(adding_as_caller<Mutexed>(4, 1), {.switches = 2});
-    check_proved(adding_as_caller<Stripes>(2, 2), {.switches = 3});
-    check_proved(adding_as_caller<Stripes>(3, 1), {.switches = 3});
-    check_proved(adding_as_caller<Stripes>(4, 1), {.switches = 2});
+    check_proved(adding_as_caller<Mutexed>(3, 1), {.preemptions = 3});
+    check_proved(adding_as_caller<Mutexed>(4, 1), {.preemptions = 2});
+    check_proved(adding_as_caller<Stripes>(2, 2), {.preemptions = 3});
+    check_proved(adding_as_caller<Stripes>(3, 1), {.preemptions = 3});
+    check_proved(adding_as_caller<Stripes>(4, 1), {.preemptions = 2});
 }
 
-TEST_CASE("threads: the unsynchronised counter loses, and all parked is a complaint", "[threads]") {
+TEST_CASE("threads: the unsynchronised counter loses, and all parked is a failure", "[threads]") {
     using Unsafe = sync::BasicUnsynchronisedCounter<ModelParker>;
     check_killed(adding<Unsafe>(2, 1, [](Unsafe& counter, sync::Owner) { counter.add(1); }));
     const auto hang = explore(releasing<SemaphoreFault::wakes_only_from_zero>(3));
-    CHECK(hang.complaint == "everybody who has not ended sleeps");
+    CHECK(hang.failure == "all threads that have not ended sleep");
 }
 
 TEST_CASE("threads: without a fault the planted primitives are proved", "[threads]") {
     check_proved(sections<PlantedMutex<MutexFault::none>>(2, 2));
-    check_proved(sections<PlantedMutex<MutexFault::none>>(3, 1), {.switches = 3});
-    check_proved(impatient<PlantedMutex<MutexFault::none>>(3));
+    check_proved(sections<PlantedMutex<MutexFault::none>>(3, 1), {.preemptions = 3});
+    check_proved(timed_locking<PlantedMutex<MutexFault::none>>(3));
     check_proved(limited<CounterFault::none>(3));
-    check_proved(striped<StripedFault::none>(3), {.switches = 2});
+    check_proved(striped<StripedFault::none>(3), {.preemptions = 2});
     check_proved(reading<StripedFault::none>());
     check_proved(releasing<SemaphoreFault::none>(3));
 }
@@ -314,18 +314,18 @@ TEST_CASE("threads: planted faults that two participants show", "[threads]") {
     check_killed(sections<PlantedMutex<MutexFault::marks_by_store>>(2, 1));
     check_killed(limited<CounterFault::in_two_steps>(2));
     check_killed(limited<CounterFault::ignores_refusal>(2));
-    check_killed(striped<StripedFault::sums_before_closing>(3), {.switches = 2});
-    check_killed(striped<StripedFault::forgets_closed>(3), {.switches = 2});
+    check_killed(striped<StripedFault::sums_before_closing>(3), {.preemptions = 2});
+    check_killed(striped<StripedFault::forgets_closed>(3), {.preemptions = 2});
     check_killed(reading<StripedFault::empties_before_epoch>());
     check_killed(reading<StripedFault::reads_once>());
-    check_killed(striped<StripedFault::keeps_parity>(3), {.switches = 2});
+    check_killed(striped<StripedFault::keeps_parity>(3), {.preemptions = 2});
 }
 
 TEST_CASE("threads: planted faults that only three participants show", "[threads]") {
     using Forgets = PlantedMutex<MutexFault::slept_takes_unmarked>;
     check_killed_by_three_alone(sections<Forgets>(2, 1), sections<Forgets>(3, 1));
     using Swallows = PlantedMutex<MutexFault::timeout_swallows_wake>;
-    check_killed_by_three_alone(impatient<Swallows>(2), impatient<Swallows>(3));
+    check_killed_by_three_alone(timed_locking<Swallows>(2), timed_locking<Swallows>(3));
     check_killed_by_three_alone(limited<CounterFault::guarded_fetch_add>(2),
                                 limited<CounterFault::guarded_fetch_add>(3));
     constexpr auto from_zero = SemaphoreFault::wakes_only_from_zero;

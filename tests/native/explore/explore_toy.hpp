@@ -23,7 +23,7 @@ using Code = std::vector<Instruction>;
 
 struct Toy {
     std::vector<Code> threads;
-    /// Told the final state; says what is wrong with it.
+    /// Receives the final state; returns what is wrong with it.
     std::function<std::string(const std::vector<std::int64_t>&)> judge;
 };
 
@@ -91,7 +91,7 @@ class ToyRun final : public lab::Run {
                 threads_[instruction.which].posts.push_back(steps_);
                 break;
             case Kind::wait:
-                taken.cause = thread.posts[thread.heard++];
+                taken.cause = thread.posts[thread.received++];
                 break;
         }
         return taken;
@@ -103,9 +103,9 @@ class ToyRun final : public lab::Run {
             state.push_back(static_cast<std::int64_t>(thread.at));
             state.push_back(thread.loaded);
         }
-        if (toy_.judge) complaint_ = toy_.judge(state);
+        if (toy_.judge) failure_ = toy_.judge(state);
     }
-    [[nodiscard]] const std::string& complaint() const override { return complaint_; }
+    [[nodiscard]] const std::string& failure() const override { return failure_; }
 
   private:
     struct Thread {
@@ -113,14 +113,14 @@ class ToyRun final : public lab::Run {
         std::int64_t loaded = 0;
         bool dead = false;
         std::vector<std::uint32_t> posts;
-        std::size_t heard = 0;
+        std::size_t received = 0;
     };
     [[nodiscard]] bool enabled(std::uint32_t self) const {
         const auto& thread = threads_[self];
         if (thread.dead || thread.at == toy_.threads[self].size()) return false;
         const auto& next = toy_.threads[self][thread.at];
         if (next.kind == Kind::lock) return owners_[next.which] == 0;
-        if (next.kind == Kind::wait) return thread.heard < thread.posts.size();
+        if (next.kind == Kind::wait) return thread.received < thread.posts.size();
         return true;
     }
 
@@ -131,12 +131,12 @@ class ToyRun final : public lab::Run {
     std::vector<lab::Choice> choices_;
     std::uint32_t last_ = UINT32_MAX;
     std::uint32_t steps_ = 0;
-    std::string complaint_;
+    std::string failure_;
 };
 
 /// `toy` must outlive the program.
 inline lab::Program program_of(const Toy& toy) {
-    return [&toy](lab::Telling) { return std::make_unique<ToyRun>(toy); };
+    return [&toy](lab::Tracing) { return std::make_unique<ToyRun>(toy); };
 }
 
 }  // namespace tabacus::test

@@ -1,4 +1,4 @@
-// Rewinding: a search that goes back to where a run was and one that repeats it tell the same.
+// Rewinding: a search that goes back to where a run was and one that repeats it report the same.
 #pragma once
 
 #include <catch2/catch_test_macros.hpp>
@@ -12,11 +12,11 @@
 
 namespace tabacus::lab::test {
 
-/// All that a search tells.
+/// All that a search reports.
 struct Searched {
     bool exhausted = false;
-    Schedule failure;
-    std::string complaint;
+    Schedule failing_schedule;
+    std::string failure;
     std::vector<std::uint64_t> counted;
     friend bool operator==(const Searched&, const Searched&) = default;
 };
@@ -28,11 +28,11 @@ inline Searched searched(const Program& program, Bound bound, bool rewinding) {
     for (int slice = 0; slice < 40 && search.explore(50); ++slice) {
     }
     CHECK(search.rewinding() == rewinding);
-    const auto& [schedules, asleep, cut, steps] = search.tally();
+    const auto& [schedules, asleep, cut, steps] = search.counts();
     Searched all{search.exhausted(), {}, {}, {schedules, asleep, cut, steps}};
-    if (const auto& failure = search.failure()) {
-        all.failure = failure->schedule;
-        all.complaint = failure->complaint;
+    if (const auto& failed = search.failed_run()) {
+        all.failing_schedule = failed->schedule;
+        all.failure = failed->failure;
     }
     return all;
 }

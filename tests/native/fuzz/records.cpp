@@ -39,7 +39,7 @@ void counters(std::string_view text) {
 void locks(std::string_view text) {
     using namespace tabacus;
     round_trip(text, parse_lock_row, format_lock_row);
-    round_trip(text, parse_rescue_row, format_rescue_row);
+    round_trip(text, parse_eviction_row, format_eviction_row);
     round_trip(text, parse_call_row, format_call_row);
     round_trip(text, parse_call_id, format_call_id);
     round_trip(text, parse_call_number, format_call_number);
@@ -60,7 +60,7 @@ void queues(std::string_view text) {
     check(format_jobs(jobs) == text);
     check(jobs.size() <= batch_jobs_max);
     for (std::size_t i = 1; i < jobs.size(); ++i) {
-        check(jobs[i - 1].place() < jobs[i].place());
+        check(jobs[i - 1].position() < jobs[i].position());
         check(jobs[i - 1].id != jobs[i].id);
     }
 }

@@ -10,7 +10,7 @@ namespace {
 
 using namespace tabacus;
 using namespace tabacus::lab;
-using Kind = Happening::Kind;
+using Kind = OriginEvent::Kind;
 
 /// Two tabs, each a process of its own.
 struct Tabs {
@@ -26,12 +26,12 @@ struct Tabs {
         return found == values.end() ? "nothing" : found->second;
     }
     /// What happens in tabs until nothing can.
-    std::vector<Happening> run(bool may_wait = true) {
-        std::vector<Happening> seen;
+    std::vector<OriginEvent> run(bool may_wait = true) {
+        std::vector<OriginEvent> events;
         while (origin.step(may_wait).kind != Kind::nothing) {
-            if (origin.happening().kind != Kind::unseen) seen.push_back(origin.happening());
+            if (origin.event().kind != Kind::unseen) events.push_back(origin.event());
         }
-        return seen;
+        return events;
     }
 
     EmulatedOrigin origin;
@@ -39,10 +39,10 @@ struct Tabs {
     std::vector<ContextId> contexts;
 };
 
-std::vector<Kind> kinds(const std::vector<Happening>& happenings) {
+std::vector<Kind> kinds(const std::vector<OriginEvent>& events) {
     std::vector<Kind> found;
-    found.reserve(happenings.size());
-    for (const auto& one : happenings) found.push_back(one.kind);
+    found.reserve(events.size());
+    for (const auto& one : events) found.push_back(one.kind);
     return found;
 }
 
@@ -56,15 +56,15 @@ TEST_CASE("an event goes to every other document, once its process has the write
         tabs.origin.set_item(tabs.contexts[0], 0, "k", "v");
         CHECK(tabs.read(0, "k") == "v");
         CHECK((tabs.read(1, "k") == "v") == (model == StorageModel::mutexed));
-        std::set<ContextId> heard;
+        std::set<ContextId> receivers;
         for (const auto& one : tabs.run()) {
             REQUIRE(one.kind == Kind::changed);
             CHECK(one.from == tabs.contexts[0]);
             CHECK(one.change.new_value == "v");
-            heard.insert(one.context);
+            receivers.insert(one.context);
         }
-        CHECK(heard == std::set<ContextId>{tabs.contexts[1], frame});
-        CHECK(!heard.contains(worker));
+        CHECK(receivers == std::set<ContextId>{tabs.contexts[1], frame});
+        CHECK(!receivers.contains(worker));
         tabs.origin.set_item(tabs.contexts[1], 0, "k", "v");
         CHECK(tabs.run().empty());
     }
@@ -75,10 +75,10 @@ TEST_CASE("a session is its tab's and its frames', and copied once (HTML 12.2.2)
     const auto frame = tabs.origin.open_context(tabs.agents[0], 1);
     tabs.origin.set_item(tabs.contexts[0], 1, "k", "v");
     const auto copied = tabs.origin.open_session(1);
-    const auto heard = tabs.run();
-    REQUIRE(heard.size() == 1);
-    CHECK(heard[0].context == frame);
-    CHECK(heard[0].area == 1);
+    const auto events = tabs.run();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].context == frame);
+    CHECK(events[0].area == 1);
     const auto opened = tabs.origin.open_context(tabs.agents[1], copied);
     tabs.origin.set_item(tabs.contexts[0], 1, "k", "later");
     CHECK(tabs.origin.values(opened, copied).at("k") == "v");
@@ -94,24 +94,25 @@ TEST_CASE("a full storage refuses, and keeps the old value; sessions have the sa
     CHECK(tabs.read(0, "k") == "old");
 }
 
-TEST_CASE("a lock's words and answers are events; the promise follows the release (Web Locks 4)") {
+TEST_CASE(
+    "a lock's requests and answers are events; the promise follows the release (Web Locks 4)") {
     Tabs tabs;
     tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
     tabs.origin.request_lock(tabs.contexts[1], 1, {.name = "l"});
     tabs.origin.query_locks(tabs.contexts[1], 2);
-    auto seen = tabs.run();
-    CHECK(kinds(seen) == std::vector{Kind::granted, Kind::snapshot});
-    CHECK(seen[1].locks.held.size() == 1);
-    CHECK(seen[1].locks.pending.size() == 1);
+    auto events = tabs.run();
+    CHECK(kinds(events) == std::vector{Kind::granted, Kind::snapshot});
+    CHECK(events[1].locks.held.size() == 1);
+    CHECK(events[1].locks.pending.size() == 1);
     tabs.origin.release_lock(tabs.contexts[0], 1);
-    seen = tabs.run();
-    CHECK(std::set{seen[0].kind, seen[1].kind} == std::set{Kind::granted, Kind::released});
+    events = tabs.run();
+    CHECK(std::set{events[0].kind, events[1].kind} == std::set{Kind::granted, Kind::released});
     tabs.origin.request_lock(tabs.contexts[0], 2, {.name = "l", .if_available = true});
     tabs.origin.request_lock(tabs.contexts[0], 3, {.name = "l", .steal = true});
-    seen = tabs.run();
-    REQUIRE(seen.size() == 3);
-    CHECK(seen[0].kind == Kind::unavailable);
-    CHECK(std::set{seen[1].kind, seen[2].kind} == std::set{Kind::granted, Kind::stolen});
+    events = tabs.run();
+    REQUIRE(events.size() == 3);
+    CHECK(events[0].kind == Kind::unavailable);
+    CHECK(std::set{events[1].kind, events[2].kind} == std::set{Kind::granted, Kind::stolen});
 }
 
 TEST_CASE(
@@ -125,7 +126,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "who aborted hears when its request is gone, and a holder when it let go (Web Locks 4.3)") {
+    "an abort is reported once the request is gone, but not after the grant (Web Locks 4.3)") {
     Tabs tabs;
     tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
     tabs.origin.request_lock(tabs.contexts[1], 1, {.name = "l"});
@@ -133,13 +134,13 @@ TEST_CASE(
     tabs.origin.abort_lock(tabs.contexts[0], 1);
     CHECK(tabs.run().empty());
     tabs.origin.abort_lock(tabs.contexts[1], 1);
-    const auto seen = tabs.run();
-    REQUIRE(seen.size() == 1);
-    CHECK(seen[0].kind == Kind::released);
-    CHECK(seen[0].context == tabs.contexts[1]);
+    const auto events = tabs.run();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == Kind::released);
+    CHECK(events[0].context == tabs.contexts[1]);
 }
 
-TEST_CASE("who is gone holds nothing, asks for nothing and hears nothing (Web Locks 2.6)") {
+TEST_CASE("a killed tab holds nothing, requests nothing and receives nothing (Web Locks 2.6)") {
     Tabs tabs;
     const auto mine = tabs.origin.open_channel(tabs.contexts[0], "n");
     const auto theirs = tabs.origin.open_channel(tabs.contexts[1], "n");
@@ -150,15 +151,15 @@ TEST_CASE("who is gone holds nothing, asks for nothing and hears nothing (Web Lo
     tabs.origin.post(tabs.contexts[1], theirs, 1);
     tabs.origin.set_item(tabs.contexts[0], 0, "k", "lost");
     tabs.origin.kill(tabs.agents[0], 0);
-    const auto seen = tabs.run();
-    REQUIRE(seen.size() == 1);
-    CHECK(seen[0].kind == Kind::granted);
+    const auto events = tabs.run();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == Kind::granted);
     CHECK(tabs.read(1, "k") == "nothing");
     CHECK(tabs.origin.post(tabs.contexts[1], theirs, 2) == 0);
     CHECK(mine != theirs);
 }
 
-TEST_CASE("of a killed process's writes the first arrive, as many as are kept") {
+TEST_CASE("a killed process's first writes arrive, as many as are kept") {
     Tabs tabs;
     for (const auto* value : {"1", "2", "3"}) {
         tabs.origin.set_item(tabs.contexts[0], 0, "k", value);
@@ -170,7 +171,7 @@ TEST_CASE("of a killed process's writes the first arrive, as many as are kept") 
 }
 
 TEST_CASE(
-    "data that is cleared or corrupted while a write is on its way: everybody agrees in the end") {
+    "data that is cleared or corrupted while a write is on its way: all tabs agree in the end") {
     for (const bool wiped : {true, false}) {
         for (const std::size_t steps : {0U, 1U, 2U, 3U, 4U}) {
             Tabs tabs;
@@ -195,7 +196,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a frozen tab hears later, a cached one never what was posted meanwhile (HTML 9.5)") {
+TEST_CASE("a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)") {
     Tabs tabs;
     const auto mine = tabs.origin.open_channel(tabs.contexts[0], "n");
     tabs.origin.open_channel(tabs.contexts[1], "n");
@@ -218,7 +219,7 @@ TEST_CASE("a page that holds a lock is not kept in the back/forward cache") {
     CHECK(tabs.origin.set_cached(tabs.agents[0], true));
 }
 
-TEST_CASE("calmly: the oldest first, and time passes when nothing else can happen") {
+TEST_CASE("default schedule: the oldest first, and time passes when nothing else can happen") {
     Tabs tabs;
     tabs.origin.start_timer(tabs.contexts[0], 0, false);
     const auto cancelled = tabs.origin.start_timer(tabs.contexts[0], 1, false);
@@ -236,7 +237,7 @@ TEST_CASE("calmly: the oldest first, and time passes when nothing else can happe
 }
 
 TEST_CASE("equal seeds are equal runs, and what a run took replays it") {
-    const auto play = [](auto choose) {
+    const auto hash_of = [](auto choose) {
         Tabs tabs;
         choose(tabs.origin);
         tabs.origin.offer_faults(2);
@@ -249,7 +250,7 @@ TEST_CASE("equal seeds are equal runs, and what a run took replays it") {
         return std::pair(tabs.origin.hash(), tabs.origin.taken());
     };
     const auto by_seed = [&](std::uint64_t seed) {
-        return play([seed](EmulatedOrigin& origin) {
+        return hash_of([seed](EmulatedOrigin& origin) {
             origin.run_by_seed(seed, {.faults_max = 1, .length = 20}, true);
         });
     };
@@ -257,39 +258,39 @@ TEST_CASE("equal seeds are equal runs, and what a run took replays it") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const auto [hash, taken] = by_seed(seed);
         CHECK(by_seed(seed).first == hash);
-        CHECK(play([&](EmulatedOrigin& origin) { origin.run_by(taken); }).first == hash);
+        CHECK(hash_of([&](EmulatedOrigin& origin) { origin.run_by(taken); }).first == hash);
         hashes.insert(hash);
     }
     CHECK(hashes.size() > 10);
 }
 
-TEST_CASE("a run that is told has a line for what a tab did, and none for what nobody sees") {
+TEST_CASE("a traced run has a line for what a tab did, and none for what nobody sees") {
     Tabs tabs;
-    tabs.origin.tell_aloud(true);
+    tabs.origin.set_tracing(true);
     tabs.origin.set_item(tabs.contexts[0], 0, "k", "v");
-    tabs.origin.tell(tabs.agents[1], Object::faults, "dies");
+    tabs.origin.add_line(tabs.agents[1], Object::faults, "dies");
     tabs.run();
     const auto trace = tabs.origin.trace("wrong");
-    CHECK(trace.complaint == "wrong");
-    std::vector<std::string> words;
+    CHECK(trace.failure == "wrong");
+    std::vector<std::string> texts;
     for (const auto& step : trace.steps) {
-        for (const auto& line : step.lines) words.push_back(line.text);
+        for (const auto& line : step.lines) texts.push_back(line.text);
     }
-    CHECK(words == std::vector<std::string>{"writes k = v", "dies", "its k = v goes out",
-                                            "receives k = v", "is told of k = v"});
+    CHECK(texts == std::vector<std::string>{"writes k = v", "dies", "its k = v goes out",
+                                            "receives k = v", "is notified of k = v"});
     CHECK(trace.steps[1].fault);
 }
 
-TEST_CASE("a run that is told tells of a frame's lock as its tab's") {
+TEST_CASE("a traced run shows a frame's lock as its tab's") {
     Tabs tabs;
-    tabs.origin.tell_aloud(true);
+    tabs.origin.set_tracing(true);
     const auto frame = tabs.origin.open_context(tabs.agents[0], 1);
     tabs.origin.request_lock(frame, 1, {.name = "l"});
     tabs.run();
     const auto trace = tabs.origin.trace("wrong");
-    std::set<std::uint32_t> told;
+    std::set<std::uint32_t> traced;
     for (const auto& step : trace.steps) {
-        for (const auto& line : step.lines) told.insert(line.tab);
+        for (const auto& line : step.lines) traced.insert(line.tab);
     }
-    CHECK(told == std::set<std::uint32_t>{tabs.agents[0]});
+    CHECK(traced == std::set<std::uint32_t>{tabs.agents[0]});
 }

@@ -9,7 +9,7 @@
 
 namespace tabacus::lab::test {
 
-TEST_CASE("digest: texts are told apart by each of their bytes, and by their size") {
+TEST_CASE("digest: texts that differ in a byte or in their size have different digests") {
     std::set<std::string> texts;
     for (const char byte : {'\0', '\1', '\2', 'a'}) {
         for (std::size_t size = 0; size < 40; ++size) {

@@ -9,13 +9,13 @@ namespace tabacus::lab::test {
 namespace {
 
 struct Log final : LockListener {
-    void granted(RequestId id) override { words.push_back("granted " + std::to_string(id)); }
-    void not_available(RequestId id) override { words.push_back("null " + std::to_string(id)); }
-    void stolen(RequestId id) override { words.push_back("stolen " + std::to_string(id)); }
-    std::vector<std::string> take() { return std::exchange(words, {}); }
-    std::vector<std::string> words;
+    void granted(RequestId id) override { entries.push_back("granted " + std::to_string(id)); }
+    void not_available(RequestId id) override { entries.push_back("null " + std::to_string(id)); }
+    void stolen(RequestId id) override { entries.push_back("stolen " + std::to_string(id)); }
+    std::vector<std::string> take() { return std::exchange(entries, {}); }
+    std::vector<std::string> entries;
 };
-using Words = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 LockManager::Request exclusive(RequestId id) {
     return {.id = id, .client = static_cast<std::uint32_t>(id), .name = "a"};
@@ -26,7 +26,7 @@ LockManager::Request shared(RequestId id) {
     return request;
 }
 
-Notes notes;  // that nobody reads
+Notes notes;  // never read
 
 }  // namespace
 
@@ -37,11 +37,11 @@ TEST_CASE("locks: first come, first served; a reader does not overtake a waiting
     locks.request(exclusive(2));
     locks.request(shared(3));
     locks.request(shared(4));
-    CHECK(log.take() == Words{"granted 1"});
+    CHECK(log.take() == Texts{"granted 1"});
     locks.release(1);
-    CHECK(log.take() == Words{"granted 2"});
+    CHECK(log.take() == Texts{"granted 2"});
     locks.release(2);
-    CHECK(log.take() == Words{"granted 3", "granted 4"});
+    CHECK(log.take() == Texts{"granted 3", "granted 4"});
     CHECK(locks.snapshot().held.size() == 2);
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("locks: ifAvailable gets null behind a holder and behind a waiter, and
     locks.request(shared(1));
     locks.request(exclusive(2));
     locks.request(request);
-    CHECK(log.take() == Words{"granted 1", "null 3"});
+    CHECK(log.take() == Texts{"granted 1", "null 3"});
     CHECK(locks.snapshot().pending.size() == 1);
 }
 
@@ -63,14 +63,14 @@ TEST_CASE("locks: steal takes from every holder and passes the queue") {
     locks.request(shared(1));
     locks.request(shared(2));
     locks.request(exclusive(3));
-    auto thief = exclusive(4);
-    thief.steal = true;
-    locks.request(thief);
-    CHECK(log.take() == Words{"granted 1", "granted 2", "stolen 1", "stolen 2", "granted 4"});
+    auto stealer = exclusive(4);
+    stealer.steal = true;
+    locks.request(stealer);
+    CHECK(log.take() == Texts{"granted 1", "granted 2", "stolen 1", "stolen 2", "granted 4"});
     locks.release(1);  // not held any more
     CHECK(log.take().empty());
     locks.release(4);
-    CHECK(log.take() == Words{"granted 3"});
+    CHECK(log.take() == Texts{"granted 3"});
 }
 
 TEST_CASE("locks: an aborted waiter lets those behind it pass") {
@@ -80,7 +80,7 @@ TEST_CASE("locks: an aborted waiter lets those behind it pass") {
     locks.request(exclusive(2));
     locks.request(shared(3));
     locks.abort(2);
-    CHECK(log.take() == Words{"granted 1", "granted 3"});
+    CHECK(log.take() == Texts{"granted 1", "granted 3"});
 }
 
 TEST_CASE("locks: the end of a client releases and withdraws; other names are not touched") {
@@ -96,11 +96,11 @@ TEST_CASE("locks: the end of a client releases and withdraws; other names are no
     locks.end(2);
     CHECK(log.take().empty());
     locks.end(1);
-    CHECK(log.take() == Words{"granted 3"});
+    CHECK(log.take() == Texts{"granted 3"});
     CHECK(locks.holds_any(5));
 }
 
-TEST_CASE("storage: an equal value changes nothing and tells nobody") {
+TEST_CASE("storage: an equal value changes nothing and fires no event") {
     StorageArea area(StorageModel::interleaved, notes);
     area.start(1);
     CHECK(area.send(*area.set(1, 1, "k", "a")).changes);
@@ -140,7 +140,7 @@ TEST_CASE(
     CHECK(area.get(1, "k") == "b");
 }
 
-TEST_CASE("storage: who clears keeps what it hears before its clear() is in order") {
+TEST_CASE("storage: a process that clears keeps what it receives before its clear() is in order") {
     StorageArea area(StorageModel::cached, notes);
     area.overwrite("other", "x");
     area.start(1);
@@ -212,12 +212,12 @@ TEST_CASE("storage: over the quota nothing changes") {
 
 namespace {
 
-/// A database whose transactions run as soon as they may, when told to.
+/// A database whose transactions run as soon as they may, when run_all() is called.
 struct Runner {
     MemoryDatabase database{[this](TransactionId id) { runnable.insert(id); }, notes};
     TransactionId last = 0;
     std::set<TransactionId> runnable;
-    std::vector<std::string> told;
+    std::vector<std::string> replies;
 
     void run(TransactionId id) {
         REQUIRE(runnable.erase(id) == 1);
@@ -235,17 +235,17 @@ struct Runner {
         database.enqueue(id, {Operation::Kind::put, Store::rows, key, value, nullptr});
     }
     void get(TransactionId id, const std::string& key) {
-        auto reply = told_by("get", true);
+        auto reply = reply_to("get", true);
         database.enqueue(id, {Operation::Kind::get, Store::rows, key, "", std::move(reply)});
     }
     void claim(TransactionId id, const std::string& holder, const std::string& subject) {
         database.enqueue(id, {Operation::Kind::claim, Store::claims, holder, subject, nullptr});
     }
     void commit(TransactionId id) {
-        auto reply = told_by("commit " + std::to_string(id), false);
+        auto reply = reply_to("commit " + std::to_string(id), false);
         database.enqueue(id, {Operation::Kind::commit, Store::claims, "", "", std::move(reply)});
     }
-    std::function<void(Operation::Reply)> told_by(const std::string& what, bool value) {
+    std::function<void(Operation::Reply)> reply_to(const std::string& what, bool value) {
         return [this, what, value](const Operation::Reply& reply) {
             auto text = what;
             if (reply.error) {
@@ -253,7 +253,7 @@ struct Runner {
             } else if (value) {
                 text += " " + (reply.rows.empty() ? std::string("nothing") : reply.rows[0].value);
             }
-            told.push_back(text);
+            replies.push_back(text);
         };
     }
 };
@@ -279,7 +279,7 @@ TEST_CASE("database: writers of one store run one after another, in the order th
     runner.put(second, "k", "2");
     runner.commit(second);
     runner.run_all();
-    CHECK(runner.told == Words{"commit 4", "commit 1", "get 1", "commit 2", "get 2"});
+    CHECK(runner.replies == Texts{"commit 4", "commit 1", "get 1", "commit 2", "get 2"});
 }
 
 TEST_CASE("database: readers share, and a writer waits for them") {
@@ -312,17 +312,18 @@ TEST_CASE("database: a second holder of a subject aborts the whole transaction")
     runner.claim(second, "two", "slot");
     runner.commit(second);
     runner.run_all();
-    CHECK(runner.told == Words{"commit 1", "commit 2", "commit 3 fenced"});
+    CHECK(runner.replies == Texts{"commit 1", "commit 2", "commit 3 fenced"});
     CHECK(runner.database.rows(Store::rows).empty());
     const auto third = runner.begin({Store::claims}, Access::write);
     runner.database.enqueue(third, {Operation::Kind::release, Store::claims, "one", "", nullptr});
     runner.claim(third, "two", "slot");
     runner.commit(third);
     runner.run_all();
-    CHECK(runner.told.back() == "commit 4");
+    CHECK(runner.replies.back() == "commit 4");
 }
 
-TEST_CASE("database: an aborted transaction tells its reason at commit, even if that comes later") {
+TEST_CASE(
+    "database: an aborted transaction reports its reason at commit, even if that comes later") {
     Runner runner;
     runner.database.set_quota(3);
     const auto first = runner.begin({Store::rows}, Access::write);
@@ -336,7 +337,8 @@ TEST_CASE("database: an aborted transaction tells its reason at commit, even if 
     runner.put(second, "k", "1");
     runner.run_all();
     runner.commit(second);
-    CHECK(runner.told == Words{"commit 1 quota-exceeded", "get nothing", "commit 2 store-failed"});
+    CHECK(runner.replies ==
+          Texts{"commit 1 quota-exceeded", "get nothing", "commit 2 store-failed"});
 }
 
 TEST_CASE("database: a crash keeps strict commits, and of later relaxed ones only the first few") {
@@ -364,11 +366,12 @@ TEST_CASE("database: a crash keeps strict commits, and of later relaxed ones onl
 
 namespace {
 
-/// Two tabs that write, lock, store and talk, and what they saw.
+/// A tab that writes, locks, stores and posts, and logs what it saw.
 struct Chatter {
     Chatter(LabTab& tab, std::vector<std::string>& log) : tab_(tab), log_(log) {
         channel_ = tab.channel("c");
-        channel_->on_message([this](std::string_view text) { note("heard " + std::string(text)); });
+        channel_->on_message(
+            [this](std::string_view text) { note("received " + std::string(text)); });
         changes_ = tab.storage().on_change([this](const StorageChange& change) {
             note("change " + change.new_value.value_or("-"));
         });
@@ -399,7 +402,8 @@ struct Chatter {
     Scope scope_;
 };
 
-std::pair<std::uint64_t, std::vector<std::string>> chat(std::uint64_t seed, StorageModel model) {
+/// Returns the steps of a run, and what its tabs saw.
+std::pair<std::string, std::vector<std::string>> chat(std::uint64_t seed, StorageModel model) {
     std::vector<std::string> log;
     Origin origin({seed, model});
     for (int i = 0; i < 3; ++i) {
@@ -408,62 +412,62 @@ std::pair<std::uint64_t, std::vector<std::string>> chat(std::uint64_t seed, Stor
     }
     origin.run();
     CHECK(origin.database().rows(Store::rows).at("k").text == "xxxxxxxxx");
-    return {origin.fingerprint(), log};
+    return {origin.recent_steps(500), log};
 }
 
 }  // namespace
 
 TEST_CASE("origin: one seed, one run; other seeds, other runs") {
-    std::set<std::uint64_t> fingerprints;
+    std::set<std::string> runs;
     for (const auto model :
          {StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached}) {
         for (std::uint64_t seed = 0; seed < 50; ++seed) {
             const auto first = chat(seed, model);
             CHECK(first == chat(seed, model));
-            fingerprints.insert(first.first);
+            runs.insert(first.first);
         }
     }
-    CHECK(fingerprints.size() == 150);
+    CHECK(runs.size() == 150);
 }
 
-TEST_CASE("origin: messages of one sender keep their order, and a cached page never hears them") {
+TEST_CASE("origin: messages of one sender keep their order, and a cached page never gets them") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         Origin origin({seed, StorageModel::cached});
-        std::vector<std::string> heard;
+        std::vector<std::string> received;
         auto& sender = origin.open_tab();
-        auto& hearer = origin.open_tab();
+        auto& receiver = origin.open_tab();
         const auto out = sender.channel("c");
-        const auto in = hearer.channel("c");
-        in->on_message([&](std::string_view text) { heard.emplace_back(text); });
+        const auto in = receiver.channel("c");
+        in->on_message([&](std::string_view text) { received.emplace_back(text); });
         out->post("1");
-        origin.freeze(hearer);
+        origin.freeze(receiver);
         out->post("2");
         origin.run();
-        CHECK(heard.empty());
-        origin.thaw(hearer);
+        CHECK(received.empty());
+        origin.thaw(receiver);
         origin.run();
-        CHECK(heard == Words{"1", "2"});
-        CHECK(origin.page_hide(hearer));
+        CHECK(received == Texts{"1", "2"});
+        CHECK(origin.page_hide(receiver));
         out->post("3");
         origin.run();
-        origin.page_show(hearer);
+        origin.page_show(receiver);
         origin.run();
-        CHECK(heard == Words{"1", "2"});
+        CHECK(received == Texts{"1", "2"});
     }
 }
 
-TEST_CASE("origin: the writer hears of its own write only where the vendor's quirk says so") {
+TEST_CASE("origin: the writer gets an event for its own write only with the vendor's quirk") {
     struct Writer {
         explicit Writer(LabTab& tab)
             : listening(tab.storage().on_change([this](const auto& change) {
-                  heard.push_back(change.key.value_or("everything"));
+                  keys.push_back(change.key.value_or("everything"));
               })) {}
         static Task<void> write(LabTab& tab) {
             co_await tab.storage().set("k", "v");
             co_await tab.storage().set("k", "v");
         }
-        Words heard;
+        Texts keys;
         Subscription listening;
         Scope scope;
     };
@@ -479,8 +483,8 @@ TEST_CASE("origin: the writer hears of its own write only where the vendor's qui
             first.post([&] { writer.scope.spawn(Writer::write(first)); });
             origin.run();
             // The equal value after it is no news to anybody.
-            CHECK(other.heard == Words{"k"});
-            CHECK(writer.heard == (events == StorageEvents::to_all ? Words{"k"} : Words{}));
+            CHECK(other.keys == Texts{"k"});
+            CHECK(writer.keys == (events == StorageEvents::to_all ? Texts{"k"} : Texts{}));
         }
     }
 }
@@ -511,7 +515,7 @@ TEST_CASE("origin: a dead tab's locks are released, a little later") {
     CHECK(two.held);
 }
 
-TEST_CASE("origin: a transaction left with nothing to do is a defect, told at once") {
+TEST_CASE("origin: a transaction left with nothing to do is a defect, reported at once") {
     Origin origin({1, StorageModel::cached});
     auto& tab = origin.open_tab();
     struct Idler {

@@ -18,16 +18,16 @@ namespace {
 namespace lab = tabacus::lab;
 namespace sync = tabacus::sync;
 
-enum class Said : std::uint8_t { waits, held, stolen, not_available, over };
+enum class Answer : std::uint8_t { waits, held, stolen, not_available, over };
 
-/// The laboratory's manager, and what it has told of each request.
+/// The laboratory's manager, and its last answer to each request.
 class LabSide : public lab::LockListener {
   public:
-    void granted(lab::RequestId id) override { said[id] = Said::held; }
-    void not_available(lab::RequestId id) override { said[id] = Said::not_available; }
-    void stolen(lab::RequestId id) override { said[id] = Said::stolen; }
+    void granted(lab::RequestId id) override { answer[id] = Answer::held; }
+    void not_available(lab::RequestId id) override { answer[id] = Answer::not_available; }
+    void stolen(lab::RequestId id) override { answer[id] = Answer::stolen; }
 
-    std::map<lab::RequestId, Said> said;
+    std::map<lab::RequestId, Answer> answer;
 
   private:
     lab::Notes notes_;
@@ -36,7 +36,7 @@ class LabSide : public lab::LockListener {
     lab::LockManager manager{*this, notes_};
 };
 
-struct alignas(128) LockRoom {
+struct alignas(128) LockMemory {
     std::byte bytes[64 * 1024];
 };
 
@@ -44,8 +44,8 @@ struct alignas(128) LockRoom {
 class SharedSide {
   public:
     SharedSide()
-        : room_(std::make_unique<LockRoom>()),
-          table_(*new (room_->bytes) sync::LockTable(sizeof(LockRoom))) {
+        : memory_(std::make_unique<LockMemory>()),
+          table_(*new (memory_->bytes) sync::SharedLockTable(sizeof(LockMemory))) {
         table_.enter(1, true);
     }
 
@@ -62,46 +62,46 @@ class SharedSide {
     void abort(lab::RequestId id) { table_.abort(refs.at(id)); }
     void end(std::uint32_t client) { table_.end(client); }
 
-    [[nodiscard]] Said said(lab::RequestId id) const {
+    [[nodiscard]] Answer answer(lab::RequestId id) const {
         const sync::Ref ref = refs.at(id);
-        if (ref == sync::LockTable::not_available) return Said::not_available;
+        if (ref == sync::SharedLockTable::not_available) return Answer::not_available;
         switch (table_.state_of(ref)) {
             case sync::LockState::pending:
-                return Said::waits;
+                return Answer::waits;
             case sync::LockState::held:
-                return Said::held;
+                return Answer::held;
             default:
-                return Said::stolen;
+                return Answer::stolen;
         }
     }
 
     std::map<lab::RequestId, sync::Ref> refs;
 
   private:
-    std::unique_ptr<LockRoom> room_;
-    sync::LockTable& table_;
+    std::unique_ptr<LockMemory> memory_;
+    sync::SharedLockTable& table_;
 };
 
-/// The same to both, and the same said by both.
+/// Passes each request to both, and requires the same answer from both.
 class BothSides {
   public:
     void request(lab::LockManager::Request asked) {
         asked.id = ++last_;
         clients_[asked.id] = asked.client;
-        lab_.said[asked.id] = Said::waits;
+        lab_.answer[asked.id] = Answer::waits;
         shared_.request(asked);
         lab_.manager.request(asked);
         compare();
-        if (lab_.said[asked.id] == Said::not_available) forget(asked.id);
+        if (lab_.answer[asked.id] == Answer::not_available) forget(asked.id);
     }
 
-    /// The one of that number, among all that are known: whatever its state allows.
+    /// Ends the request of that number among all that are known: it aborts or releases it.
     void settle(std::size_t choice) {
-        if (lab_.said.empty()) return;
-        const auto chosen =
-            std::next(lab_.said.begin(), static_cast<std::ptrdiff_t>(choice % lab_.said.size()));
-        const auto [id, said] = *chosen;
-        if (said == Said::waits) {
+        if (lab_.answer.empty()) return;
+        const auto chosen = std::next(lab_.answer.begin(),
+                                      static_cast<std::ptrdiff_t>(choice % lab_.answer.size()));
+        const auto [id, answer] = *chosen;
+        if (answer == Answer::waits) {
             shared_.abort(id);
             lab_.manager.abort(id);
         } else {
@@ -123,15 +123,15 @@ class BothSides {
 
   private:
     void forget(lab::RequestId id) {
-        lab_.said.erase(id);
+        lab_.answer.erase(id);
         shared_.refs.erase(id);
         clients_.erase(id);
     }
 
     void compare() {
-        for (const auto& [id, said] : lab_.said) {
+        for (const auto& [id, answer] : lab_.answer) {
             INFO("request " << id);
-            REQUIRE(static_cast<int>(shared_.said(id)) == static_cast<int>(said));
+            REQUIRE(static_cast<int>(shared_.answer(id)) == static_cast<int>(answer));
         }
     }
 

@@ -69,7 +69,8 @@ TEST_CASE("limits: a sequence outlives its database, as long as localStorage or 
     }
 }
 
-TEST_CASE("limits: a page that is back is heard of by who begins anew, before it gives a number") {
+TEST_CASE(
+    "limits: a page that is back is seen by a tab that begins anew, before it gives a number") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
@@ -123,7 +124,7 @@ TEST_CASE("limits: a budget is never overspent, whatever happens to tabs") {
 TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, and of the dead") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
-        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
         scene.judge.limit = 1000;
         auto& first = scene.open();
         scene.open();
@@ -152,7 +153,7 @@ TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, an
             scene.members[static_cast<std::size_t>(how == 2 || how == 3 || i % 2)].page->spend(1);
         }
         scene.origin.run();
-        CHECK(scene.judge.complaint == "");
+        CHECK(scene.judge.failure == "");
         CHECK(scene.judge.refused >= 30);
     }
 }
@@ -187,7 +188,7 @@ TEST_CASE("limits: a browser that is killed gives nothing out again") {
         CAPTURE(seed);
         LimitScene scene(seed);
         scene.judge.limit = 60;
-        for (int life = 0; life < 3; ++life) {
+        for (int run = 0; run < 3; ++run) {
             std::array pages{scene.open().page, scene.open().page};
             for (int i = 0; i < 20; ++i) {
                 auto* const page = pages.at(scene.random.below(2));
@@ -203,10 +204,11 @@ TEST_CASE("limits: a browser that is killed gives nothing out again") {
     }
 }
 
-TEST_CASE("limits: who spent all it took says so, and is asked again once it is heard of") {
+TEST_CASE(
+    "limits: a tab that spent all it took answers, and is asked again after its next message") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
-        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
         scene.judge.limit = 100;
         auto& spender = *scene.open().page;
         auto& late = *scene.open().page;
@@ -217,7 +219,7 @@ TEST_CASE("limits: who spent all it took says so, and is asked again once it is 
         late.spend(1);
         scene.origin.run_until([&] { return scene.judge.refused == 1; });
         CHECK(clock.monotonic_ms() - since_ms < Budget::recall_ms / 2);
-        // A stopped tab does not answer: what it may hold is not to be had, until it is heard
+        // A stopped tab does not answer: what it may hold cannot be taken until it sends a message
         // again.
         spender.give(100);
         scene.origin.run();
@@ -233,7 +235,7 @@ TEST_CASE("limits: who spent all it took says so, and is asked again once it is 
         late.spend(100);
         scene.origin.run();
         CHECK(scene.judge.spent == 100);
-        CHECK(scene.judge.complaint.empty());
+        CHECK(scene.judge.failure.empty());
     }
 }
 
@@ -298,10 +300,10 @@ TEST_CASE("limits: no window holds more than the limit, whatever tabs and their 
     CHECK(granted > static_cast<int>(limit_seeds) * 12);
 }
 
-TEST_CASE("limits: a grant whose commit took long is told after the next, and costs no turn") {
+TEST_CASE("limits: a grant whose commit took long is delivered after the next, and costs no turn") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 2; ++seed) {
         CAPTURE(seed);
-        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
         scene.judge.limit = 1 + static_cast<std::int64_t>(seed % 3);
         scene.judge.interval_ms = 60'000;
         auto& first = scene.open();
@@ -328,10 +330,11 @@ TEST_CASE("limits: a grant whose commit took long is told after the next, and co
     }
 }
 
-TEST_CASE("limits: who gives up while its grant is committed leaves it to the next of its tab") {
+TEST_CASE(
+    "limits: a caller that gives up while its grant commits leaves it to the next of its tab") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
-        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
         scene.judge.limit = 2;
         scene.judge.interval_ms = 60'000;
         auto& page = *scene.open().page;
@@ -350,7 +353,7 @@ TEST_CASE("limits: who gives up while its grant is committed leaves it to the ne
 TEST_CASE("limits: commits that take longer than the interval keep nobody out for ever") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
-        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
         scene.judge.limit = 2;
         scene.judge.interval_ms = 5;
         auto& page = *scene.open().page;
@@ -365,10 +368,10 @@ TEST_CASE("limits: commits that take longer than the interval keep nobody out fo
     }
 }
 
-TEST_CASE("limits: a wall clock that goes back while nobody is there opens no gate") {
+TEST_CASE("limits: a wall clock that goes back while no tab is open lets no call through early") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
-        LimitScene scene(seed, std::make_unique<PatientChooser>(seed));
+        LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
         scene.judge.limit = 2;
         scene.judge.interval_ms = 10'000;
         auto& first = scene.open(seed % 2 == 0 ? year_ms : 0);
@@ -401,7 +404,7 @@ TEST_CASE("limits: a rate limit that vanished lets nobody through for an interva
     }
 }
 
-TEST_CASE("limits: what is stored and said is read as it was written, or not at all") {
+TEST_CASE("limits: rows and messages are parsed as they were formatted, or not at all") {
     const RateRow rate{7, 100, 3, 1'700'000'000'000, {{90, 2}, {104, 1}}};
     CHECK(parse_rate(format_rate(rate)) == rate);
     CHECK(parse_sequence(format_sequence({12, "abc"})) == SequenceRow{12, "abc"});

@@ -1,5 +1,5 @@
 // LimitScene: a simulated origin whose pages use sequences, budgets and rate limits, and the judge
-// of what they were told.
+// of what they received.
 #pragma once
 
 #include <algorithm>
@@ -17,21 +17,21 @@
 
 namespace tabacus::test {
 
-/// What all tabs together were told.
+/// What all tabs together received.
 struct LimitJudge {
-    std::string complaint;  // the first
+    std::string failure;  // the first
 
-    void complain(const std::string& what) {
-        if (complaint.empty()) complaint = what;
+    void report_failure(const std::string& what) {
+        if (failure.empty()) failure = what;
     }
 
     // Of a sequence.
     std::set<std::int64_t> ids;
     void got(SequenceRange range, std::int64_t& last_of_tab) {
-        if (range.first <= last_of_tab) complain("numbers fell within a tab");
+        if (range.first <= last_of_tab) report_failure("numbers fell within a tab");
         last_of_tab = range.last;
         for (auto id = range.first; id <= range.last; ++id) {
-            if (!ids.insert(id).second) complain(std::to_string(id) + " was given twice");
+            if (!ids.insert(id).second) report_failure(std::to_string(id) + " was given twice");
         }
     }
 
@@ -41,7 +41,7 @@ struct LimitJudge {
     int refused = 0;
     void took(std::int64_t n) {
         spent += n;
-        if (spent > limit) complain("the budget is overspent");
+        if (spent > limit) report_failure("the budget is overspent");
     }
 
     // Of a rate limit.
@@ -53,7 +53,7 @@ struct LimitJudge {
         granted_ms.push_back(at_ms);
         while (granted_ms.front() + interval_ms <= at_ms) granted_ms.pop_front();
         if (static_cast<std::int64_t>(granted_ms.size()) > limit) {
-            complain("more than the limit in a window");
+            report_failure("more than the limit in a window");
         }
     }
 };
@@ -99,22 +99,22 @@ class LimitPage {
     /// Each after the other.
     void pass(int times, bool waits, std::optional<double> timeout_ms = {}) {
         ++running;
-        scope_.spawn([](LimitPage& self, int count, bool patient,
-                        std::optional<double> end_ms) -> Task<void> {
-            auto& rate = self.rate();
-            for (int i = 0; i < count; ++i) {
-                bool through = patient;
-                if (patient) {
-                    auto taken = co_await attempt(rate.take(std::nullopt, end_ms));
-                    through = static_cast<bool>(taken);
-                } else {
-                    auto tried = co_await attempt(rate.try_take());
-                    through = tried && tried.value();
+        scope_.spawn(
+            [](LimitPage& self, int count, bool waits, std::optional<double> end_ms) -> Task<void> {
+                auto& rate = self.rate();
+                for (int i = 0; i < count; ++i) {
+                    bool through = waits;
+                    if (waits) {
+                        auto taken = co_await attempt(rate.take(std::nullopt, end_ms));
+                        through = static_cast<bool>(taken);
+                    } else {
+                        auto tried = co_await attempt(rate.try_take());
+                        through = tried && tried.value();
+                    }
+                    if (through) self.judge_.let_through(self.true_ms());
                 }
-                if (through) self.judge_.let_through(self.true_ms());
-            }
-            --self.running;
-        }(*this, times, waits, timeout_ms));
+                --self.running;
+            }(*this, times, waits, timeout_ms));
     }
     void close() {
         scope_.spawn([](LimitPage& self) -> Task<void> { co_await self.limits_.close(); }(*this));
@@ -204,7 +204,7 @@ struct LimitScene {
         for (const auto& member : members) {
             if (member.tab->alive()) CHECK(member.page->running == 0);
         }
-        CHECK(judge.complaint == "");
+        CHECK(judge.failure == "");
     }
 
     LimitJudge judge;  // outlives the pages

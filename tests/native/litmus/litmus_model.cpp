@@ -41,10 +41,10 @@ class LitmusTab {
     LitmusTab(LabTab& world, const LitmusProgram& program, const std::vector<Words>& operations)
         : world_(world), channel_(world.channel("litmus")), operations_(operations) {
         channel_->on_message([this](std::string_view message) { arrive(std::string(message)); });
-        if (hears(program, operations)) {
+        if (observes_events(program, operations)) {
             changes_ = world.storage().on_change([this](const StorageChange& change) {
                 const auto key = change.key.value_or("*");
-                heard[key].push_back(change.new_value.value_or("gone"));
+                events[key].push_back(change.new_value.value_or("gone"));
                 arrive(key + "=" + text_of(change.new_value));
             });
         }
@@ -52,16 +52,17 @@ class LitmusTab {
 
     void start() { scope_.spawn(perform()); }
 
-    static bool hears(const LitmusProgram& program, const std::vector<Words>& operations) {
-        return !program.heard.empty() || waits_for_change(operations);
+    static bool observes_events(const LitmusProgram& program,
+                                const std::vector<Words>& operations) {
+        return !program.events.empty() || waits_for_change(operations);
     }
     static bool waits_for_change(const std::vector<Words>& operations) {
         return std::any_of(operations.begin(), operations.end(),
-                           [](const Words& words) { return words.front() == "hear"; });
+                           [](const Words& words) { return words.front() == "receive"; });
     }
 
     std::map<std::string, std::string> registers;
-    std::map<std::string, Words> heard;
+    std::map<std::string, Words> events;
     bool done = false;
 
   private:
@@ -114,7 +115,7 @@ class LitmusTab {
             channel_->post(words.at(1));
         } else if (verb == "await") {
             co_await arrival(words.at(1));
-        } else if (verb == "hear") {
+        } else if (verb == "receive") {
             co_await arrival(words.at(1) + "=" + words.at(2));
         } else if (verb == "turn") {
             co_await turn();
@@ -185,9 +186,9 @@ std::string outcome_of(const LitmusProgram& program, Origin& origin,
         }
         parts.push_back(key + "=" + joined(values, "|"));
     }
-    for (const auto& key : program.heard) {
+    for (const auto& key : program.events) {
         Words values;
-        for (auto* tab : tabs) values.push_back(joined(tab->heard[key], ","));
+        for (auto* tab : tabs) values.push_back(joined(tab->events[key], ","));
         parts.push_back(key + ":" + joined(values, "|"));
     }
     return joined(parts, " ");

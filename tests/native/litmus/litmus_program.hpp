@@ -1,4 +1,4 @@
-// The litmus programs of tests/litmus/programs.litmus, which says how they are written.
+// The litmus programs of tests/litmus/programs.litmus, which describes their syntax.
 #pragma once
 
 #include <fstream>
@@ -19,7 +19,7 @@ struct LitmusProgram {
     std::vector<std::pair<std::string, std::string>> init;
     std::vector<std::vector<Words>> tabs;  // the operations of each
     Words finally;
-    Words heard;
+    Words events;
     std::vector<Words> forbidden;
 };
 
@@ -37,7 +37,7 @@ inline std::vector<Words> operations_of(const std::string& text) {
     return operations;
 }
 
-/// Adds what one line says to the program that it belongs to.
+/// Adds one line to the program that it belongs to.
 inline void read_litmus_line(const std::string& line, LitmusProgram& program) {
     auto words = words_of(line);
     const auto head = words.front();
@@ -50,8 +50,8 @@ inline void read_litmus_line(const std::string& line, LitmusProgram& program) {
         program.tabs.push_back(operations_of(line.substr(line.find("tab") + 3)));
     } else if (head == "finally") {
         program.finally.push_back(words.front());
-    } else if (head == "heard") {
-        program.heard.push_back(words.front());
+    } else if (head == "events") {
+        program.events.push_back(words.front());
     } else if (head == "forbid") {
         program.forbidden.push_back(std::move(words));
     } else {

@@ -32,9 +32,9 @@ struct Parliament {
     };
     void begin_term(const Held& held) {
         const auto term = held.token().value_or(0);
-        if (!lenient && term <= newest_term) complain("a term does not rise");
+        if (!lenient && term <= newest_term) report_failure("a term does not rise");
         for (const auto& other : leading) {
-            if (!lenient && other.held->held()) complain("two lead at once");
+            if (!lenient && other.held->held()) report_failure("two lead at once");
         }
         newest_term = std::max(newest_term, term);
         leading.push_back({term, &held});
@@ -42,17 +42,17 @@ struct Parliament {
     void end_term(const Held& held) {
         std::erase_if(leading, [&](const Member& member) { return member.held == &held; });
     }
-    void complain(const std::string& what) {
-        if (complaint.empty()) complaint = what;
+    void report_failure(const std::string& what) {
+        if (failure.empty()) failure = what;
     }
 
-    bool lenient = false;  // a robbed leader may hear of it after the thief began
+    bool lenient = false;  // a previous leader may learn of it after the stealer began
     std::int64_t newest_term = 0;
     std::vector<Member> leading;
     std::map<std::string, std::shared_ptr<Call>> calls;  // by request
     std::map<std::string, int> runs;
     std::vector<std::string> answered;  // in order
-    std::string complaint;
+    std::string failure;
 };
 
 class ParliamentPage {
@@ -100,7 +100,7 @@ class ParliamentPage {
     Task<void> call_once(std::string request, std::shared_ptr<Parliament::Call> call,
                          LeaderCallOptions options) {
         auto answer = co_await attempt(leader_.call("l", request, std::move(options)));
-        if (call->ended) judge_.complain("a call ended twice");
+        if (call->ended) judge_.report_failure("a call ended twice");
         call->ended = true;
         if (answer) {
             call->answer = answer.value().text;
@@ -146,7 +146,7 @@ class ParliamentPage {
         co_await leader_.answer("l", call.id, std::move(transaction),
                                 {true, "did " + call.request});
         judge_.answered.push_back(call.request);
-        if (late) judge_.complain("a deposed leader committed");
+        if (late) judge_.report_failure("a deposed leader committed");
     }
 
     LabTab& world_;
@@ -176,20 +176,22 @@ inline std::size_t calls_kept(Origin& origin) {
     }));
 }
 
-/// Each call's effect is there once if it was answered, and never if its caller was told otherwise.
+/// Each call's effect is there once if it was answered, and never if its caller got an error.
 inline void judge_calls(Parliament& judge, Origin& origin,
                         const std::function<bool(const std::string&)>& caller_lives) {
     const auto effects = effects_of(origin);
     for (const auto& [request, call] : judge.calls) {
         const auto found = effects.find(request);
         const bool done = found != effects.end();
-        if (done && found->second != "1") judge.complain(request + " was committed twice");
+        if (done && found->second != "1") judge.report_failure(request + " was committed twice");
         if (!caller_lives(request)) continue;
-        if (!call->ended) judge.complain(request + " never ends");
-        if (call->ended && !call->error && !done) judge.complain(request + " was not committed");
-        if (call->ended && call->error && done) judge.complain(request + " was committed unseen");
+        if (!call->ended) judge.report_failure(request + " never ends");
+        if (call->ended && !call->error && !done)
+            judge.report_failure(request + " was not committed");
+        if (call->ended && call->error && done)
+            judge.report_failure(request + " was committed unseen");
         if (call->ended && !call->error && call->answer != "did " + request) {
-            judge.complain(request + " got another's answer");
+            judge.report_failure(request + " got another's answer");
         }
     }
 }

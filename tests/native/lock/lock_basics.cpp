@@ -7,7 +7,7 @@
 namespace tabacus::test {
 namespace {
 
-using Complaints = std::vector<std::string>;
+using Failures = std::vector<std::string>;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ TEST_CASE("lock: tabs increment a row under the lock, exactly, with tokens that 
             CHECK(request->commit_errors.empty());
         }
         CHECK(scene.stored() == 12);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -59,7 +59,7 @@ TEST_CASE("lock: with mixed modes writers are alone, and a stream of readers sta
         for (const auto& reader : later) reader->let_go.complete({});
         scene.origin.run();
         for (const auto& reader : later) CHECK(reader->ended);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -91,7 +91,7 @@ TEST_CASE("lock: requests of different tabs are granted as they came") {
 TEST_CASE("lock: first come, first served over tabs, also for who has it or waits already") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 4; ++i) scene.open();
         const auto first = scene.members[0].page->hold();
         scene.until([&] { return first->granted; });
@@ -109,15 +109,15 @@ TEST_CASE("lock: first come, first served over tabs, also for who has it or wait
         scene.origin.run();
         CHECK(scene.judge.order == expected);
         CHECK(scene.stored() == 8);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
 
-TEST_CASE("lock: a place in line goes with who gives up, and strands nobody") {
+TEST_CASE("lock: a request that gives up loses its position, and strands nobody") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 3; ++i) scene.open();
         const auto first = scene.members[0].page->hold({.mode = LockMode::shared});
         scene.until([&] { return first->granted; });
@@ -174,7 +174,7 @@ TEST_CASE("lock: every request ends once, by grant, timeout or abort, and nothin
         }
         commits = scene.judge.committed;
         CHECK(scene.stored() == commits);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
     CHECK(granted > static_cast<int>(seeds) * 5);
@@ -182,8 +182,8 @@ TEST_CASE("lock: every request ends once, by grant, timeout or abort, and nothin
     CHECK(timed_out > 50);
 }
 
-// What Chromium does (DESIGN §1): an aborted waiter's followers are not looked at again until a
-// holder releases. The gate makes it harmless; see entry_lock.hpp.
+// What Chromium does (docs/decisions/0008): an aborted waiter's followers are not examined again
+// until a holder releases. The entry lock makes it harmless; see web_lock.hpp.
 TEST_CASE("lock: a writer that gives up strands no reader, although the browser wakes nobody") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -211,7 +211,7 @@ TEST_CASE("lock: ifAvailable takes a lock that another tab merely keeps, and non
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         // Where timers are faster than messages, a keeper's answer comes too late.
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 2; ++i) scene.open();
         const auto keeper = scene.members[0].page->count({});
         scene.until([&] { return keeper->ended; });
@@ -223,7 +223,7 @@ TEST_CASE("lock: ifAvailable takes a lock that another tab merely keeps, and non
         CHECK(in_vain->unavailable);
         taken->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -241,7 +241,7 @@ TEST_CASE("lock: without any time to wait a free lock is granted, and another's 
         CHECK(in_vain->error == ErrorCode::timed_out);
         taken->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -273,7 +273,7 @@ TEST_CASE("lock: time that is over before the first answer is as none: a free lo
         }
         for (const auto& one : taken) one->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
     CHECK(unanswered < 5);
@@ -282,7 +282,7 @@ TEST_CASE("lock: time that is over before the first answer is as none: a free lo
 TEST_CASE("lock: a short time is over soon, takes what is merely kept, and leaves the others be") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         const Platform platform{.locks = seed % 4 != 3};
         for (int i = 0; i < 3; ++i) scene.open(platform);
         const auto keeper = scene.members[0].page->count({});
@@ -305,7 +305,7 @@ TEST_CASE("lock: a short time is over soon, takes what is merely kept, and leave
         scene.origin.run();
         CHECK(behind->granted);
         CHECK(scene.judge.order == expected);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -313,7 +313,7 @@ TEST_CASE("lock: a short time is over soon, takes what is merely kept, and leave
 TEST_CASE("lock: ifAvailable does not wait for a holder or a request of its own tab") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 2; ++i) scene.open();
         auto& page = *scene.members[0].page;
         const auto holder = page.hold({.mode = LockMode::shared});
@@ -331,7 +331,7 @@ TEST_CASE("lock: ifAvailable does not wait for a holder or a request of its own 
         for (const auto& request : {holder, beside, writer}) request->let_go.complete({});
         scene.origin.run();
         CHECK(writer->granted);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -355,7 +355,7 @@ TEST_CASE("lock: ifAvailable ends soon and leaves nothing behind, however late t
             granted += request->granted ? 1 : 0;
         }
         CHECK(scene.stored() == scene.judge.committed);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
     CHECK(granted > 3 * static_cast<int>(seeds));
@@ -376,7 +376,7 @@ TEST_CASE("lock: a kept grant is used again without the browser, and is gone whe
 }
 
 TEST_CASE("lock: while others wait a hidden tab, too, goes on within its turn, and no longer") {
-    LockScene scene(1, StorageModel::cached, std::make_unique<PatientChooser>(1));
+    LockScene scene(1, StorageModel::cached, std::make_unique<TimeLastChooser>(1));
     const auto one = scene.open();
     const auto other = scene.open();
     scene.origin.hide(*one.tab);
@@ -398,7 +398,7 @@ TEST_CASE("lock: while others wait a hidden tab, too, goes on within its turn, a
     const auto asked_ms = other.tab->clock().now_ms();
     const auto waiter = other.page->hold();
     scene.until([&] { return !scene.origin.locks().snapshot().pending.empty(); });
-    scene.steps(3);  // the word of it arrives
+    scene.steps(3);  // the message arrives
     REQUIRE(other.tab->clock().now_ms() == asked_ms);
     const auto before = scene.origin.locks().requests();
     go_on.complete({});
@@ -430,7 +430,7 @@ TEST_CASE("lock: re-entry is through the held lock only, with its token") {
     CHECK(scene.nothing_left());
 }
 
-TEST_CASE("lock: query tells who holds and who waits, in every tab alike") {
+TEST_CASE("lock: query reports holders and waiters, in every tab alike") {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -466,7 +466,7 @@ TEST_CASE("lock: query tells who holds and who waits, in every tab alike") {
     }
 }
 
-TEST_CASE("lock: waitForUnlock and watchers hear of a release and of a holder's death") {
+TEST_CASE("lock: waitForUnlock and watchers notice a release and a holder's death") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -496,7 +496,7 @@ TEST_CASE("lock: a request that ended leaves no timer that runs until its time l
     constexpr double limit_ms = 60'000;
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 2; ++i) scene.open();
         const auto began_ms = scene.origin.clock().now_ms();
         for (int i = 0; i < 10; ++i) {

@@ -1,5 +1,5 @@
-// The places of one tab's requests in the line of all tabs: who gets one, who inherits it, and that
-// nobody stands where another asked before.
+// The positions of one tab's requests in the line of all tabs: which request gets one, which
+// inherits it, and that none is before a request that was made earlier.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_order_scene.hpp"
@@ -10,11 +10,11 @@ namespace {
 
 using Order = std::vector<int>;
 
-constexpr std::uint64_t places_seeds = 8;
+constexpr std::uint64_t order_seeds = 8;
 
 /// Scenes that differ in who moves first.
 void each_scene(const std::function<void(LockOrderScene&)>& play) {
-    for (std::uint64_t seed = 0; seed < places_seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < order_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
         play(queue);
@@ -23,27 +23,27 @@ void each_scene(const std::function<void(LockOrderScene&)>& play) {
 
 }  // namespace
 
-TEST_CASE("lock: who asks anew and gives up the old request overtakes nobody") {
-    for (const bool placed : {false, true}) {
+TEST_CASE("lock: a tab that asks anew and gives up its old request overtakes nobody") {
+    for (const bool queued : {false, true}) {
         each_scene([&](LockOrderScene& queue) {
-            CAPTURE(placed);  // in line for itself, behind another tab's that its own tab is before
-            const auto holder = queue.ask(placed ? 0 : 1);
-            const auto first = placed ? queue.ask(1) : holder;
+            CAPTURE(queued);  // in line for itself, behind another tab's that its own tab is before
+            const auto holder = queue.ask(queued ? 0 : 1);
+            const auto first = queued ? queue.ask(1) : holder;
             const AbortSignal signal;
             queue.ask_until(signal, 0);
             const auto between = queue.ask(2);
             const auto anew = queue.members[0].page->hold({});
             queue.give_up(signal);
             queue.release(holder);
-            CHECK(waits(between) == placed);
-            if (placed) queue.release(first);
+            CHECK(waits(between) == queued);
+            if (queued) queue.release(first);
             CHECK(holds(between));
             CHECK(waits(anew));
         });
     }
 }
 
-TEST_CASE("lock: a writer behind its tab's reader has a place, whoever tries between them") {
+TEST_CASE("lock: a writer behind its tab's reader has a position, whatever tries between them") {
     each_scene([](LockOrderScene& queue) {
         const auto holder = queue.ask(1);
         const auto reader = queue.ask(0, to_read);
@@ -58,7 +58,7 @@ TEST_CASE("lock: a writer behind its tab's reader has a place, whoever tries bet
     });
 }
 
-TEST_CASE("lock: a writer has the place that the writer before it would have taken") {
+TEST_CASE("lock: a writer has the position that the writer before it would have taken") {
     each_scene([](LockOrderScene& queue) {
         queue.ask(0, to_read);
         const AbortSignal signal;
@@ -71,7 +71,7 @@ TEST_CASE("lock: a writer has the place that the writer before it would have tak
     });
 }
 
-TEST_CASE("lock: a place is taken anew after a freeze, and by who stood behind a robbed one") {
+TEST_CASE("lock: positions are taken anew after a freeze, and after the entry lock was stolen") {
     for (const bool frozen : {true, false}) {
         each_scene([&](LockOrderScene& queue) {
             CAPTURE(frozen);
@@ -96,7 +96,7 @@ TEST_CASE("lock: a place is taken anew after a freeze, and by who stood behind a
     }
 }
 
-TEST_CASE("lock: a place is inherited over one that would not wait") {
+TEST_CASE("lock: a position is inherited over a request that does not wait") {
     each_scene([](LockOrderScene& queue) {
         const auto holder = queue.ask(0);
         const auto first = queue.ask(2);
@@ -148,7 +148,7 @@ TEST_CASE("lock: a reader beside its tab's reader does not wait for its tab's la
     });
 }
 
-TEST_CASE("lock: who gives up leaves the gate to the next place of its tab") {
+TEST_CASE("lock: a request that gives up leaves the entry lock to its tab's next position") {
     each_scene([](LockOrderScene& queue) {
         const auto holder = queue.ask(1);
         const AbortSignal first;

@@ -1,4 +1,5 @@
-// Locks under faults: killed, frozen, cached, robbed, hung and deaf holders, a lost database.
+// Locks under faults: killed, frozen, cached and hung holders, stolen locks, lost messages, a lost
+// database.
 #include <catch2/catch_test_macros.hpp>
 #include <map>
 
@@ -8,7 +9,7 @@
 namespace tabacus::test {
 namespace {
 
-using Complaints = std::vector<std::string>;
+using Failures = std::vector<std::string>;
 
 /// Every tab counts now and then; `fault` strikes in between.
 template <typename Fault>
@@ -27,10 +28,10 @@ void count_through(LockScene& scene, int tabs, Fault fault, Platform platform = 
     }
 }
 
-/// What is stored is what was acknowledged, but for outcomes that nobody was told.
-void check_counts(LockScene& scene, int untold) {
+/// What is stored is what was acknowledged, but for outcomes that were not reported.
+void check_counts(LockScene& scene, int unreported) {
     CHECK(scene.stored() >= scene.judge.committed);
-    CHECK(scene.stored() <= scene.judge.committed + scene.judge.unknown + untold);
+    CHECK(scene.stored() <= scene.judge.committed + scene.judge.unknown + unreported);
 }
 
 void check_free(LockScene& scene, Platform platform = {}) {
@@ -54,13 +55,13 @@ TEST_CASE("lock: killed tabs, holding or waiting, hold up nobody and write nothi
         scene.origin.run();
         check_counts(scene, 3);
         check_free(scene);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
 
-TEST_CASE("lock: a frozen holder is told before it can write, and the others go on at once") {
-    int told = 0;
+TEST_CASE("lock: a frozen holder is notified before it can write, and the others go on at once") {
+    int notified = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -72,7 +73,7 @@ TEST_CASE("lock: a frozen holder is told before it can write, and the others go 
         if (slow->ended) continue;
         scene.origin.freeze(*frozen.tab);
         CHECK(slow->loss == "frozen");
-        ++told;
+        ++notified;
         const auto next = other.page->count({});
         scene.until([&] { return next->ended; });
         CHECK(next->granted);
@@ -82,9 +83,9 @@ TEST_CASE("lock: a frozen holder is told before it can write, and the others go 
         CHECK((!slow->commit_errors.empty() || scene.judge.committed == 4));
         check_counts(scene, 1);
         check_free(scene);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
-    CHECK(told > static_cast<int>(seeds) / 2);
+    CHECK(notified > static_cast<int>(seeds) / 2);
 }
 
 TEST_CASE("lock: a page that goes into the back/forward cache lets go, and takes part again") {
@@ -100,34 +101,35 @@ TEST_CASE("lock: a page that goes into the back/forward cache lets go, and takes
         scene.origin.run();
         check_counts(scene, 1);
         check_free(scene);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
     CHECK(kept > static_cast<int>(seeds) / 3);
 }
 
-TEST_CASE("lock: one that is robbed is told, and cannot write; the thief gets a greater token") {
+TEST_CASE(
+    "lock: a previous holder is notified and cannot write; the stealer gets a greater token") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
         scene.judge.lenient = true;
         const auto victim = scene.open();
-        const auto thief = scene.open();
-        const auto robbed = victim.page->count({}, 40, 1);
-        scene.until([&] { return robbed->granted; });
+        const auto stealer = scene.open();
+        const auto previous = victim.page->count({}, 40, 1);
+        scene.until([&] { return previous->granted; });
         scene.steps(scene.random.below(40));
         const auto own = seed % 4 == 0;  // also from another request of its own tab
-        const auto stolen = (own ? victim : thief).page->count({.steal = true}, 2, 1);
-        scene.until([&] { return robbed->ended && stolen->ended; });
+        const auto stolen = (own ? victim : stealer).page->count({.steal = true}, 2, 1);
+        scene.until([&] { return previous->ended && stolen->ended; });
         CHECK(stolen->granted);
         CHECK(stolen->commit_errors.empty());
-        // Whichever is noticed first: the theft, or the epoch of the thief.
-        CHECK((robbed->loss == "stolen" || robbed->loss == "fenced"));
-        CHECK_FALSE(robbed->commit_errors.empty());
+        // Whichever is noticed first: the steal, or the epoch of the stealer.
+        CHECK((previous->loss == "stolen" || previous->loss == "fenced"));
+        CHECK_FALSE(previous->commit_errors.empty());
         scene.origin.run();
         check_counts(scene, 0);
         check_free(scene);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
@@ -148,14 +150,14 @@ TEST_CASE("lock: what one in line has reserved is void when another steals the l
         holder->let_go.complete({});
         scene.origin.run();
         CHECK(scene.stored() == 2);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
-TEST_CASE("lock: a tab that grants again and again takes no token beyond those of who is next") {
+TEST_CASE("lock: a tab that grants again and again takes no token of the next tab") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         const auto busy = scene.open();
         const auto other = scene.open();
         const auto first = busy.page->hold();
@@ -167,11 +169,11 @@ TEST_CASE("lock: a tab that grants again and again takes no token beyond those o
         scene.origin.run();
         CHECK(next->commit_errors.empty());
         CHECK(scene.judge.order.size() == 602);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
-TEST_CASE("lock: a thousand tabs' worth of thieves at once leave one lock and exact data") {
+TEST_CASE("lock: many stealers at once leave one lock and exact data") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -192,14 +194,14 @@ TEST_CASE("lock: a thousand tabs' worth of thieves at once leave one lock and ex
 }
 
 TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late write is refused") {
-    // The first look, maxHold, grace (evict.cpp), and a few messages and transactions.
+    // The first observation, maxHold, the margin (evict.cpp), a few messages and transactions.
     constexpr double bound_ms = 250 + 500 + 150 + 50;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         // Where timers may overtake messages for ever there is no bound, but an end.
         const bool timely = seed / 3 % 2 == 0;
         LockScene scene(seed, model_of_seed(seed),
-                        timely ? std::make_unique<PatientChooser>(seed) : nullptr);
+                        timely ? std::make_unique<TimeLastChooser>(seed) : nullptr);
         scene.judge.lenient = true;
         const auto hung = scene.open();
         for (int i = 0; i < 4; ++i) scene.open();
@@ -222,7 +224,7 @@ TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late wri
                                [](const auto& request) { return request->ended; });
         });
         if (timely) CHECK(scene.origin.clock().now_ms() - began_ms < bound_ms);
-        // The lock and the gate; and again for whom the schedule held up as long.
+        // The lock and the entry lock; and again for a tab that the schedule held up as long.
         CHECK(scene.origin.locks().steals() <= (timely ? 2 : 8));
         scene.origin.wake(*hung.tab);
         scene.origin.run();
@@ -230,7 +232,7 @@ TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late wri
         const auto kept = scene.stored() - committed;
         CHECK(kept <= 2 + 1);  // those who waited, and perhaps one that was already on its way
         check_counts(scene, 1);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         check_free(scene);
     }
 }
@@ -253,41 +255,42 @@ TEST_CASE("lock: a tab that hung while it waited is passed, wherever it stood in
         scene.until([&] { return third->ended && fourth->ended; });
         CHECK(third->granted);
         CHECK(fourth->granted);
-        // The lock and the gate, for the hung one, and again for whom the schedule held up as long.
+        // The lock and the entry lock of the hung tab, and again for a tab that the schedule held
+        // up as long.
         CHECK(scene.origin.locks().steals() <= 8);
         scene.origin.wake(*scene.members[1].tab);
         scene.origin.run();
         check_counts(scene, 0);
         check_free(scene);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
-TEST_CASE("lock: a deaf tab evicts nobody, however long it waits") {
+TEST_CASE("lock: a tab that receives no messages evicts nobody, however long it waits") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
         scene.judge.lenient = true;
         const auto hung = scene.open();
-        const auto deaf = scene.open();
-        scene.origin.deafen(*deaf.tab);
+        const auto silenced = scene.open();
+        scene.origin.drop_messages(*silenced.tab);
         const auto slow = hung.page->hold({.max_hold_ms = 500});
         scene.until([&] { return slow->granted; });
         scene.origin.suspend(*hung.tab);
-        const auto waiting = deaf.page->count({.max_hold_ms = 500});
+        const auto waiting = silenced.page->count({.max_hold_ms = 500});
         const auto until_ms = scene.origin.clock().now_ms() + 60'000;
         scene.until([&] { return scene.origin.clock().now_ms() > until_ms; });
         CHECK(scene.origin.locks().steals() == 0);
         CHECK_FALSE(waiting->ended);
-        // One that hears comes, and both go on.
-        const auto hearing = scene.open().page->count({.max_hold_ms = 500});
-        scene.until([&] { return waiting->ended && hearing->ended; });
+        // A tab that receives messages comes, and both go on.
+        const auto receiving = scene.open().page->count({.max_hold_ms = 500});
+        scene.until([&] { return waiting->ended && receiving->ended; });
         CHECK(scene.origin.locks().steals() <= 4);
     }
 }
 
-TEST_CASE("lock: a holder that lives loses the lock after maxHold by its own clock, unrobbed") {
-    int robbed = 0;
+TEST_CASE("lock: a holder that lives loses the lock after maxHold by its own clock, unevicted") {
+    int evicted = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -298,10 +301,10 @@ TEST_CASE("lock: a holder that lives loses the lock after maxHold by its own clo
         const auto next = other.page->count({});
         scene.until([&] { return next->ended; });
         CHECK(next->granted);
-        robbed += forgotten->loss == "max-hold" ? 0 : 1;
+        evicted += forgotten->loss == "max-hold" ? 0 : 1;
     }
     // Here a timer may be as late as the schedule likes, which then looks hung.
-    CHECK(robbed * 20 < static_cast<int>(seeds));
+    CHECK(evicted * 20 < static_cast<int>(seeds));
 }
 
 TEST_CASE("lock: tokens rise on over a lost database, cleared site data and clocks set anyhow") {
@@ -320,7 +323,7 @@ TEST_CASE("lock: tokens rise on over a lost database, cleared site data and cloc
             const bool clocks = seed % 2 == 0;
             switch (scene.random.below(4)) {
                 case 0:
-                    if (clocks) scene.origin.run();  // the mirror reaches every process
+                    if (clocks) scene.origin.run();  // the backup reaches every process
                     scene.origin.lose_database();
                     break;
                 case 1:
@@ -339,7 +342,7 @@ TEST_CASE("lock: tokens rise on over a lost database, cleared site data and cloc
             if (scene.members.size() > 9) break;
             std::erase_if(scene.members, [](const auto& other) { return !other.tab->alive(); });
         }
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
@@ -358,11 +361,11 @@ TEST_CASE("lock: a commit under a database that vanished is refused, and none is
                    code == ErrorCode::store_failed || code == ErrorCode::unknown_commit));
         }
         check_free(scene);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
-TEST_CASE("lock: who cannot be given a token is told why, and keeps nobody from the lock") {
+TEST_CASE("lock: a request that cannot get a token fails, and keeps nobody from the lock") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -377,17 +380,17 @@ TEST_CASE("lock: who cannot be given a token is told why, and keeps nobody from 
         scene.until([&] { return next->ended; });
         CHECK(next->granted);
         CHECK(scene.origin.locks().steals() == 0);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
-TEST_CASE("lock: a release or want that is never heard delays others by a bounded while") {
+TEST_CASE("lock: a lost release or request message delays others by a bounded while") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
         const auto keeper = scene.open();
         const auto other = scene.open();
-        scene.origin.deafen(*keeper.tab);
+        scene.origin.drop_messages(*keeper.tab);
         const auto first = keeper.page->count({}, 0);
         scene.until([&] { return first->ended; });
         const auto next = other.page->count({}, 0);
@@ -397,7 +400,7 @@ TEST_CASE("lock: a release or want that is never heard delays others by a bounde
     }
 }
 
-TEST_CASE("lock: strangers' words in store and channel stop nothing") {
+TEST_CASE("lock: foreign records and messages stop nothing") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -416,8 +419,8 @@ TEST_CASE("lock: strangers' words in store and channel stop nothing") {
         scene.until([&] { return second->ended; });
         CHECK(second->granted);
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
-        CHECK(scene.origin.database().rows(Store::aside).size() <= 1);
+        CHECK(scene.judge.failures == Failures{});
+        CHECK(scene.origin.database().rows(Store::quarantine).size() <= 1);
     }
 }
 
@@ -439,11 +442,11 @@ TEST_CASE("lease: tabs increment a row under the lease, exactly, also when holde
         scene.origin.run();
         check_counts(scene, deadly ? 2 : 0);
         check_free(scene, without);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
-TEST_CASE("lease: a holder that slept through its lease is refused, and told") {
+TEST_CASE("lease: a holder that slept through its lease is refused and notified") {
     constexpr Platform without{.locks = false};
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -482,7 +485,7 @@ TEST_CASE(
     "lease: readers of several tabs hold together; a writer waits for the last, before others") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         const bool deadly = seed % 2 == 0;
         for (int i = 0; i < 4; ++i) scene.open(leased);
         std::vector<LockPage::RequestPtr> readers;
@@ -511,14 +514,14 @@ TEST_CASE(
         scene.until([&] { return late->granted; });
         late->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
 TEST_CASE("lease: first come, first served, over tabs; a waiter that dies costs a lease") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         const bool deadly = seed % 2 == 0;
         for (int i = 0; i < 5; ++i) scene.open(leased);
         const auto began_ms = scene.origin.clock().now_ms();
@@ -538,14 +541,14 @@ TEST_CASE("lease: first come, first served, over tabs; a waiter that dies costs 
         CHECK(scene.origin.clock().now_ms() - began_ms < 8'000);
         scene.origin.run();
         CHECK(scene.judge.order == order);
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
-TEST_CASE("lease: who hides its page lets go, and leaves the line, at once") {
+TEST_CASE("lease: a page that is hidden releases the lock and leaves the line at once") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         const auto mode = seed % 2 == 0 ? LockMode::exclusive : LockMode::shared;
         for (int i = 0; i < 3; ++i) scene.open(leased);
         const auto holder = scene.members[0].page->hold({.mode = mode});
@@ -561,7 +564,7 @@ TEST_CASE("lease: who hides its page lets go, and leaves the line, at once") {
         CHECK(scene.origin.clock().now_ms() - began_ms < 1'000);
         last->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
     }
 }
 
@@ -634,7 +637,7 @@ TEST_CASE("locks: a cycle over tabs ends in a DeadlockError for exactly one of t
 TEST_CASE("locks: a cycle through a lock that was stolen is one, too") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 2; ++i) scene.open();
         const std::vector all{start_nested(scene.members[0], {"a", "b"}, true),
                               start_nested(scene.members[1], {"b", "a"}, seed % 2 == 0)};
@@ -648,7 +651,7 @@ TEST_CASE("locks: a cycle through a lock that was stolen is one, too") {
     }
 }
 
-TEST_CASE("locks: where there is no cycle nobody is told of one") {
+TEST_CASE("locks: without a cycle no request ends in a DeadlockError") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -716,9 +719,9 @@ TEST_CASE("locks: lockAll that loses one while it waits for the next ends, and h
             }(*taker.page),
             [] {}, [&](const Failure& failure) { error = error_of(failure).code(); });
         scene.until([&] { return scene.origin.locks().snapshot().pending.size() == 1; });
-        LockPage::RequestPtr thief;
+        LockPage::RequestPtr stealer;
         if (seed % 2 == 0) {
-            thief = other.page->hold({.steal = true}, "a");
+            stealer = other.page->hold({.steal = true}, "a");
         } else {
             scene.origin.freeze(*taker.tab);
             scene.origin.thaw(*taker.tab);
@@ -726,7 +729,7 @@ TEST_CASE("locks: lockAll that loses one while it waits for the next ends, and h
         scene.until([&] { return error.has_value(); });
         CHECK(error == ErrorCode::lock_lost);
         CHECK_FALSE(waited_for->ended);
-        if (thief) thief->let_go.complete({});
+        if (stealer) stealer->let_go.complete({});
         waited_for->let_go.complete({});
         scene.origin.run();
         CHECK(scene.nothing_left());

@@ -31,7 +31,7 @@ struct LeaderScene {
 TEST_CASE("lock leader: calls are answered in their order, and their rows are cleared away") {
     for (std::uint64_t seed = 0; seed < leader_seeds; ++seed) {
         CAPTURE(seed);
-        LeaderScene all(seed, 3, std::make_unique<PatientChooser>(seed));
+        LeaderScene all(seed, 3, std::make_unique<TimeLastChooser>(seed));
         auto& [judge, scene, members, pages] = all;
         for (auto* page : pages) page->stand(long_term_ms);
         std::vector<std::string> asked;
@@ -43,7 +43,7 @@ TEST_CASE("lock leader: calls are answered in their order, and their rows are cl
         scene.until([&] { return judge.answered.size() == 6; });
         scene.origin.run();
         judge_calls(judge, scene.origin, [](const std::string&) { return true; });
-        CHECK(judge.complaint.empty());
+        CHECK(judge.failure.empty());
         CHECK(std::is_permutation(asked.begin(), asked.end(), judge.answered.begin()));
         CHECK(judge.answered[0] == asked[0]);
         // Of one tab the later is answered later.
@@ -57,7 +57,7 @@ TEST_CASE("lock leader: calls are answered in their order, and their rows are cl
 }
 
 TEST_CASE("lock leader: calls of one key are one call for an hour after its answer") {
-    LeaderScene all(1, 2, std::make_unique<PatientChooser>(1));
+    LeaderScene all(1, 2, std::make_unique<TimeLastChooser>(1));
     auto& [judge, scene, members, pages] = all;
     for (auto* page : pages) page->stand(long_term_ms);
     const auto call = [&] {
@@ -71,12 +71,12 @@ TEST_CASE("lock leader: calls of one key are one call for an hour after its answ
     for (auto* member : members) member->set_wall_clock(Leader::kept_ms + 1'000);
     call();
     CHECK(judge.runs["it"] == 2);
-    CHECK(judge.complaint.empty());
+    CHECK(judge.failure.empty());
 }
 
 TEST_CASE("lock leader: what a call takes does not grow with the calls that wait") {
     const auto steps_of = [](int calls) {
-        LeaderScene all(1, 2, std::make_unique<PatientChooser>(1));
+        LeaderScene all(1, 2, std::make_unique<TimeLastChooser>(1));
         auto& [judge, scene, members, pages] = all;
         pages[0]->stand(long_term_ms);
         std::vector<std::shared_ptr<Parliament::Call>> asked;
@@ -89,15 +89,15 @@ TEST_CASE("lock leader: what a call takes does not grow with the calls that wait
         scene.until([&] {
             return std::ranges::all_of(asked, [](const auto& call) { return call->ended; });
         });
-        CHECK(judge.complaint.empty());
+        CHECK(judge.failure.empty());
         return scene.origin.steps();
     };
     const auto few = steps_of(20);
     CHECK(steps_of(80) < few * 5);
 }
 
-TEST_CASE("lock leader: who leads for long clears away what is an hour old") {
-    LeaderScene all(1, 2, std::make_unique<PatientChooser>(1));
+TEST_CASE("lock leader: a leader of a long term clears away what is an hour old") {
+    LeaderScene all(1, 2, std::make_unique<TimeLastChooser>(1));
     auto& [judge, scene, members, pages] = all;
     pages[0]->stand(4 * Leader::kept_ms);
     for (const auto* request : {"a", "b", "c"}) {
@@ -106,7 +106,7 @@ TEST_CASE("lock leader: who leads for long clears away what is an hour old") {
     }
     CHECK(calls_kept(scene.origin) == 6);
     scene.until([&] { return calls_kept(scene.origin) == 0; });
-    CHECK(judge.complaint.empty());
+    CHECK(judge.failure.empty());
 }
 
 }  // namespace tabacus::test

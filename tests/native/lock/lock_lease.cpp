@@ -16,7 +16,7 @@ constexpr std::uint64_t lease_seeds = seeds / 4;
 /// A scene of three pages on the lease.
 struct LeaseScene : LockScene {
     explicit LeaseScene(std::uint64_t seed)
-        : LockScene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed)) {
+        : LockScene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed)) {
         for (int i = 0; i < 3; ++i) open(on_lease);
     }
     LockPage::RequestPtr hold(std::size_t page, LockOptions options = {}) {
@@ -48,7 +48,7 @@ struct LeaseScene : LockScene {
         until([&] { return request->granted; });
         return origin.clock().now_ms() - began_ms;
     }
-    ~LeaseScene() { CHECK(judge.complaints == std::vector<std::string>{}); }
+    ~LeaseScene() { CHECK(judge.failures == std::vector<std::string>{}); }
     LeaseScene(const LeaseScene&) = delete;
     LeaseScene& operator=(const LeaseScene&) = delete;
     LeaseScene(LeaseScene&&) = delete;
@@ -75,7 +75,7 @@ TEST_CASE("lease: what a tab asked for before another tab did comes before it") 
     }
 }
 
-TEST_CASE("lease: who only tries is refused by the dead for a lease, and no longer") {
+TEST_CASE("lease: a tab that only tries is refused by a dead one for a lease, and no longer") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -148,7 +148,7 @@ TEST_CASE("lease: a dead holder is survived by tabs that wait three seconds at a
 }
 
 TEST_CASE(
-    "lease: who was overtaken while it slept stands in line again, and is not taken for dead") {
+    "lease: a waiter that was overtaken asleep joins the line again, and is not taken for dead") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -173,7 +173,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("lease: who only tries takes nothing from a holder that lives") {
+TEST_CASE("lease: a tab that only tries takes nothing from a holder that lives") {
     LeaseScene scene(1);
     const auto holder = scene.granted(0);
     for (int i = 0; i < 20; ++i) {
@@ -236,7 +236,7 @@ TEST_CASE("lease: a waiter that is hidden is not overtaken") {
         scene.pass(50);
         const auto behind = scene.hold(2);
         scene.pass(100'000);
-        scene.origin.deafen(*scene.members[1].tab);  // it is woken by its timer only
+        scene.origin.drop_messages(*scene.members[1].tab);  // it is woken by its timer only
         holder->let_go.complete({});
         CHECK(scene.wait_for(hidden) < 61'000);
         CHECK(!behind->granted);

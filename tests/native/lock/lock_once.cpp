@@ -28,10 +28,10 @@ class Client {
     /// A request whose token has expired: refresh, or use the refreshed one.
     void expire(std::function<void(std::optional<int>)> done) {
         page_.scope().spawn(
-            [](Client& self, std::function<void(std::optional<int>)> tell) -> Task<void> {
+            [](Client& self, std::function<void(std::optional<int>)> done) -> Task<void> {
                 auto token = co_await attempt(self.refresh());
                 if (!token) UNSCOPED_INFO(token.error().what());
-                tell(token ? std::optional(token.value()) : std::nullopt);
+                done(token ? std::optional(token.value()) : std::nullopt);
             }(*this, std::move(done)));
     }
 
@@ -108,7 +108,7 @@ TEST_CASE("once: when the runner is killed another runs, and nobody waits for ev
     }
 }
 
-TEST_CASE("once: who called before a run ended takes its outcome, however late it enters") {
+TEST_CASE("once: a caller from before a run's end takes its outcome, however late it enters") {
     LockScene scene(1);
     auto& first = *scene.open().page;
     auto& late = *scene.open().page;

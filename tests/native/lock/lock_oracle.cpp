@@ -11,14 +11,14 @@
 namespace tabacus::test {
 namespace {
 
-enum class Stand { waiting, holding, over };
+enum class State { waiting, holding, over };
 
-struct Standing {
+struct Asked {
     LockPage::RequestPtr request = nullptr;
     AbortSignal signal{};  // NOLINT(readability-redundant-member-init): so that it may be left out
     LockMode mode = LockMode::exclusive;
     std::size_t tab = 0;
-    Stand stand = Stand::waiting;
+    State state = State::waiting;
 };
 
 struct OracleScene : LockOrderScene {
@@ -29,41 +29,41 @@ struct OracleScene : LockOrderScene {
 
     const std::size_t tab_count;
     const bool with_tries;
-    std::vector<Standing> asked;
+    std::vector<Asked> asked;
     std::string steps_taken;
 
-    [[nodiscard]] std::size_t count(Stand stand) const {
+    [[nodiscard]] std::size_t count(State state) const {
         return static_cast<std::size_t>(std::count_if(
-            asked.begin(), asked.end(), [&](const Standing& one) { return one.stand == stand; }));
+            asked.begin(), asked.end(), [&](const Asked& one) { return one.state == state; }));
     }
     [[nodiscard]] bool grantable(LockMode mode) const {
-        return std::all_of(asked.begin(), asked.end(), [&](const Standing& one) {
-            return one.stand != Stand::holding ||
+        return std::all_of(asked.begin(), asked.end(), [&](const Asked& one) {
+            return one.state != State::holding ||
                    (mode == LockMode::shared && one.mode == LockMode::shared);
         });
     }
     /// Web Locks §4.3: the first in line as soon as it can be, and then who is behind it.
     void grant() {
         for (auto& one : asked) {
-            if (one.stand != Stand::waiting) continue;
+            if (one.state != State::waiting) continue;
             if (!grantable(one.mode)) return;
-            one.stand = Stand::holding;
+            one.state = State::holding;
         }
     }
     /// One of that tab's in this state; of any tab's if there is none.
-    Standing* one_of(Stand stand, std::optional<std::size_t> tab) {
-        std::vector<Standing*> found;
+    Asked* one_of(State state, std::optional<std::size_t> tab) {
+        std::vector<Asked*> found;
         for (auto& one : asked) {
-            if (one.stand == stand && one.tab == tab.value_or(one.tab)) found.push_back(&one);
+            if (one.state == state && one.tab == tab.value_or(one.tab)) found.push_back(&one);
         }
         return found.empty() ? nullptr : found[random.below(found.size())];
     }
     void request(std::size_t tab) {
-        Standing one{.mode = random.coin() ? LockMode::shared : LockMode::exclusive, .tab = tab};
+        Asked one{.mode = random.coin() ? LockMode::shared : LockMode::exclusive, .tab = tab};
         LockOptions options{.mode = one.mode, .if_available = with_tries && random.below(5) == 0};
         if (options.if_available) {
-            const bool free = count(Stand::waiting) == 0 && grantable(one.mode);
-            one.stand = free ? Stand::holding : Stand::over;
+            const bool free = count(State::waiting) == 0 && grantable(one.mode);
+            one.state = free ? State::holding : State::over;
         } else {
             options.signal = one.signal;
         }
@@ -74,47 +74,48 @@ struct OracleScene : LockOrderScene {
     /// Something of this tab's, or of any.
     void act(std::optional<std::size_t> tab) {
         const auto what = random.below(10);
-        if (what < 5 && count(Stand::waiting) < 9) {
+        if (what < 5 && count(State::waiting) < 9) {
             request(tab.value_or(random.below(tab_count)));
-        } else if (auto* const holder = what < 8 ? one_of(Stand::holding, tab) : nullptr) {
-            note("releases", place_of(*holder), *holder);
-            holder->stand = Stand::over;
+        } else if (auto* const holder = what < 8 ? one_of(State::holding, tab) : nullptr) {
+            note("releases", index_of(*holder), *holder);
+            holder->state = State::over;
             holder->request->let_go.complete({});
-        } else if (auto* const waiter = one_of(Stand::waiting, tab)) {
-            note("gives up", place_of(*waiter), *waiter);
-            waiter->stand = Stand::over;
+        } else if (auto* const waiter = one_of(State::waiting, tab)) {
+            note("gives up", index_of(*waiter), *waiter);
+            waiter->state = State::over;
             waiter->signal.abort();
         }
         grant();
     }
-    [[nodiscard]] std::size_t place_of(const Standing& one) const {
+    [[nodiscard]] std::size_t index_of(const Asked& one) const {
         return static_cast<std::size_t>(&one - asked.data());
     }
-    void note(std::string_view does, std::size_t place, const Standing& one) {
+    void note(std::string_view does, std::size_t index, const Asked& one) {
         steps_taken += "tab " + std::to_string(one.tab) + " " + std::string(does) + " " +
-                       std::to_string(place) + (one.mode == LockMode::shared ? "s; " : "x; ");
+                       std::to_string(index) + (one.mode == LockMode::shared ? "s; " : "x; ");
     }
-    /// Whether everybody stands where the oracle has them, and query() counts as many.
+    /// Whether every request is in the state that the oracle has, and query() counts as many.
     bool agrees() {
         for (const auto& one : asked) {
-            if (holds(one.request) == (one.stand == Stand::holding)) continue;
+            if (holds(one.request) == (one.state == State::holding)) continue;
             steps_taken +=
-                std::to_string(place_of(one)) + (holds(one.request) ? " holds" : " does not hold");
+                std::to_string(index_of(one)) + (holds(one.request) ? " holds" : " does not hold");
             return false;
         }
-        std::optional<std::vector<LockRequestInfo>> told;
+        std::optional<std::vector<LockRequestInfo>> infos_of_all;
         const auto asker = random.below(tab_count);
         auto& page = *members[asker].page;
         run_in(
-            page.scope(), page.table().query("l"), [&](const auto& infos) { told = infos; },
+            page.scope(), page.table().query("l"), [&](const auto& infos) { infos_of_all = infos; },
             [](const Failure&) {});
-        until([&] { return told.has_value(); });
-        const auto held = static_cast<std::size_t>(
-            std::count_if(told->begin(), told->end(), [](const auto& info) { return info.held; }));
-        const auto waiting = told->size() - held;
+        until([&] { return infos_of_all.has_value(); });
+        const auto held =
+            static_cast<std::size_t>(std::count_if(infos_of_all->begin(), infos_of_all->end(),
+                                                   [](const auto& info) { return info.held; }));
+        const auto waiting = infos_of_all->size() - held;
         steps_taken += "query of tab " + std::to_string(asker) + ": " + std::to_string(held) + "+" +
                        std::to_string(waiting) + "; ";
-        return held == count(Stand::holding) && waiting == count(Stand::waiting);
+        return held == count(State::holding) && waiting == count(State::waiting);
     }
     void end() {
         for (const auto& one : asked) {
@@ -144,7 +145,7 @@ void against_oracle(std::uint64_t seeds_count, bool in_one_turn) {
         scene.end();
         CAPTURE(seed, scene.steps_taken);
         REQUIRE(scene.nothing_left());
-        REQUIRE(scene.judge.complaints.empty());
+        REQUIRE(scene.judge.failures.empty());
     }
 }
 

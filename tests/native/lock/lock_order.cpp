@@ -8,7 +8,7 @@
 namespace tabacus::test {
 namespace {
 
-using Complaints = std::vector<std::string>;
+using Failures = std::vector<std::string>;
 using RequestPtr = LockPage::RequestPtr;
 
 }  // namespace
@@ -29,7 +29,7 @@ TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits fo
         CHECK(holds(later));
         later->let_go.complete({});
         queue.origin.run();
-        CHECK(queue.judge.complaints == Complaints{});
+        CHECK(queue.judge.failures == Failures{});
         CHECK(queue.nothing_left());
     }
 }
@@ -45,10 +45,10 @@ TEST_CASE("lock: a reader waits for all that another tab asked for before, howev
     CHECK(queue.judge.order.size() == 602);
     reader->let_go.complete({});
     queue.origin.run();
-    CHECK(queue.judge.complaints == Complaints{});
+    CHECK(queue.judge.failures == Failures{});
 }
 
-TEST_CASE("lock: a reader behind its own tab's writer comes before who asked later") {
+TEST_CASE("lock: a reader behind its own tab's writer comes before a later request") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -62,7 +62,7 @@ TEST_CASE("lock: a reader behind its own tab's writer comes before who asked lat
         CHECK(holds(later));
         later->let_go.complete({});
         queue.origin.run();
-        CHECK(queue.judge.complaints == Complaints{});
+        CHECK(queue.judge.failures == Failures{});
         CHECK(queue.nothing_left());
     }
 }
@@ -81,7 +81,7 @@ TEST_CASE("lock: two tabs that ask by turns are served by turns, however many th
     CHECK(queue.judge.order == expected);
 }
 
-TEST_CASE("lock: who would not wait does not when the one before it in its tab gives up") {
+TEST_CASE("lock: an ifAvailable request does not wait when the one before it in its tab gives up") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -107,7 +107,7 @@ TEST_CASE("lock: who would not wait does not when the one before it in its tab g
     }
 }
 
-TEST_CASE("lock: who would not wait takes no place in line from its tab's next request") {
+TEST_CASE("lock: an ifAvailable request takes no position from its tab's next request") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -133,7 +133,7 @@ TEST_CASE("lock: who would not wait takes no place in line from its tab's next r
     }
 }
 
-TEST_CASE("lock: who asked after another tab does not take the place of one that gives up") {
+TEST_CASE("lock: a request after another tab's does not take the position of one that gives up") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -154,7 +154,7 @@ TEST_CASE("lock: who asked after another tab does not take the place of one that
     }
 }
 
-TEST_CASE("lock: a place that was given back keeps its tab's next request from none") {
+TEST_CASE("lock: after a position is given up, its tab's next request takes one") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -200,7 +200,7 @@ TEST_CASE("lock: a reader waits for a writer that is next, whose tab still reads
     }
 }
 
-TEST_CASE("lock: a reader's place beside another tab's overtakes no writer that asked before") {
+TEST_CASE("lock: a reader's position beside another tab's overtakes no writer that asked before") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -220,19 +220,19 @@ TEST_CASE("lock: a reader's place beside another tab's overtakes no writer that 
     }
 }
 
-TEST_CASE("lock: of two thieves at once the robbed one sees who holds it afterwards") {
+TEST_CASE("lock: after two tabs steal at once, the previous holder sees that the lock is held") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
         queue.judge.lenient = true;
         for (const std::size_t tab : {0U, 1U, 2U}) queue.release(queue.ask(tab));
-        std::vector<RequestPtr> thieves;
+        std::vector<RequestPtr> stealers;
         for (const std::size_t tab : {0U, 1U}) {
-            thieves.push_back(queue.members[tab].page->hold({.steal = true}));
+            stealers.push_back(queue.members[tab].page->hold({.steal = true}));
             queue.steps(queue.random.below(20));
         }
         queue.settle(200);
-        for (const auto& thief : thieves) queue.release(thief);
+        for (const auto& stealer : stealers) queue.release(stealer);
         const auto holder = queue.ask(2, to_read);
         REQUIRE(holder->granted);
         for (const std::size_t tab : {0U, 1U}) CHECK(queue.is_locked(tab));
@@ -242,22 +242,22 @@ TEST_CASE("lock: of two thieves at once the robbed one sees who holds it afterwa
     }
 }
 
-TEST_CASE("lock: a theft under way ends with its tab, and shuts nobody out") {
+TEST_CASE("lock: a steal under way ends with its tab, and shuts nobody out") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
         queue.judge.lenient = true;
         const auto holder = queue.ask(0);
-        const auto thief = queue.members[1].page->hold({.steal = true});
+        const auto stealer = queue.members[1].page->hold({.steal = true});
         queue.steps(queue.random.below(30));
-        const bool granted = thief->granted;
+        const bool granted = stealer->granted;
         queue.members[1].page->table().close();
         queue.settle(500);
-        if (!granted) CHECK(thief->error == ErrorCode::closed);
+        if (!granted) CHECK(stealer->error == ErrorCode::closed);
         const auto later = queue.ask(2, {}, 3'000);
         REQUIRE(!queue.judge.inside.empty());
         CHECK((holds(later) || queue.judge.inside.front().request == 1));
-        for (const auto& request : {holder, thief, later}) queue.release(request);
+        for (const auto& request : {holder, stealer, later}) queue.release(request);
         queue.origin.run();
         CHECK(queue.nothing_left());
     }

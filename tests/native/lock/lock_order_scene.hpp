@@ -17,7 +17,7 @@ struct LockOrderScene : LockScene {
     using RequestPtr = LockPage::RequestPtr;
 
     explicit LockOrderScene(std::uint64_t seed = 1, int tabs = 3)
-        : LockScene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed)) {
+        : LockScene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed)) {
         for (int i = 0; i <= tabs; ++i) open();
     }
     void settle(double delay_ms = 60) { wait_ms(*this, *members.back().page, delay_ms); }

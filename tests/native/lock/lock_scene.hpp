@@ -31,13 +31,13 @@ struct LockJudge {
         for (const auto& other : inside) {
             if (lenient || !other.held->held()) continue;
             if (mode == LockMode::exclusive || other.mode == LockMode::exclusive) {
-                complain(request, "was let in beside " + std::to_string(other.request));
+                report_failure(request, "was let in beside " + std::to_string(other.request));
             }
         }
         if (held.token()) {
-            if (!tokens.insert(*held.token()).second) complain(request, "got a token twice");
+            if (!tokens.insert(*held.token()).second) report_failure(request, "got a token twice");
             if (!lenient && *held.token() <= newest) {
-                complain(request, "got a token that did not rise");
+                report_failure(request, "got a token that did not rise");
             }
             newest = std::max(newest, *held.token());
         }
@@ -48,17 +48,17 @@ struct LockJudge {
         std::erase_if(inside,
                       [request](const Holder& holder) { return holder.request == request; });
     }
-    void complain(int request, const std::string& what) {
-        complaints.push_back("request " + std::to_string(request) + " " + what);
+    void report_failure(int request, const std::string& what) {
+        failures.push_back("request " + std::to_string(request) + " " + what);
     }
 
-    /// A robbed holder in another process may hear of it after the thief was let in.
+    /// A previous holder in another process may learn of it after the stealer was let in.
     bool lenient = false;
     std::vector<Holder> inside;
     std::set<std::int64_t> tokens;
     std::int64_t newest = 0;
     std::vector<int> order;  // of the grants
-    std::vector<std::string> complaints;
+    std::vector<std::string> failures;
     int committed = 0;  // acknowledged increments
     int unknown = 0;    // of unknown outcome
 };
@@ -134,7 +134,7 @@ class LockPage {
         const auto outcome = co_await attempt(write_in(held, write));
         if (outcome) {
             ++judge_.committed;
-            if (write.late) judge_.complain(request.number, "committed under an old token");
+            if (write.late) judge_.report_failure(request.number, "committed under an old token");
         } else {
             const auto code = outcome.error().code();
             request.commit_errors.push_back(code);
@@ -146,7 +146,7 @@ class LockPage {
         bool begun = false;
         bool late = false;  // after a newer grant's
     };
-    /// The count, and the token of who counted last.
+    /// The count, and the token of the last grant that counted.
     static Task<void> write_in(Held& held, Write& write) {
         auto transaction = co_await held.begin();
         const auto row = co_await transaction.get("counts", "n");
@@ -214,9 +214,9 @@ class LockPage {
 
 /// Time passes only when nothing else can happen: messages and grants are faster than any timer,
 /// as in a real browser that is not overloaded.
-class PatientChooser final : public lab::Chooser {
+class TimeLastChooser final : public lab::Chooser {
   public:
-    explicit PatientChooser(std::uint64_t seed) : random_(seed) {}
+    explicit TimeLastChooser(std::uint64_t seed) : random_(seed) {}
     std::size_t choose(const std::vector<lab::Source>& choices) override {
         const auto timely = static_cast<std::size_t>(std::count_if(
             choices.begin(), choices.end(),

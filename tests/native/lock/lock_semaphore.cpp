@@ -117,7 +117,8 @@ TEST_CASE("lock semaphore: requests of one tab are served in their order") {
     }
 }
 
-TEST_CASE("lock semaphore: who is killed, times out or aborts leaves its place and its permit") {
+TEST_CASE(
+    "lock semaphore: a tab that is killed, times out or aborts leaves its position and permit") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         SemaphoreScene all(seed);
@@ -142,7 +143,7 @@ TEST_CASE("lock semaphore: who is killed, times out or aborts leaves its place a
     }
 }
 
-TEST_CASE("lock semaphore: who would not wait gets a permit that is free, whoever asks beside") {
+TEST_CASE("lock semaphore: an ifAvailable request gets a free permit, whoever asks beside") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         SemaphoreScene all(seed);

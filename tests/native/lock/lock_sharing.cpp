@@ -8,7 +8,7 @@
 namespace tabacus::test {
 namespace {
 
-using Complaints = std::vector<std::string>;
+using Failures = std::vector<std::string>;
 
 LockOptions shared(bool if_available = false) {
     return {.mode = LockMode::shared, .if_available = if_available};
@@ -35,7 +35,7 @@ TEST_CASE("lock: a shared request is granted beside its tab's shared holder, how
         REQUIRE(held.back()->granted);
         for (const auto& one : held) one->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -43,7 +43,7 @@ TEST_CASE("lock: a shared request is granted beside its tab's shared holder, how
 TEST_CASE("lock: a shared request waits behind another tab's exclusive one, until that gives up") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 2; ++i) scene.open();
         const auto& mine = scene.members[0];
         const auto first = mine.page->hold(shared());
@@ -61,12 +61,12 @@ TEST_CASE("lock: a shared request waits behind another tab's exclusive one, unti
         first->let_go.complete({});
         second->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
 
-TEST_CASE("lock: ifAvailable is answered beside its tab's holder, and behind who waits") {
+TEST_CASE("lock: ifAvailable is answered beside its tab's holder, and behind waiters") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -86,7 +86,7 @@ TEST_CASE("lock: ifAvailable is answered beside its tab's holder, and behind who
         holder->let_go.complete({});
         for (const auto& one : waiting) one->let_go.complete({});
         scene.origin.run();
-        CHECK(scene.judge.complaints == Complaints{});
+        CHECK(scene.judge.failures == Failures{});
         CHECK(scene.nothing_left());
     }
 }
@@ -95,7 +95,7 @@ TEST_CASE("lease: every tab names all that is held and waits anywhere") {
     constexpr Platform without{.locks = false};
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 3; ++i) scene.open(without);
         const auto& all = scene.members;
         const std::vector holders{all[0].page->hold({}, "a"), all[1].page->hold(shared(), "b")};
@@ -103,7 +103,7 @@ TEST_CASE("lease: every tab names all that is held and waits anywhere") {
         const std::vector waiting{all[1].page->hold({}, "a"), all[2].page->hold(shared(), "a")};
         wait_ms(scene, *all[0].page, 1);
         for (const auto& member : all) {
-            bool told = false;
+            bool answered = false;
             run_in(
                 member.page->scope(), member.page->table().names(),
                 [&](const std::vector<std::string>& names) {
@@ -118,10 +118,10 @@ TEST_CASE("lease: every tab names all that is held and waits anywhere") {
                     CHECK(infos[0].tab == all[0].page->table().tab());
                     CHECK_FALSE((infos[1].held || infos[2].held));
                     CHECK(infos[1].mode != infos[2].mode);
-                    told = true;
+                    answered = true;
                 },
                 [](const Failure&) { FAIL(); });
-            scene.until([&] { return told; });
+            scene.until([&] { return answered; });
         }
         for (const auto& one : holders) one->let_go.complete({});
         for (const auto& one : waiting) one->let_go.complete({});

@@ -1,4 +1,4 @@
-// Who would not wait, and what it leaves to those who do.
+// Requests that do not wait (`ifAvailable`, a timeout of 0), and what they leave to those that do.
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <deque>
@@ -10,7 +10,7 @@ namespace {
 
 const LockOptions tries{.if_available = true};
 
-/// A tab without a channel holds the lock: nobody answers who asks whether it is in use.
+/// A tab without a channel holds the lock: nobody answers a request.
 LockPage::RequestPtr hold_silently(LockOrderScene& queue) {
     const auto silent = queue.open({.channels = false});
     const auto holder = silent.page->hold();
@@ -20,7 +20,7 @@ LockPage::RequestPtr hold_silently(LockOrderScene& queue) {
 
 }  // namespace
 
-TEST_CASE("lock: who would not wait is answered by the holder, and need not wait for its timers") {
+TEST_CASE("lock: an ifAvailable request is answered by the holder, without waiting for timers") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -31,14 +31,14 @@ TEST_CASE("lock: who would not wait is answered by the holder, and need not wait
     }
 }
 
-TEST_CASE("lock: nor for those of a tab that holds by stealing") {
+TEST_CASE("lock: an ifAvailable request is answered by a holder that stole the lock") {
     LockOrderScene queue;
     const auto holder = queue.ask(1, {.steal = true});
     CHECK(queue.ask(0, tries, 1)->unavailable);
     CHECK(holds(holder));
 }
 
-TEST_CASE("lock: who asks behind one that would not wait is not overtaken meanwhile") {
+TEST_CASE("lock: a request behind an ifAvailable one is not overtaken meanwhile") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -54,7 +54,7 @@ TEST_CASE("lock: who asks behind one that would not wait is not overtaken meanwh
     }
 }
 
-TEST_CASE("lock: nor who asks behind one whose time is over") {
+TEST_CASE("lock: a request behind one whose timeout is over is not overtaken") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -70,7 +70,7 @@ TEST_CASE("lock: nor who asks behind one whose time is over") {
     }
 }
 
-TEST_CASE("lock: who stood behind one that gave up stands anew behind one that would not wait") {
+TEST_CASE("lock: a request behind one that gave up queues anew behind an ifAvailable one") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -92,7 +92,7 @@ TEST_CASE("lock: who stood behind one that gave up stands anew behind one that w
 TEST_CASE("lock: a tab that tries again and again keeps no reader from its tab’s reader") {
     LockOrderScene queue;
     const auto reader = queue.ask(0, to_read);
-    queue.members[1].tab->set_wall_clock(-5);  // it asked before, and is heard of after
+    queue.members[1].tab->set_wall_clock(-5);  // it asked before, and its message comes after
     queue.members[1].page->hold(tries);
     const auto second = queue.members[0].page->hold(to_read);
     for (int i = 0; i < 20; ++i) queue.ask(1, tries, 10);
@@ -100,7 +100,7 @@ TEST_CASE("lock: a tab that tries again and again keeps no reader from its tab�
     CHECK(holds(reader));
 }
 
-TEST_CASE("lock: who tried a thousand times asks in its turn, whatever else the others lock") {
+TEST_CASE("lock: a tab that tried a thousand times asks in its turn, whatever else others lock") {
     LockOrderScene queue;
     const auto holder = hold_silently(queue);
     queue.members[0].page->count({}, 0);
@@ -129,13 +129,13 @@ TEST_CASE("lock: of a tab with thousands of requests others see that it holds th
     CHECK(queue.is_locked(1));
 }
 
-TEST_CASE("lock: a reader waits for nobody who is behind its own tab’s place") {
+TEST_CASE("lock: a reader does not wait for a tab behind its own tab’s position") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
         const auto reader = queue.ask(0, to_read);
         const AbortSignal signal;
-        queue.members[1].tab->set_wall_clock(-5);  // it asked before, and is heard of after
+        queue.members[1].tab->set_wall_clock(-5);  // it asked before, and its message comes after
         queue.members[1].page->hold({.signal = signal});
         const auto second = queue.ask(0, to_read);
         const auto writer = queue.ask(0);
@@ -158,20 +158,20 @@ TEST_CASE("lock: a reader waits for nobody who is behind its own tab’s place")
     }
 }
 
-TEST_CASE("lock: nor does a writer of its tab that asks after them come before them") {
+TEST_CASE("lock: a writer of the reader's tab that asks later does not overtake those tabs") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
         const auto reader = queue.ask(0, to_read);
-        const AbortSignal rival;
+        const AbortSignal contender;
         queue.members[1].tab->set_wall_clock(-5);
-        queue.members[1].page->hold({.signal = rival});
+        queue.members[1].page->hold({.signal = contender});
         const auto second = queue.ask(0, to_read);
         const AbortSignal writer;
         queue.ask_until(writer, 0);
         queue.members[2].tab->set_wall_clock(-5);
         const auto later = queue.ask(2);
-        rival.abort();
+        contender.abort();
         queue.settle(1'000);
         CHECK(holds(second));
         const auto last = queue.ask(0);
@@ -183,16 +183,16 @@ TEST_CASE("lock: nor does a writer of its tab that asks after them come before t
     }
 }
 
-TEST_CASE("lock: who cannot say that it waits waits for one slice of the tab before it at most") {
+TEST_CASE("lock: a tab without a channel waits for one slice of the tab before it at most") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
         const auto silent = queue.open({.channels = false});
         const auto holder = queue.ask(0);
-        const AbortSignal rival;
-        queue.ask_until(rival, 1);
+        const AbortSignal contender;
+        queue.ask_until(contender, 1);
         std::deque<LockPage::RequestPtr> turns{holder, queue.ask(0), queue.ask(0)};
-        queue.give_up(rival);
+        queue.give_up(contender);
         const auto waiting = silent.page->hold();
         queue.settle();
         for (int i = 0; i < 5; ++i) {

@@ -1,5 +1,5 @@
-// Who watches a lock, or asks about it: it holds up nobody, hears of what happened while it slept,
-// and is told of all who hold and wait.
+// Tabs that watch or query a lock: a watcher holds up nobody, and is notified of changes while it
+// slept; a query reports all holders and waiters.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -9,8 +9,8 @@
 namespace tabacus::test {
 namespace {
 
-/// Longer than a look at who holds is away (query.cpp).
-constexpr double look_ms = 3'000;
+/// Longer than the polling for a crashed holder takes (query.cpp).
+constexpr double crash_noticed_ms = 3'000;
 
 /// What a tab asks about a lock, while the page may stop at any moment.
 struct Asked {
@@ -27,14 +27,14 @@ void ask(const LockScene::Member& member, Asked& asked, Task<Result> question) {
     }(asked, std::move(question)));
 }
 
-/// What `member` is told, and how long that took.
-struct Told {
+/// The result of query() in a tab, and how long it took.
+struct QueryResult {
     std::vector<LockRequestInfo> infos;
     double took_ms = 0;
 };
 
-Told told(LockScene& scene, const LockScene::Member& member) {
-    Told answer;
+QueryResult query(LockScene& scene, const LockScene::Member& member) {
+    QueryResult answer;
     bool over = false;
     const auto began_ms = scene.origin.clock().now_ms();
     run_in(
@@ -89,13 +89,13 @@ void resume(LockScene& scene, const LockScene::Member& member, bool cached) {
 TEST_CASE("lock: a tab that only watches, and hangs, keeps nobody out of it") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 3; ++i) scene.open();
         const auto holder = scene.members[0].page->hold();
         scene.until([&] { return holder->granted; });
         const auto& watcher = scene.members[1];
         const auto watching = watcher.page->table().on_change("l", [] {});
-        wait_ms(scene, *scene.members[0].page, seed % 2 == 0 ? look_ms : 1);
+        wait_ms(scene, *scene.members[0].page, seed % 2 == 0 ? crash_noticed_ms : 1);
         CHECK(scene.origin.locks().snapshot().pending.empty());
         scene.origin.suspend(*watcher.tab);
         holder->let_go.complete({});
@@ -109,10 +109,10 @@ TEST_CASE("lock: a tab that only watches, and hangs, keeps nobody out of it") {
     }
 }
 
-TEST_CASE("lock: who watches is told of a death soon, and of what happened while it slept") {
+TEST_CASE("lock: a watcher is notified soon of a death, and of changes while it slept") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 3; ++i) scene.open();
         const bool cached = seed % 2 == 0;
         const auto& watcher = scene.members[1];
@@ -122,28 +122,28 @@ TEST_CASE("lock: who watches is told of a death soon, and of what happened while
         REQUIRE(stop(scene, watcher, cached));
         const auto holder = scene.members[2].page->hold();
         scene.until([&] { return holder->granted; });
-        wait_ms(scene, *scene.members[0].page, look_ms);
+        wait_ms(scene, *scene.members[0].page, crash_noticed_ms);
         changes = 0;
         resume(scene, watcher, cached);
-        wait_ms(scene, *scene.members[0].page, look_ms);
+        wait_ms(scene, *scene.members[0].page, crash_noticed_ms);
         CHECK(changes > 0);
         changes = 0;
         scene.origin.kill(*scene.members[2].tab);
-        wait_ms(scene, *scene.members[0].page, look_ms);
+        wait_ms(scene, *scene.members[0].page, crash_noticed_ms);
         CHECK(changes > 0);
     }
 }
 
-TEST_CASE("lock: who watches is told of who begins to wait, in another tab and in its own") {
+TEST_CASE("lock: a watcher is notified of a new waiter, in another tab and in its own") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 3; ++i) scene.open();
         int changes = 0;
         const auto watching = scene.members[1].page->table().on_change("l", [&] { ++changes; });
         const auto holder = scene.members[seed % 4 / 2].page->hold();
         scene.until([&] { return holder->granted; });
-        wait_ms(scene, *scene.members[0].page, look_ms);
+        wait_ms(scene, *scene.members[0].page, crash_noticed_ms);
         changes = 0;
         const auto waiter = scene.members[seed % 2 == 0 ? 1 : 2].page->hold();
         wait_ms(scene, *scene.members[0].page, 100);
@@ -154,10 +154,10 @@ TEST_CASE("lock: who watches is told of who begins to wait, in another tab and i
     }
 }
 
-TEST_CASE("lock: who watches is told of who begins to wait after it was handed over") {
+TEST_CASE("lock: a watcher is notified of a new waiter after a hand-over") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 4; ++i) scene.open();
         int changes = 0;
         const auto watching = scene.members[3].page->table().on_change("l", [&] { ++changes; });
@@ -167,7 +167,7 @@ TEST_CASE("lock: who watches is told of who begins to wait after it was handed o
         wait_ms(scene, *scene.members[3].page, 100);
         holder->let_go.complete({});
         scene.until([&] { return next->granted; });
-        // Until all is heard, and before the next look at who holds.
+        // Until all messages are received, and before the next poll for a crashed holder.
         wait_ms(scene, *scene.members[3].page, 30);
         changes = 0;
         const auto waiter = scene.members[2].page->hold();
@@ -182,7 +182,7 @@ TEST_CASE("lock: who watches is told of who begins to wait after it was handed o
 TEST_CASE("lock: tabs that used it before, and answer first, hide none that holds or waits") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         open_used(scene, 5);
         const bool shares = seed % 2 == 0;
         const auto holder =
@@ -190,11 +190,11 @@ TEST_CASE("lock: tabs that used it before, and answer first, hide none that hold
         scene.until([&] { return holder->granted; });
         wait_ms(scene, *scene.members[0].page, 30);
         const auto& asking = scene.members[4];
-        CHECK(told(scene, asking).infos.size() == 1);
+        CHECK(query(scene, asking).infos.size() == 1);
         CHECK(waited(scene, asking, 200) == ErrorCode::timed_out);
         const auto waiter = scene.members[1].page->hold();
         wait_ms(scene, *scene.members[0].page, 30);
-        const auto [infos, took_ms] = told(scene, asking);
+        const auto [infos, took_ms] = query(scene, asking);
         REQUIRE(infos.size() == 2);
         CHECK(infos[0].held);
         CHECK_FALSE(infos[1].held);
@@ -205,20 +205,19 @@ TEST_CASE("lock: tabs that used it before, and answer first, hide none that hold
     }
 }
 
-TEST_CASE(
-    "lock: of one that is free or merely kept, whoever used it before, the answer is at once") {
+TEST_CASE("lock: a query of a lock that is free or merely kept is answered at once") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        LockScene scene(seed, model_of_seed(seed), std::make_unique<PatientChooser>(seed));
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         open_used(scene, 4);
-        const auto free = told(scene, scene.members[3]);
+        const auto free = query(scene, scene.members[3]);
         CHECK(free.infos.empty());
         CHECK(free.took_ms < 1);
         const auto mode = seed % 2 == 0 ? LockMode::shared : LockMode::exclusive;
         const auto used = scene.members[0].page->count({.mode = mode}, 0);
         scene.until([&] { return used->ended; });
         REQUIRE_FALSE(scene.origin.locks().snapshot().held.empty());
-        const auto kept = told(scene, scene.members[3]);
+        const auto kept = query(scene, scene.members[3]);
         CHECK(kept.infos.empty());
         CHECK(kept.took_ms < 1);
         scene.origin.run();
@@ -243,7 +242,7 @@ TEST_CASE("lock: waitForUnlock of a free one needs no time, however short, and i
     }
 }
 
-TEST_CASE("lock: who asks about it is answered, also if its page stops meanwhile") {
+TEST_CASE("lock: a query is answered, also if its page stops meanwhile") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

@@ -13,7 +13,7 @@ enum class CounterFault : std::uint8_t {
     none,
     in_two_steps,       // load, then store
     ignores_refusal,    // of its compare-exchange
-    guarded_fetch_add,  // a look with a margin for one other, then an add that nothing can refuse
+    guarded_fetch_add,  // a check with a margin for one other, then an add that cannot be refused
 };
 
 template <CounterFault fault>
@@ -52,7 +52,7 @@ enum class StripedFault : std::uint8_t {
     reads_once,            // a reader does not look whether the epoch has moved on
 };
 
-/// As BasicStripedCounter, with two cells, and closing whenever it is told to.
+/// As BasicStripedCounter, with two cells, and closing whenever fold() is called.
 template <StripedFault fault>
 class PlantedStripes {
   public:

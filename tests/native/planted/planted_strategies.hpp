@@ -157,10 +157,10 @@ class PlantedStrategy final : public Counter {
         constexpr std::array scope{Store::rows};
         auto number_of_row = world_.id();
         if (fault_ == StrategyFault::counts_rows_for_its_own) {
-            auto looking =
+            auto reading =
                 co_await world_.database().begin(scope, Access::read, Durability::relaxed);
-            const auto rows = co_await looking->list(Store::rows, "");
-            looking.reset();
+            const auto rows = co_await reading->list(Store::rows, "");
+            reading.reset();
             if (row_ == 0) row_ = static_cast<lab::TabId>(rows.size()) + 1;
             number_of_row = row_;
         }

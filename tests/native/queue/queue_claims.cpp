@@ -1,4 +1,4 @@
-// Claims of a queue: what is taken together, in which order, and what others are told of it.
+// Claims of a queue: what is taken together, in which order, and which events others receive.
 #include <catch2/catch_test_macros.hpp>
 
 #include "queue_scene.hpp"
@@ -9,9 +9,9 @@ namespace {
 constexpr std::uint64_t claim_seeds = 6;
 
 /// Time passes only when nothing else can happen.
-QueueScene patient(std::uint64_t seed, QueueOptions options = {}) {
+QueueScene time_last(std::uint64_t seed, QueueOptions options = {}) {
     return QueueScene(seed, options, {.longest_ms = 0, .effects = 0},
-                      std::make_unique<PatientChooser>(seed));
+                      std::make_unique<TimeLastChooser>(seed));
 }
 
 /// Accepted when this returns.
@@ -29,8 +29,8 @@ std::vector<JobSpec> specs_of(int count, const std::function<JobSpec(int)>& make
     return specs;
 }
 
-/// How many fields of one kind of event a page was told.
-std::size_t fields_told(const QueuePage& page, QueueEvent::Kind kind) {
+/// How many fields of one kind of event a page received.
+std::size_t fields_received(const QueuePage& page, QueueEvent::Kind kind) {
     std::size_t count = 0;
     for (const auto& event : page.events) count += event.kind == kind ? event.fields.size() : 0;
     return count;
@@ -41,7 +41,7 @@ std::size_t fields_told(const QueuePage& page, QueueEvent::Kind kind) {
 TEST_CASE("queue: a claim of several kinds passes over none, however many rows each has") {
     for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
         CAPTURE(seed);
-        auto scene = patient(seed);
+        auto scene = time_last(seed);
         auto& page = *scene.open().page;
         page.queue().handle({"a", "b"});
         const auto paused = page.pause(true);
@@ -68,8 +68,9 @@ TEST_CASE("queue: a claim of several kinds passes over none, however many rows e
     }
 }
 
-TEST_CASE("queue: what follows a job comes before those of its claim that are behind its place") {
-    auto scene = patient(0);
+TEST_CASE(
+    "queue: a following job runs before jobs of the same claim that are positioned behind it") {
+    auto scene = time_last(0);
     auto& page = *scene.open().page;
     const auto spec = [](const char* text, int priority) {
         return JobSpec{.payload = {text, false}, .priority = priority};
@@ -86,7 +87,7 @@ TEST_CASE("queue: what follows a job comes before those of its claim that are be
 
 TEST_CASE("queue: while jobs come one by one, little is claimed to be given back") {
     auto scene =
-        QueueScene(1, {}, {.longest_ms = 1, .effects = 0}, std::make_unique<PatientChooser>(1));
+        QueueScene(1, {}, {.longest_ms = 1, .effects = 0}, std::make_unique<TimeLastChooser>(1));
     auto& worker = *scene.open().page;
     auto& other = *scene.open().page;
     enqueue_all(scene, worker, specs_of(2'000, [](int i) {
@@ -98,11 +99,11 @@ TEST_CASE("queue: while jobs come one by one, little is claimed to be given back
         if (scene.judge.order.size() < 2 * asked) continue;
         other.enqueue("more " + std::to_string(asked++));
     }
-    CHECK(fields_told(worker, QueueEvent::Kind::returned) < 60'000);
+    CHECK(fields_received(worker, QueueEvent::Kind::returned) < 60'000);
 }
 
 TEST_CASE("queue: of large jobs no more are claimed at once than fit") {
-    auto scene = patient(2);
+    auto scene = time_last(2);
     auto& page = *scene.open().page;
     enqueue_all(
         scene, page, specs_of(60, [](int i) {
@@ -115,10 +116,10 @@ TEST_CASE("queue: of large jobs no more are claimed at once than fit") {
     }
 }
 
-TEST_CASE("queue: jobs are told to have ended in the order in which they did, failed or not") {
+TEST_CASE("queue: events report jobs in the order in which they ended, failed or not") {
     for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
         CAPTURE(seed);
-        auto scene = patient(seed);
+        auto scene = time_last(seed);
         auto& page = *scene.open().page;
         enqueue_all(scene, page, specs_of(40, [](int i) {
                         return JobSpec{
@@ -148,7 +149,7 @@ TEST_CASE("queue: of jobs claimed together the first takes what is newer, too") 
     for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 0.5, .slow_one_in = 2, .effects = 0},
-                         std::make_unique<PatientChooser>(seed));
+                         std::make_unique<TimeLastChooser>(seed));
         auto& page = *scene.open().page;
         enqueue_all(scene, page, specs_of(30, [](int i) {
                         return JobSpec{.payload = {std::to_string(i), false},
@@ -168,7 +169,7 @@ TEST_CASE("queue: of jobs claimed together the first takes what is newer, too") 
 }
 
 TEST_CASE("queue: what follows a job is found, however many kinds there are") {
-    auto scene = patient(0);
+    auto scene = time_last(0);
     auto& page = *scene.open().page;
     std::vector<JobSpec> specs;
     for (std::size_t i = 0; i < kinds_max - 2; ++i) {
@@ -185,7 +186,7 @@ TEST_CASE("queue: what follows a job is found, however many kinds there are") {
     };
     page.queue().handle({"", "new a", "new b"});
     scene.pass(60'000);
-    // There is room for one kind more, and so the other one waits.
+    // Only one more kind is allowed, and so the other one waits.
     CHECK(scene.judge.begun.contains("after a"));
     CHECK(scene.judge.begun.contains("after b"));
     CHECK(scene.stored("r/new").empty());

@@ -59,7 +59,7 @@ void finish(QueueScene& scene) {
     CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
 }
 
-std::ptrdiff_t place_of(const QueueScene& scene, const std::string& payload) {
+std::ptrdiff_t position_of(const QueueScene& scene, const std::string& payload) {
     const auto& order = scene.judge.order;
     return std::find(order.begin(), order.end(), payload) - order.begin();
 }
@@ -94,18 +94,18 @@ Names keys_of_jobs(QueueScene& scene) {
     return keys;
 }
 
-/// What heads have said of the first jobs of their kinds.
+/// What heads have recorded as the first jobs of their kinds.
 struct Firsts {
-    std::set<std::string> said;
+    std::set<std::string> seen;
     std::size_t hidden = 0;  // rows that were before them
 
-    void look_at(QueueScene& scene) {
+    void observe(QueueScene& scene) {
         const auto& rows = scene.origin.database().rows(Store::jobs);
         const auto row = rows.find("q/h");
         const auto head = row == rows.end() ? std::nullopt : parse_queue_head(row->second.text);
         if (!head) return;
         for (const auto& [name, first] : head->kinds) {
-            said.insert(first);
+            seen.insert(first);
             const auto prefix = concat({"q/", kind_prefix(name)});
             for (const auto& [key, value] : rows) {
                 if (key.starts_with(prefix) && key.substr(prefix.size()) < first) ++hidden;
@@ -116,7 +116,7 @@ struct Firsts {
 
 }  // namespace
 
-TEST_CASE("queue: jobs of three tabs run in order, once, and who asked is told") {
+TEST_CASE("queue: jobs of three tabs run in order, once, and each tab receives its outcomes") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.lifo = seed % 2 == 1});
@@ -217,7 +217,7 @@ TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, e
             if (number % 4 == 0) page.cancel(name(number - 4), cancelled);
         }
         scene.until([&] {
-            firsts.look_at(scene);
+            firsts.observe(scene);
             return scene.judge.accepted.size() == 40 && scene.all_settled();
         });
         CHECK(firsts.hidden == 0);
@@ -230,19 +230,20 @@ TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, e
         }
         CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
     }
-    CHECK(firsts.said.size() > 10);
+    CHECK(firsts.seen.size() > 10);
 }
 
-TEST_CASE("queue: of a job that was cancelled while it ran nothing counts, whoever has not heard") {
+TEST_CASE(
+    "queue: a job cancelled while it runs settles nothing, even if its tab missed the message") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
-        QueueScene scene(seed, {}, {}, std::make_unique<PatientChooser>(seed));
-        const auto deaf = scene.open();
+        QueueScene scene(seed, {}, {}, std::make_unique<TimeLastChooser>(seed));
+        const auto unreachable = scene.open();
         auto& other = *scene.open().page;
-        scene.origin.deafen(*deaf.tab);
+        scene.origin.drop_messages(*unreachable.tab);
         other.enqueue({.payload = {"slow", false}, .key = "slow"});
         scene.until([&] { return scene.judge.accepted.contains("slow"); });
-        deaf.page->work();
+        unreachable.page->work();
         scene.until([&] { return !scene.judge.running.empty(); });
         std::set<std::string> cancelled;
         other.cancel("slow", cancelled);
@@ -259,7 +260,7 @@ TEST_CASE("queue: what is claimed together leaves together, and nothing that run
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.concurrency = 2}, {.longest_ms = 0},
-                         std::make_unique<PatientChooser>(seed));
+                         std::make_unique<TimeLastChooser>(seed));
         const auto member = scene.open();
         auto& page = *member.page;
         page.enqueue({.payload = {"first", false}, .delay_ms = 5});
@@ -327,7 +328,7 @@ TEST_CASE(
         scene.until([&] { return scene.judge.accepted.size() == 2; });
         member.page->work();
         scene.until([&] { return scene.all_settled() && !scene.judge.outcomes.empty(); });
-        // Who fails last has the room.
+        // The job that fails last finds the queue no longer full.
         CHECK(scene.dead().size() == 1);
         CHECK(scene.effects().size() == 1);
         for (const auto& [payload, count] : scene.effects()) CHECK(count == 2);
@@ -339,7 +340,7 @@ TEST_CASE(
 TEST_CASE("queue: once pause() has resolved, nothing that was claimed ahead begins") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
-        QueueScene scene(seed, {}, {.longest_ms = 1}, std::make_unique<PatientChooser>(seed));
+        QueueScene scene(seed, {}, {.longest_ms = 1}, std::make_unique<TimeLastChooser>(seed));
         const auto member = scene.open();
         for (int number = 0; number < 60; ++number) member.page->enqueue(name(number));
         scene.until([&] { return scene.judge.accepted.size() == 60; });
@@ -407,7 +408,7 @@ TEST_CASE("queue: on a full disk what does not fit fails, and what was done besi
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
-                         std::make_unique<PatientChooser>(seed));
+                         std::make_unique<TimeLastChooser>(seed));
         auto& page = with_jobs(scene, 9);
         page.on_done = [](const JobInfo& job, JobOutcome& outcome) {
             if (job.payload.text != "job2") return;
@@ -426,7 +427,7 @@ TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
-                         std::make_unique<PatientChooser>(seed));
+                         std::make_unique<TimeLastChooser>(seed));
         auto& page = with_jobs(scene, 9);
         page.on_done = [](const JobInfo& job, JobOutcome& outcome) {
             if (job.payload.text != "job3") return;
@@ -445,12 +446,13 @@ TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes
     }
 }
 
-TEST_CASE("queue: what follows a job comes before what is claimed ahead, where that is its place") {
+TEST_CASE(
+    "queue: a following job runs before jobs claimed ahead, if its position is before theirs") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         const bool lifo = seed % 3 == 1;
         QueueScene scene(seed, {.lifo = lifo}, {.longest_ms = 0, .effects = 0},
-                         std::make_unique<PatientChooser>(seed));
+                         std::make_unique<TimeLastChooser>(seed));
         auto& page = with_jobs(scene, 50);
         page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
             if (job.payload.text != "job25") return;
@@ -461,7 +463,7 @@ TEST_CASE("queue: what follows a job comes before what is claimed ahead, where t
         };
         page.work();
         scene.until([&] { return scene.all_settled(); });
-        CHECK(place_of(scene, "next") == place_of(scene, "job25") + 1);
+        CHECK(position_of(scene, "next") == position_of(scene, "job25") + 1);
         CHECK(scene.judge.begun.contains("job40") == (seed % 3 != 2));
     }
 }
@@ -470,7 +472,7 @@ TEST_CASE("queue: jobs that leave no turn for timers are not claimed longer ahea
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.effects = 0, .blocking = true},
-                         std::make_unique<PatientChooser>(seed));
+                         std::make_unique<TimeLastChooser>(seed));
         auto& page = with_jobs(scene, 100);
         page.on_done = [&](const JobInfo& job, JobOutcome&) {
             if (std::stoi(job.payload.text.substr(3)) >= 50) scene.origin.clock().jump(4);
@@ -489,7 +491,7 @@ TEST_CASE("queue: jobs that leave no turn for timers are not claimed longer ahea
 }
 
 TEST_CASE("queue: however many delayed jobs nobody does, they hold up no other") {
-    QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0}, std::make_unique<PatientChooser>(1));
+    QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0}, std::make_unique<TimeLastChooser>(1));
     const auto member = scene.open();
     for (int number = 0; number < 200; ++number) {
         member.page->enqueue(
@@ -506,7 +508,7 @@ TEST_CASE("queue: however many delayed jobs nobody does, they hold up no other")
 TEST_CASE("queue: a job that is claimed ahead takes what is newer, and moves to the front") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
-        QueueScene scene(seed, {}, {.longest_ms = 0.5}, std::make_unique<PatientChooser>(seed));
+        QueueScene scene(seed, {}, {.longest_ms = 0.5}, std::make_unique<TimeLastChooser>(seed));
         auto& page = with_jobs(scene, 30);
         std::shared_ptr<QueuePage::Asked> again;
         page.on_done = [&](const JobInfo& job, JobOutcome&) {
@@ -517,7 +519,7 @@ TEST_CASE("queue: a job that is claimed ahead takes what is newer, and moves to 
         scene.until([&] { return scene.all_settled(); });
         CHECK(again->joined);
         CHECK_FALSE(scene.judge.begun.contains("job18"));
-        CHECK(place_of(scene, "newer") < place_of(scene, "job17"));
+        CHECK(position_of(scene, "newer") < position_of(scene, "job17"));
         CHECK(scene.effects().size() == 30);
     }
 }
@@ -557,7 +559,7 @@ TEST_CASE("queue: of a job that is asked for again while others do it, one paylo
 TEST_CASE("queue: of a running job that was asked for twice again, the newest payload counts") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
-        QueueScene scene(seed, {}, {.longest_ms = 0}, std::make_unique<PatientChooser>(seed));
+        QueueScene scene(seed, {}, {.longest_ms = 0}, std::make_unique<TimeLastChooser>(seed));
         auto& page = with_jobs(scene, 12);
         auto& other = *scene.open().page;
         page.enqueue({.payload = {"slow", false}, .key = "slow"});
@@ -573,8 +575,8 @@ TEST_CASE("queue: of a running job that was asked for twice again, the newest pa
             CHECK(asked->joined);
             CHECK(runs());
         };
-        // It was claimed ahead: it moves, and what runs will count for nothing. Its slot says
-        // meanwhile that it runs, where it was.
+        // It was claimed ahead: it moves, and what runs will count for nothing. Meanwhile its slot
+        // still names its old position.
         ask("newer");
         auto& clock = scene.members[0].tab->clock();
         const auto later_ms = clock.now_ms() + 15;
@@ -587,7 +589,7 @@ TEST_CASE("queue: of a running job that was asked for twice again, the newest pa
     }
 }
 
-TEST_CASE("queue: as many kinds are let in as there is room for, whatever was there before") {
+TEST_CASE("queue: at most kinds_max kinds are accepted, whatever was there before") {
     QueueScene scene(1);
     auto& page = *scene.open().page;
     const auto enqueue = [&](const std::string& kind) {
@@ -606,21 +608,21 @@ TEST_CASE("queue: as many kinds are let in as there is room for, whatever was th
     CHECK(enqueue("and more") == ErrorCode::unavailable);
 }
 
-TEST_CASE("queue: who waits until it is idle has been told what became of its jobs") {
+TEST_CASE("queue: idle() ends after the outcomes of the tab's own jobs were delivered") {
     for (std::uint64_t seed = 0; seed < queue_seeds * 2; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.effects = 0});
         auto& page = with_jobs(scene, 5);
-        std::optional<std::size_t> told;
-        page.when_idle([&] { told = scene.judge.outcomes.size(); });
+        std::optional<std::size_t> delivered;
+        page.when_idle([&] { delivered = scene.judge.outcomes.size(); });
         scene.open().page->work();
-        scene.until([&] { return told.has_value(); });
-        CHECK(told == 5);
+        scene.until([&] { return delivered.has_value(); });
+        CHECK(delivered == 5);
     }
 }
 
 TEST_CASE("queue: it is not idle in a tab that still runs what was cancelled") {
-    QueueScene scene(1, {}, {}, std::make_unique<PatientChooser>(1));
+    QueueScene scene(1, {}, {}, std::make_unique<TimeLastChooser>(1));
     auto& page = *scene.open().page;
     page.enqueue({.payload = {"slow", false}, .key = "slow"});
     page.work();
@@ -636,7 +638,7 @@ TEST_CASE("queue: it is not idle in a tab that still runs what was cancelled") {
     CHECK(ended);
 }
 
-TEST_CASE("queue: rows that cannot be read are set aside, and all others are done") {
+TEST_CASE("queue: rows that cannot be read are quarantined, and all other jobs are done") {
     for (const bool head_too : {false, true}) {
         CAPTURE(head_too);
         QueueScene scene(1);
@@ -661,14 +663,14 @@ TEST_CASE("queue: rows that cannot be read are set aside, and all others are don
 
 TEST_CASE(
     "queue: jobs that come together share rows, and are still claimed, run and settled each") {
-    std::size_t parted = 0;
+    std::size_t rows_max = 0;
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         const bool lifo = seed % 2 == 1;
         QueueScene scene(
             seed, {.concurrency = 1 + static_cast<int>(seed % 3), .lifo = lifo, .back_off_ms = 2},
             {.longest_ms = 9, .slow_one_in = 9, .failures = seed % 4 == 0 ? 1 : 0},
-            std::make_unique<PatientChooser>(seed));
+            std::make_unique<TimeLastChooser>(seed));
         Names names;
         for (int number = 0; number < 150; ++number) names.push_back(name(number));
         for (int i = 0; i < 3; ++i) scene.open();
@@ -676,7 +678,7 @@ TEST_CASE(
         CHECK(keys_of_jobs(scene).size() == 3);
         for (const auto& member : scene.members) member.page->work();
         scene.until([&] {
-            parted = std::max(parted, keys_of_jobs(scene).size());
+            rows_max = std::max(rows_max, keys_of_jobs(scene).size());
             return scene.judge.order.size() > 70;
         });
         scene.origin.kill(*scene.members[1].tab);
@@ -691,10 +693,10 @@ TEST_CASE(
         }
         CHECK(begun == names);
     }
-    CHECK(parted > 3);
+    CHECK(rows_max > 3);
 }
 
-TEST_CASE("queue: what a batch says is read as it was written, and nothing else is") {
+TEST_CASE("queue: a batch is parsed as it was formatted, and nothing else is accepted") {
     std::vector<Job> jobs;
     for (int number = 0; number < 5; ++number) {
         Job job;

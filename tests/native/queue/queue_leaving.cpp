@@ -1,4 +1,4 @@
-// Workers of a queue that leave, in good order or not, and what is known of their jobs afterwards.
+// Workers of a queue that leave, cleanly or not, and what is known of their jobs afterwards.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol/queue/rows.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t leaving_seeds = 6;
 
 std::unique_ptr<lab::Chooser> leaving_chooser(std::uint64_t seed) {
-    return std::make_unique<PatientChooser>(seed);
+    return std::make_unique<TimeLastChooser>(seed);
 }
 
 /// One job that takes long, with others behind it.
@@ -25,7 +25,7 @@ void begin_slow_one(QueueScene& scene, QueuePage& page, int others) {
 
 }  // namespace
 
-TEST_CASE("queue: who leaves in good order is not lost, however often it does") {
+TEST_CASE("queue: a worker that exits cleanly is not counted as lost, however often it does") {
     enum class How : std::uint8_t { freezes, sleeps, is_cached, navigates, closes };
     for (const auto how :
          {How::freezes, How::sleeps, How::is_cached, How::navigates, How::closes}) {
@@ -53,7 +53,7 @@ TEST_CASE("queue: who leaves in good order is not lost, however often it does") 
                     scene.origin.freeze(*former.tab);
                     scene.origin.thaw(*former.tab);
                 } else {
-                    scene.origin.run();  // its word reaches every process
+                    scene.origin.run();  // its recorded exit reaches every process
                     member = scene.open();
                     member.page->work();
                 }
@@ -70,7 +70,7 @@ TEST_CASE("queue: who leaves in good order is not lost, however often it does") 
     }
 }
 
-TEST_CASE("queue: who is killed is lost, and a job that has cost too many is a dead letter") {
+TEST_CASE("queue: a killed worker counts as lost, and a job that lost too many is a dead letter") {
     for (std::uint64_t seed = 0; seed < leaving_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {}, leaving_chooser(seed));
@@ -100,11 +100,11 @@ TEST_CASE("queue: what a killed tab had claimed and not begun is claimed by many
         member.page->work();
         scene.until([&] { return scene.judge.order.size() >= 100; });
         scene.origin.kill(*member.tab);
-        auto& heir = *scene.open().page;
-        heir.work();
+        auto& next = *scene.open().page;
+        next.work();
         scene.until([&] { return scene.all_settled(); });
         std::size_t claims = 0;
-        for (const auto& event : heir.events) claims += event.kind == QueueEvent::Kind::running;
+        for (const auto& event : next.events) claims += event.kind == QueueEvent::Kind::running;
         CHECK(claims < 40);
         CHECK(scene.effects().size() == 600);
     }
@@ -141,7 +141,7 @@ TEST_CASE("queue: of one that kills its worker among many, the others are done")
     CHECK(suspected <= 2);
 }
 
-TEST_CASE("queue: who leaves settles what had ended, and gives back all else") {
+TEST_CASE("queue: a worker that leaves settles what had ended, and gives back all else") {
     for (std::uint64_t seed = 0; seed < leaving_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 1, .slow_one_in = 20}, leaving_chooser(seed));
@@ -163,7 +163,7 @@ TEST_CASE("queue: who leaves settles what had ended, and gives back all else") {
     }
 }
 
-TEST_CASE("queue: who loses its slot after a commit that nobody answered is told all the same") {
+TEST_CASE("queue: a tab that loses its slot after an unanswered commit still receives outcomes") {
     int cases = 0;
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
         for (std::size_t step = 0; step < 600; ++step) {
@@ -191,21 +191,21 @@ TEST_CASE("queue: who loses its slot after a commit that nobody answered is told
     CHECK(cases > 50);
 }
 
-TEST_CASE("queue: who slept through its lease before its first turn takes nothing from its heir") {
+TEST_CASE("queue: a tab suspended past its lease before its first turn disturbs no later holder") {
     for (std::uint64_t seed = 0; seed < leaving_seeds; ++seed) {
         for (std::size_t before = 0; before < 80; ++before) {
             CAPTURE(seed, before);
             QueueScene scene(seed, {}, {.longest_ms = 0, .effects = 0}, leaving_chooser(seed));
             const Platform leased = {.locks = false};
             const auto sleeper = scene.open(leased);
-            auto& heir = *scene.open(leased).page;
-            heir.enqueue({.payload = {"slow", false}, .at_most_once = true});
+            auto& next = *scene.open(leased).page;
+            next.enqueue({.payload = {"slow", false}, .at_most_once = true});
             scene.until([&] { return scene.judge.accepted.size() == 1; });
             sleeper.page->work();
             scene.steps(before);
             if (!scene.judge.begun.empty()) break;
             scene.origin.suspend(*sleeper.tab);
-            heir.work();
+            next.work();
             const auto limit_ms = scene.origin.clock().now_ms() + 30'000;
             scene.until([&] {
                 return !scene.judge.begun.empty() || scene.origin.clock().now_ms() > limit_ms;
@@ -228,11 +228,11 @@ TEST_CASE("queue: what failed on a full disk is not removed with those around it
         auto& page = *scene.open().page;
         for (const char* text : {"0", "large", "less", "slow", "4"}) page.enqueue(text);
         scene.until([&] { return scene.judge.accepted.size() == 5; });
-        bool room = false;
+        bool has_space = false;
         page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
             const auto& text = job.payload.text;
             const std::size_t size = text == "large" ? 200'000 : text == "less" ? 100'000 : 0;
-            if (size == 0 || room) return;
+            if (size == 0 || has_space) return;
             outcome.next.push_back(
                 {.payload = {std::string(size, 'x'), false}, .kind = std::string(effect_kind)});
         };
@@ -245,7 +245,7 @@ TEST_CASE("queue: what failed on a full disk is not removed with those around it
         });
         scene.origin.database().set_quota(1);
         scene.pass(200);
-        room = true;
+        has_space = true;
         scene.origin.database().set_quota(std::nullopt);
         scene.until([&] { return scene.judge.outcomes.contains("slow"); });
         for (int i = 0; i < 3; ++i) {

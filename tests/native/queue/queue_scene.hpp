@@ -47,7 +47,7 @@ struct QueueJudge {
     std::map<std::string, int> begun;
     std::vector<std::string> order;
     std::set<std::string> accepted;
-    std::map<std::string, int> outcomes;  // told to who asked
+    std::map<std::string, int> outcomes;  // delivered to the tabs that enqueued
 };
 
 class QueuePage {
@@ -124,7 +124,7 @@ class QueuePage {
     }
     Queue& queue() { return queue_; }
     /// Takes the slot from whoever has it, and lets it go.
-    void rob(int slot) {
+    void steal(int slot) {
         scope_.spawn([](LockTable& locks, std::string name) -> Task<void> {
             const auto held = co_await locks.acquire(std::move(name), {.steal = true});
         }(queues_.locks(), "queue/q/" + std::to_string(slot)));
@@ -190,7 +190,7 @@ class QueuePage {
         note();
         judge_.end(this, run);
     }
-    /// Who runs beside whom is known to the judge alone.
+    /// Which jobs run at the same time only the judge knows.
     void note() { world_.origin().notes().note(lab::Object::scenario, 0, lab::Touch::write); }
     void settled(const std::string& id, const JobOutcome& outcome) {
         if (on_settled) on_settled(id, outcome);

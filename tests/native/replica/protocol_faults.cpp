@@ -9,10 +9,10 @@
 namespace tabacus::test {
 namespace {
 
-/// A script that robs a lock and lets it go again.
-class Thief {
+/// A script that steals a lock and releases it again.
+class Stealer {
   public:
-    explicit Thief(LabTab& tab) : tab_(tab) {}
+    explicit Stealer(LabTab& tab) : tab_(tab) {}
 
     void steal(const std::string& name) {
         run_in(scope_, take(name), [] {}, [](const std::exception_ptr&) {});
@@ -27,21 +27,23 @@ class Thief {
     Scope scope_;
 };
 
-/// Lets a tab hear nothing from the lock manager while anything else can happen.
-class DeafeningChooser final : public lab::Chooser {
+/// Lets a tab receive nothing from the lock manager while anything else can happen.
+class DelayingChooser final : public lab::Chooser {
   public:
-    explicit DeafeningChooser(std::uint64_t seed) : chooser_(lab::SeededRandom(seed)) {}
+    explicit DelayingChooser(std::uint64_t seed) : chooser_(lab::SeededRandom(seed)) {}
 
     std::size_t choose(const std::vector<lab::Source>& choices) override {
-        const auto hears = [this](const lab::Source& source) {
-            return source.kind != lab::Source::Kind::grant || source.tab != deaf;
+        const auto deliverable = [this](const lab::Source& source) {
+            return source.kind != lab::Source::Kind::grant || source.tab != delayed;
         };
-        if (std::none_of(choices.begin(), choices.end(), hears)) return chooser_.choose(choices);
+        if (std::none_of(choices.begin(), choices.end(), deliverable))
+            return chooser_.choose(choices);
         for (;;) {
-            if (const auto index = chooser_.choose(choices); hears(choices[index])) return index;
+            if (const auto index = chooser_.choose(choices); deliverable(choices[index]))
+                return index;
         }
     }
-    lab::TabId deaf = 0;
+    lab::TabId delayed = 0;
 
   private:
     lab::SeededChooser chooser_;
@@ -61,24 +63,24 @@ void check_exact(Scene& scene) {
         CHECK(member.page->counter().value() == sum.plus - sum.minus);
     }
     CHECK(scene.read(scene.ready()) == sum.plus - sum.minus);
-    CHECK(scene.judge.complaints() == std::vector<std::string>{});
+    CHECK(scene.judge.failures() == std::vector<std::string>{});
 }
 
 }  // namespace
 
-TEST_CASE("replicated: a robbed slot fences its former owner, and nothing counts twice") {
+TEST_CASE("replicated: a stolen slot fences its former owner, and nothing counts twice") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
         for (int i = 0; i < 3; ++i) scene.count(scene.open(), {});
-        auto& thief_tab = scene.origin.open_tab();
-        auto& thief = thief_tab.run<Thief>(thief_tab);
-        for (int robbery = 0; robbery < 2; ++robbery) {
+        auto& stealer_tab = scene.origin.open_tab();
+        auto& stealer = stealer_tab.run<Stealer>(stealer_tab);
+        for (int theft = 0; theft < 2; ++theft) {
             scene.steps(scene.random.below(150));
             auto& victim = *scene.members[scene.random.below(3)].tab;
             const bool unaware = scene.random.coin();
             if (unaware) scene.origin.freeze(victim);
-            for (std::size_t slot = 0; slot < 3; ++slot) thief.steal(slot_lock(slot));
+            for (std::size_t slot = 0; slot < 3; ++slot) stealer.steal(slot_lock(slot));
             scene.steps(scene.random.below(40));
             scene.count(scene.open(), {.adds = 3});
             scene.steps(scene.random.below(200));
@@ -88,24 +90,24 @@ TEST_CASE("replicated: a robbed slot fences its former owner, and nothing counts
     }
 }
 
-TEST_CASE("replicated: who is robbed and has not heard of it is fenced by its own commit") {
+TEST_CASE("replicated: a tab unaware that its slot was stolen is fenced by its own commit") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
-        auto chooser = std::make_unique<DeafeningChooser>(seed);
-        auto& deaf = chooser->deaf;
+        auto chooser = std::make_unique<DelayingChooser>(seed);
+        auto& delayed = chooser->delayed;
         Scene scene(seed, model_of(seed), std::move(chooser));
         const auto victim = scene.ready();
         scene.add_and_flush(victim);
-        deaf = victim.tab->id();
-        auto& thief_tab = scene.origin.open_tab();
-        thief_tab.run<Thief>(thief_tab).steal(slot_lock(0));
+        delayed = victim.tab->id();
+        auto& stealer_tab = scene.origin.open_tab();
+        stealer_tab.run<Stealer>(stealer_tab).steal(slot_lock(0));
         scene.steps(10);
-        const auto heir = scene.ready();
-        scene.add_and_flush(heir);
+        const auto adopter = scene.ready();
+        scene.add_and_flush(adopter);
         scene.add_and_flush(victim);
-        deaf = 0;
+        delayed = 0;
         scene.origin.run();
-        scene.add_and_flush(heir);
+        scene.add_and_flush(adopter);
         CHECK(scene.read(victim) == 4);
         CHECK(scene.read(scene.ready()) == 4);
     }
@@ -217,36 +219,36 @@ TEST_CASE("replicated: a page that rested takes its slot's lock again, and no ot
     });
 }
 
-TEST_CASE("replicated: a page that rests hears of who adopted its slot, and takes another") {
+TEST_CASE("replicated: a page that rests learns who adopted its slot, and takes another") {
     check_rested([](Scene& scene, const Scene::Member& rested) {
-        const auto heir = scene.ready(Platform{});
-        scene.add_and_flush(heir, 5);
+        const auto adopter = scene.ready(Platform{});
+        scene.add_and_flush(adopter, 5);
         REQUIRE(scene.row_count() == 1);
         scene.origin.run();
         CHECK(rested.page->counter().value() == 6);
-        heir.page->add(20);
+        adopter.page->add(20);
         scene.add_and_flush(rested, 40);
-        scene.flush(heir);
+        scene.flush(adopter);
         scene.origin.run();
         CHECK(scene.row_count() == 2);
-        for (const auto& member : {rested, heir}) {
+        for (const auto& member : {rested, adopter}) {
             CHECK(member.page->counter().value() == 66);
             CHECK(scene.read(member) == 66);
         }
-        scene.add_and_flush(heir, -60);
+        scene.add_and_flush(adopter, -60);
     });
 }
 
-/// Its row proves nothing any more: it may be the heir's.
+/// Its row proves nothing any more: it may be the adopter's.
 TEST_CASE(
-    "replicated: of what a page adds as it leaves its adopted slot nobody knows, and it says so") {
+    "replicated: what a page adds as it leaves an adopted slot is reported as an unknown commit") {
     with_rested([](Scene& scene, const Scene::Member& rested) {
-        const auto heir = scene.ready(Platform{.channels = false});
-        scene.add_and_flush(heir, 3);
+        const auto adopter = scene.ready(Platform{.channels = false});
+        scene.add_and_flush(adopter, 3);
         rested.page->add(2);
         REQUIRE(scene.origin.page_hide(*rested.tab));
         scene.origin.run();
-        CHECK(scene.read(heir) == 4);
+        CHECK(scene.read(adopter) == 4);
         scene.origin.page_show(*rested.tab);
         scene.flush(rested);
         CHECK(rested.page->errors == std::vector{ErrorCode::unknown_commit});
@@ -266,7 +268,7 @@ TEST_CASE("replicated: connections dropped at any moment leave no commit lost or
             scene.origin.close_connection(*scene.members[scene.random.below(3)].tab);
         }
         scene.origin.run();
-        // Two drops in a row may reject a flush, in so many words; asked again, it succeeds.
+        // Two drops in a row may reject a flush with a typed error; the next flush succeeds.
         for (const auto& member : scene.members) {
             for (const auto code : std::exchange(member.page->errors, {})) {
                 CHECK((code == ErrorCode::store_failed || code == ErrorCode::unknown_commit));
@@ -277,18 +279,18 @@ TEST_CASE("replicated: connections dropped at any moment leave no commit lost or
     }
 }
 
-TEST_CASE("replicated: an unknown commit in a robbed slot never counts twice nor breaks a flush") {
+TEST_CASE("replicated: an unknown commit in a stolen slot never counts twice nor breaks a flush") {
     for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
         for (int i = 0; i < 2; ++i) scene.count(scene.open(), {});
-        auto& thief_tab = scene.origin.open_tab();
-        auto& thief = thief_tab.run<Thief>(thief_tab);
+        auto& stealer_tab = scene.origin.open_tab();
+        auto& stealer = stealer_tab.run<Stealer>(stealer_tab);
         scene.steps(60 + scene.random.below(120));
         auto& victim = *scene.members[seed % 2].tab;
         scene.origin.close_connection(victim);
         scene.origin.freeze(victim);
-        for (std::size_t slot = 0; slot < 2; ++slot) thief.steal(slot_lock(slot));
+        for (std::size_t slot = 0; slot < 2; ++slot) stealer.steal(slot_lock(slot));
         scene.steps(40);
         scene.count(scene.open(), {.adds = 3});
         scene.steps(scene.random.below(300));
@@ -297,7 +299,7 @@ TEST_CASE("replicated: an unknown commit in a robbed slot never counts twice nor
         const auto total = scene.read(scene.ready());
         CHECK(total >= scene.judge.acknowledged().plus);
         CHECK(total <= scene.judge.attempted().plus);
-        CHECK(scene.judge.complaints() == std::vector<std::string>{});
+        CHECK(scene.judge.failures() == std::vector<std::string>{});
     }
 }
 
@@ -317,7 +319,8 @@ TEST_CASE("replicated: hidden and frozen tabs delay, and lose nothing") {
 }
 
 // SQLite's fault loop: the first, second, … n-th store operation fails, once, until none is left.
-TEST_CASE("replicated: any one failing store operation is survived without a word to the caller") {
+TEST_CASE(
+    "replicated: any one failing store operation is survived without an error to the caller") {
     constexpr std::uint64_t operations_max = 200;
     std::uint64_t nth = 1;
     for (bool reached = true; reached; ++nth) {
@@ -336,7 +339,7 @@ TEST_CASE("replicated: any one failing store operation is survived without a wor
         scene.add_and_flush(second, 10);
         scene.origin.run();
         reached = database.operations() >= last;
-        database.heal_operations();
+        database.stop_failing_operations();
         CHECK(first.page->errors == std::vector<ErrorCode>{});
         CHECK(second.page->errors == std::vector<ErrorCode>{});
         CHECK(scene.read(first) == 12);
@@ -345,7 +348,8 @@ TEST_CASE("replicated: any one failing store operation is survived without a wor
     CHECK(nth > 10);
 }
 
-TEST_CASE("replicated: a store that keeps failing rejects the flush, and one that recovers heals") {
+TEST_CASE(
+    "replicated: a store that keeps failing rejects the flush, and one that recovers takes it") {
     for (std::uint64_t nth = 1; nth <= 12; ++nth) {
         CAPTURE(nth);
         Scene scene(nth);
@@ -356,7 +360,7 @@ TEST_CASE("replicated: a store that keeps failing rejects the flush, and one tha
         CHECK_FALSE(page.page->errors.empty());
         const auto counted = page.page->counter().value();
         CHECK(counted == scene.judge.attempted().plus);
-        scene.origin.database().heal_operations();
+        scene.origin.database().stop_failing_operations();
         scene.flush(page);
         CHECK(scene.read(scene.ready()) == counted);
         scene.origin.run();

@@ -1,4 +1,4 @@
-// A database that vanishes: noticed by its generation, said, and healed from memory and mirror.
+// A database that vanishes: noticed by its generation, reported, recovered from memory and backup.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
@@ -7,7 +7,7 @@
 namespace tabacus::test {
 namespace {
 
-bool any_loss_told(const Scene& scene) {
+bool any_loss_reported(const Scene& scene) {
     return std::any_of(scene.members.begin(), scene.members.end(), [](const auto& member) {
         return member.tab->alive() && !member.page->losses().empty();
     });
@@ -34,11 +34,11 @@ TEST_CASE("lost database: living tabs bring back every increment that was flushe
             CHECK(scene.read(member) == attempted);
         }
         CHECK(scene.read(scene.ready()) == attempted);
-        if (known && seed % 2 == 0) CHECK(any_loss_told(scene));
+        if (known && seed % 2 == 0) CHECK(any_loss_reported(scene));
     }
 }
 
-TEST_CASE("lost database: every tab that knew the former one is told") {
+TEST_CASE("lost database: every tab that knew the former one is notified") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
@@ -59,7 +59,7 @@ TEST_CASE("lost database: every tab that knew the former one is told") {
     }
 }
 
-TEST_CASE("lost database: with all tabs gone, the mirror alone brings it back") {
+TEST_CASE("lost database: with all tabs gone, the backup alone brings it back") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
@@ -72,14 +72,14 @@ TEST_CASE("lost database: with all tabs gone, the mirror alone brings it back") 
         CHECK(scene.read(late) == scene.judge.attempted().plus);
         scene.origin.run();
         REQUIRE(late.page->losses().size() == 1);
-        CHECK(late.page->losses().front().healed > 0);
+        CHECK(late.page->losses().front().recovered > 0);
         scene.add_and_flush(late);
         CHECK(scene.read(scene.ready()) == scene.judge.attempted().plus);
-        // Told once: the next tab finds a database in order.
+        // Reported once: the next tab finds a database in order.
         const auto later = scene.ready();
         scene.add_and_flush(later);
         CHECK(later.page->losses().empty());
-        // And a second loss heals the rows of both generations.
+        // And after a second loss the rows of both generations are recovered.
         scene.origin.run();
         scene.origin.lose_database();
         scene.origin.run();
@@ -87,7 +87,7 @@ TEST_CASE("lost database: with all tabs gone, the mirror alone brings it back") 
     }
 }
 
-TEST_CASE("lost database: the browser's word (dataLoss) is passed on though nothing else knows") {
+TEST_CASE("lost database: the browser's report (dataLoss) is passed on though nothing else knows") {
     Scene scene(1);
     const auto page = scene.ready();
     scene.add_and_flush(page);
@@ -124,7 +124,7 @@ TEST_CASE("crash of the browser: strict flushes stay, and nothing counts twice")
     }
 }
 
-TEST_CASE("crash of the browser: a mirror newer than the database is the base of the slot's row") {
+TEST_CASE("crash of the browser: a backup newer than the database is the base of the slot's row") {
     Scene scene(1);
     const auto page = scene.ready();
     scene.add_and_flush(page, 5);

@@ -1,4 +1,5 @@
-// The replicated counter among tabs that count, die, freeze and are robbed, under seeded schedules.
+// The replicated counter among tabs that count, die, freeze and lose their slots, under seeded
+// schedules.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
@@ -19,7 +20,7 @@ void check_settled(Scene& scene, std::int64_t min, std::int64_t max) {
     }
     CHECK(total >= min);
     CHECK(total <= max);
-    CHECK(scene.judge.complaints() == std::vector<std::string>{});
+    CHECK(scene.judge.failures() == std::vector<std::string>{});
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ class Page {
             ++flushed;
         } else {
             errors.push_back(outcome.error().code());
-            // For ever unknown: no later flush speaks of them.
+            // For ever unknown: no later flush covers them.
             if (errors.back() == ErrorCode::unknown_commit) acknowledged_ = covered;
         }
         --flushing;

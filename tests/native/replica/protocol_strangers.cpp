@@ -1,5 +1,5 @@
-// What strangers write: corrupt records are set aside while all others count, and nothing heard on
-// the channel is believed for long or ever stored.
+// What strangers write: corrupt records are put in quarantine while all others count, and nothing
+// received on the channel is believed for long or ever stored.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
@@ -28,7 +28,7 @@ struct Stored {
     std::vector<std::string> keys;
 };
 
-void clear_mirror(Scene& scene) {
+void clear_backup(Scene& scene) {
     for (const auto& [key, value] : lab::StorageArea::Values(scene.origin.storage().values())) {
         if (key.find("/mirror/") != std::string::npos)
             scene.origin.storage().overwrite(key, std::nullopt);
@@ -66,24 +66,24 @@ TEST_CASE("corrupt row of another slot: one warning, and everything else counts"
     CHECK(corrupt_warnings(*page.page) == 1);
 }
 
-TEST_CASE("corrupt row of the own slot: set aside, and counted on from the mirror") {
+TEST_CASE("corrupt row of the own slot: put in quarantine, and counted on from the backup") {
     const auto text = spoilt();
     const bool foreign = text.empty();
-    const bool mirrored = GENERATE(true, false);
-    CAPTURE(text, mirrored);
+    const bool backed_up = GENERATE(true, false);
+    CAPTURE(text, backed_up);
     Scene scene(1);
     const Stored stored(scene);
     scene.origin.database().overwrite(Store::rows, stored.keys[0], StoredValue{text, foreign});
-    if (!mirrored) clear_mirror(scene);
+    if (!backed_up) clear_backup(scene);
     const auto page = scene.ready();
     scene.add_and_flush(page, 10);
-    CHECK(scene.read(page) == (mirrored ? 17 : 14));
-    CHECK(scene.read(scene.ready()) == (mirrored ? 17 : 14));
+    CHECK(scene.read(page) == (backed_up ? 17 : 14));
+    CHECK(scene.read(scene.ready()) == (backed_up ? 17 : 14));
     CHECK(corrupt_warnings(*page.page) == 1);
-    CHECK(scene.origin.database().rows(Store::aside).size() == 1);
+    CHECK(scene.origin.database().rows(Store::quarantine).size() == 1);
 }
 
-TEST_CASE("rows under keys of any shape are set aside or ignored") {
+TEST_CASE("rows under keys of any shape are put in quarantine or ignored") {
     const auto key = GENERATE(as<std::string>{}, "c/", "c/x", "c/x/", "c//0", "c/g/0/0", "c/G/0",
                               "c/g/é", "c", "", "/", "d/g/0");
     CAPTURE(key);
@@ -97,7 +97,7 @@ TEST_CASE("rows under keys of any shape are set aside or ignored") {
 }
 
 TEST_CASE(
-    "corrupt generation: a new one is made, the store's loss is told, and nothing is missing") {
+    "corrupt generation: a new one is made, the store's loss is reported, and nothing is missing") {
     const auto text =
         GENERATE(as<std::string>{}, "", "NOT AN ID", "0123456789012345678901234567890123");
     CAPTURE(text);
@@ -158,7 +158,7 @@ TEST_CASE("exhausted epochs: the slot is passed over with one warning, and its r
     CHECK(scene.read(scene.ready()) == 17);
 }
 
-TEST_CASE("corrupt mirror: ignored where the database is in order") {
+TEST_CASE("corrupt backup: ignored where the database is in order") {
     const auto text =
         GENERATE(as<std::string>{}, "", "x", "1;1", "2;1;1000;0", "1;1;9223372036854775808;0");
     CAPTURE(text);
@@ -226,7 +226,7 @@ TEST_CASE("hostile messages: never a lasting wrong value, and never stored") {
         CHECK(scene.read(first) == attempted);
         scene.add_and_flush(first);
         CHECK(scene.read(scene.ready()) == attempted + 1);
-        CHECK(scene.judge.complaints() == std::vector<std::string>{});
+        CHECK(scene.judge.failures() == std::vector<std::string>{});
     }
 }
 

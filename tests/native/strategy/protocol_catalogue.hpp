@@ -32,7 +32,7 @@ class PunctualChooser final : public lab::Chooser {
 /// A tab's counter, and what became of its calls.
 class Counting {
   public:
-    using Make = std::function<std::unique_ptr<StoredCounter>(const Place&)>;
+    using Make = std::function<std::unique_ptr<StoredCounter>(const CounterLocation&)>;
 
     Counting(lab::LabTab& world, CounterJudge& judge, const CounterOptions& options)
         : judge_(judge),

@@ -1,4 +1,4 @@
-// Every strategy of the catalogue keeps what its guarantee says, and loses where it says it may.
+// Every strategy of the catalogue keeps its guarantee, and loses where its guarantee allows it.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_catalogue.hpp"
@@ -33,7 +33,7 @@ Outcome compete(Strategy strategy, StorageModel model, std::uint64_t seed,
     return {value<hall.acknowledged(), value> hall.attempted()};
 }
 
-void check_promise(Strategy strategy, Fault fault,
+void check_promise(Strategy strategy, FaultClass fault,
                    const std::function<void(Hall&, const Hall::Seat&)>& spoil) {
     const auto losses = losses_of(strategy);
     for (const auto model : models) {
@@ -61,7 +61,7 @@ TEST_CASE("every strategy counts exactly when one adds after another", "[catalog
                     hall.count(seat, 1, n);
                     hall.origin.run();
                     sum += n;
-                    // A later look than any threshold: what was read before is stale by then.
+                    // Read later than any threshold: what was read before is stale by then.
                     hall.origin.clock().jump(120'000);
                     CHECK(hall.read(first) == sum);
                     CHECK(hall.read(second) == sum);
@@ -98,20 +98,20 @@ TEST_CASE("every strategy refuses to leave the exact integers, and changes nothi
 
 TEST_CASE("what a strategy promises it keeps while tabs only compete", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, Fault::none, nullptr);
+        check_promise(strategy, FaultClass::none, nullptr);
     }
 }
 
 TEST_CASE("what a strategy promises it keeps when a tab is killed", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, Fault::kill,
+        check_promise(strategy, FaultClass::kill,
                       [](Hall& hall, const Hall::Seat& seat) { hall.origin.kill(*seat.tab); });
     }
 }
 
 TEST_CASE("what a strategy promises it keeps when a tab is frozen for an hour", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, Fault::freeze, [](Hall& hall, const Hall::Seat& seat) {
+        check_promise(strategy, FaultClass::freeze, [](Hall& hall, const Hall::Seat& seat) {
             hall.origin.freeze(*seat.tab);
             hall.steps(hall.origin.random().below(400));
             hall.origin.clock().jump(3'600'000);
@@ -122,7 +122,7 @@ TEST_CASE("what a strategy promises it keeps when a tab is frozen for an hour", 
 
 TEST_CASE("what a strategy promises it keeps when a page comes back", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, Fault::bfcache, [](Hall& hall, const Hall::Seat& seat) {
+        check_promise(strategy, FaultClass::bfcache, [](Hall& hall, const Hall::Seat& seat) {
             const bool kept = hall.origin.page_hide(*seat.tab);
             hall.steps(hall.origin.random().below(400));
             if (kept) hall.origin.page_show(*seat.tab);
@@ -132,15 +132,15 @@ TEST_CASE("what a strategy promises it keeps when a page comes back", "[catalogu
 
 TEST_CASE("what a strategy promises it keeps when a connection is closed", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, Fault::connection_closed, [](Hall& hall, const Hall::Seat& seat) {
-            hall.origin.close_connection(*seat.tab);
-        });
+        check_promise(
+            strategy, FaultClass::connection_closed,
+            [](Hall& hall, const Hall::Seat& seat) { hall.origin.close_connection(*seat.tab); });
     }
 }
 
 TEST_CASE("what a strategy promises it keeps when a store is full", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, Fault::quota, [](Hall& hall, const Hall::Seat&) {
+        check_promise(strategy, FaultClass::quota, [](Hall& hall, const Hall::Seat&) {
             hall.origin.storage().set_quota(0);
             hall.origin.database().set_quota(0);
             hall.steps(200);
@@ -153,16 +153,16 @@ TEST_CASE("what a strategy promises it keeps when a store is full", "[catalogue]
 TEST_CASE("nothing is counted twice when the site's data is cleared, where that is promised",
           "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, Fault::storage_cleared,
+        check_promise(strategy, FaultClass::storage_cleared,
                       [](Hall& hall, const Hall::Seat&) { hall.origin.clear_site_data(); });
     }
 }
 
-TEST_CASE("what is said to be lost to competing tabs is seen to be lost", "[catalogue]") {
+TEST_CASE("what a guarantee declares lost to competing tabs is seen to be lost", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         const auto losses = losses_of(strategy);
         for (const auto model : models) {
-            if (!losses.may_lose(model, Fault::none)) continue;
+            if (!losses.may_lose(model, FaultClass::none)) continue;
             CAPTURE(strategy_name(strategy), static_cast<int>(model));
             bool lost = false;
             for (std::uint64_t seed = 0; seed < 20 * few_seeds && !lost; ++seed) {
@@ -173,7 +173,7 @@ TEST_CASE("what is said to be lost to competing tabs is seen to be lost", "[cata
     }
 }
 
-TEST_CASE("what the death of a process may cost is seen to be lost", "[catalogue]") {
+TEST_CASE("what a process that dies may lose is seen to be lost", "[catalogue]") {
     bool lost = false;
     for (std::uint64_t seed = 0; seed < 20 * few_seeds && !lost; ++seed) {
         lost = compete(Strategy::log, StorageModel::cached, seed,

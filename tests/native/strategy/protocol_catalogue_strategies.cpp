@@ -55,31 +55,32 @@ std::uint64_t broken(const Counting::Make& make, Run run) {
 }
 
 Counting::Make with(ArticleFault fault) {
-    return [fault](const Place& place) { return lab::make_faulty(fault, place); };
+    return [fault](const CounterLocation& location) { return lab::make_faulty(fault, location); };
 }
 
-std::unique_ptr<StoredCounter> faithful_lamport(const Place& place) {
-    return std::make_unique<LamportCounter>(place, LamportTimes{});
+std::unique_ptr<StoredCounter> faithful_lamport(const CounterLocation& location) {
+    return std::make_unique<LamportCounter>(location, LamportTimes{});
 }
 
-std::unique_ptr<StoredCounter> faithful_eventual(const Place& place) {
-    return std::make_unique<EventualCounter>(place);
+std::unique_ptr<StoredCounter> faithful_eventual(const CounterLocation& location) {
+    return std::make_unique<EventualCounter>(location);
 }
 
 }  // namespace
 
-TEST_CASE("article fault: who calls the retry instead of passing it does not wait", "[catalogue]") {
+TEST_CASE("article fault: calling the retry instead of passing it does not wait", "[catalogue]") {
     const Run run{.model = StorageModel::interleaved, .adds = 2, .punctual = true};
     CHECK(broken(faithful_lamport, run) == 0);
     CHECK(broken(with(ArticleFault::retry_called), run) > 0);
 }
 
-TEST_CASE("article fault: a tab that was born long ago is robbed at once", "[catalogue]") {
+TEST_CASE("article fault: the lock of a tab that opened long ago is stolen at once",
+          "[catalogue]") {
     const auto aged = [](bool faulty, std::uint64_t seed) {
         Hall hall(
-            [faulty](const Place& place) -> std::unique_ptr<StoredCounter> {
-                if (faulty) return lab::make_faulty(ArticleFault::birth_as_age, place);
-                return faithful_lamport(place);
+            [faulty](const CounterLocation& location) -> std::unique_ptr<StoredCounter> {
+                if (faulty) return lab::make_faulty(ArticleFault::birth_as_age, location);
+                return faithful_lamport(location);
             },
             StorageModel::interleaved, seed, std::make_unique<PunctualChooser>(seed));
         hall.open();
@@ -89,15 +90,15 @@ TEST_CASE("article fault: a tab that was born long ago is robbed at once", "[cat
         for (const auto& seat : hall.seats) hall.count(seat, 2);
         return hall.settled() == 4;
     };
-    bool robbed = false;
+    bool stolen = false;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CHECK(aged(false, seed));
-        robbed = robbed || !aged(true, seed);
+        stolen = stolen || !aged(true, seed);
     }
-    CHECK(robbed);
+    CHECK(stolen);
 }
 
-TEST_CASE("article fault: news that equals the last news is not heard", "[catalogue]") {
+TEST_CASE("article fault: news that equals the last news is not received", "[catalogue]") {
     const Run run{.model = StorageModel::interleaved, .tabs = 3};
     CHECK(broken(with(ArticleFault::equal_writes), run) > broken(faithful_eventual, run));
 }
@@ -271,7 +272,7 @@ TEST_CASE("batched writes what it gathered when its page is hidden or left", "[c
     }
 }
 
-TEST_CASE("batched keeps what a full store refused, and tells", "[catalogue]") {
+TEST_CASE("batched keeps what a full store refused, and warns", "[catalogue]") {
     Hall hall(CounterOptions{Strategy::batched}, StorageModel::cached, 4);
     const auto seat = hall.open();
     hall.count(seat, 1);
@@ -329,7 +330,7 @@ TEST_CASE("deltas with no threshold: every read is exact", "[catalogue]") {
             hall.judge.end_read(from, *reader.page->last_read, "the reader");
         }
         CHECK(hall.settled() == 42);
-        CHECK(hall.judge.complaints().empty());
+        CHECK(hall.judge.failures().empty());
     }
 }
 
@@ -343,7 +344,7 @@ TEST_CASE("optimistic: losers write what gathered meanwhile in one delta", "[cat
     CHECK(hall.settled() == 50);
 }
 
-TEST_CASE("a record that cannot be read is set aside with a warning, and counting goes on",
+TEST_CASE("a record that cannot be read is put in quarantine with a warning, and counting goes on",
           "[catalogue]") {
     struct Case {
         Strategy strategy;
@@ -382,10 +383,10 @@ TEST_CASE("a record that cannot be read is set aside with a warning, and countin
             CHECK(hall.settled() == 2);
             CHECK(seat.page->errors.empty());
             CHECK(warned(seat));
-            const auto aside = keys_with(hall, key + "/aside") +
-                               keys_with(hall, in_root("log-aside")) +
-                               hall.origin.database().rows(Store::aside).size();
-            CHECK(aside == 1);
+            const auto quarantined = keys_with(hall, key + "/aside") +
+                                     keys_with(hall, in_root("log-aside")) +
+                                     hall.origin.database().rows(Store::quarantine).size();
+            CHECK(quarantined == 1);
         }
     }
 }

@@ -1,4 +1,4 @@
-// The simple strategies keep what they say, and lose what they say they lose.
+// The simple strategies keep what they promise, and lose what they declare they may.
 #include <catch2/catch_test_macros.hpp>
 
 #include "replica/protocol_scene.hpp"
@@ -41,7 +41,7 @@ TEST_CASE("naive loses wherever turns are not atomic") {
     CHECK(worst(Strategy::naive, StorageModel::cached) > 0);
 }
 
-TEST_CASE("naive hears that localStorage was cleared") {
+TEST_CASE("naive notices that localStorage was cleared") {
     Scene scene(1, StorageModel::mutexed);
     for (int i = 0; i < 2; ++i) {
         scene.count(scene.open(), {.strategy = Strategy::naive, .adds = 1, .read_between = false});
@@ -71,7 +71,7 @@ TEST_CASE("transactional never loses, and every read is exact") {
         scene.steps(scene.random.below(300));
         if (seed % 2 == 0) scene.origin.kill(*scene.members[seed % 3].tab);
         scene.origin.run();
-        CHECK(scene.judge.complaints() == std::vector<std::string>{});
+        CHECK(scene.judge.failures() == std::vector<std::string>{});
         const auto row = scene.origin.database().rows(Store::counters).find("c");
         REQUIRE(row != scene.origin.database().rows(Store::counters).end());
         const auto stored = std::stoll(row->second.text);
@@ -80,8 +80,8 @@ TEST_CASE("transactional never loses, and every read is exact") {
     }
 }
 
-TEST_CASE("transactional tells an unknown commit as unknown") {
-    bool told = false;
+TEST_CASE("transactional reports an unknown commit as unknown") {
+    bool reported = false;
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
@@ -93,14 +93,14 @@ TEST_CASE("transactional tells an unknown commit as unknown") {
         CHECK(member.page->done);
         for (const auto code : member.page->errors) {
             CHECK((code == ErrorCode::unknown_commit || code == ErrorCode::store_failed));
-            told = told || code == ErrorCode::unknown_commit;
+            reported = reported || code == ErrorCode::unknown_commit;
         }
         const auto& rows = scene.origin.database().rows(Store::counters);
         const auto stored = rows.empty() ? 0 : std::stoll(rows.begin()->second.text);
         CHECK(stored >= scene.judge.acknowledged().plus);
         CHECK(stored <= scene.judge.attempted().plus);
     }
-    CHECK(told);
+    CHECK(reported);
 }
 
 TEST_CASE("what the platform lacks is a typed error when the counter is made") {

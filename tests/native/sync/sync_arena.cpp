@@ -16,17 +16,18 @@ using tabacus::sync::test::on_threads;
 
 namespace {
 
-struct alignas(Arena) Room {
+struct alignas(Arena) ArenaMemory {
     std::byte bytes[256 * 1024];
 };
 
-class Place {
+class TestArena {
   public:
-    explicit Place(std::uint32_t bytes = sizeof(Room) / 2, std::uint32_t agents = 8)
-        : room_(std::make_unique<Room>()), arena(*new (room_->bytes) Arena(bytes, agents)) {}
+    explicit TestArena(std::uint32_t bytes = sizeof(ArenaMemory) / 2, std::uint32_t agents = 8)
+        : memory_(std::make_unique<ArenaMemory>()),
+          arena(*new (memory_->bytes) Arena(bytes, agents)) {}
 
   private:
-    std::unique_ptr<Room> room_;
+    std::unique_ptr<ArenaMemory> memory_;
 
   public:
     Arena& arena;
@@ -40,34 +41,34 @@ OpenResult open(Arena& arena, Agent& agent, std::u16string_view name, Kind kind)
 }  // namespace
 
 TEST_CASE("a name opens the same object for everybody", "[sync]") {
-    Place place;
-    Agent& one = *place.arena.enter(true);
-    Agent& two = *place.arena.enter(true);
+    TestArena test;
+    Agent& one = *test.arena.enter(true);
+    Agent& two = *test.arena.enter(true);
     CHECK(one.id != two.id);
-    const auto first = open(place.arena, one, u"clicks", Kind::atomic);
-    const auto second = open(place.arena, two, u"clicks", Kind::atomic);
+    const auto first = open(test.arena, one, u"clicks", Kind::atomic);
+    const auto second = open(test.arena, two, u"clicks", Kind::atomic);
     REQUIRE(first.outcome == Opened::found);
     CHECK(first.entry == second.entry);
-    CHECK(open(place.arena, one, u"click", Kind::atomic).entry != first.entry);
-    CHECK(open(place.arena, one, u"Clicks", Kind::atomic).entry != first.entry);
+    CHECK(open(test.arena, one, u"click", Kind::atomic).entry != first.entry);
+    CHECK(open(test.arena, one, u"Clicks", Kind::atomic).entry != first.entry);
 }
 
 TEST_CASE("an existing name keeps its kind", "[sync]") {
-    Place place;
-    Agent& agent = *place.arena.enter(true);
-    const auto made = open(place.arena, agent, u"x", Kind::striped);
-    const auto found = open(place.arena, agent, u"x", Kind::mutex);
+    TestArena test;
+    Agent& agent = *test.arena.enter(true);
+    const auto made = open(test.arena, agent, u"x", Kind::striped);
+    const auto found = open(test.arena, agent, u"x", Kind::mutex);
     CHECK(found.entry == made.entry);
-    CHECK(place.arena.at<Entry>(found.entry)->kind == Kind::striped);
+    CHECK(test.arena.at<Entry>(found.entry)->kind == Kind::striped);
 }
 
 TEST_CASE("objects lie on lines of their own", "[sync]") {
-    Place place;
-    Agent& agent = *place.arena.enter(true);
+    TestArena test;
+    Agent& agent = *test.arena.enter(true);
     std::set<Offset> lines;
     for (char16_t letter = u'a'; letter <= u'z'; ++letter) {
-        const auto opened = open(place.arena, agent, {&letter, 1}, Kind::atomic);
-        const Offset object = place.arena.at<Entry>(opened.entry)->object;
+        const auto opened = open(test.arena, agent, {&letter, 1}, Kind::atomic);
+        const Offset object = test.arena.at<Entry>(opened.entry)->object;
         CHECK(object % line_bytes == 0);
         CHECK(lines.insert(object).second);
     }
@@ -76,50 +77,50 @@ TEST_CASE("objects lie on lines of their own", "[sync]") {
 TEST_CASE("threads that open the same names at once get the same objects", "[sync]") {
     constexpr std::uint32_t threads = 4;
     for (int round = 0; round < 100; ++round) {
-        Place place;
+        TestArena test;
         std::vector<std::vector<Offset>> seen(threads);
         on_threads(threads, [&](std::uint32_t index) {
-            Agent& agent = *place.arena.enter(true);
+            Agent& agent = *test.arena.enter(true);
             for (char16_t letter = u'a'; letter <= u'z'; ++letter) {
-                seen[index].push_back(open(place.arena, agent, {&letter, 1}, Kind::atomic).entry);
+                seen[index].push_back(open(test.arena, agent, {&letter, 1}, Kind::atomic).entry);
             }
         });
         for (std::uint32_t index = 1; index < threads; ++index) CHECK(seen[index] == seen[0]);
     }
 }
 
-TEST_CASE("a full arena says so, keeps what it has, and takes what still fits", "[sync]") {
-    Place place(16 * 1024);
-    Agent& agent = *place.arena.enter(true);
+TEST_CASE("a full arena reports it, keeps what it has, and takes what still fits", "[sync]") {
+    TestArena test(16 * 1024);
+    Agent& agent = *test.arena.enter(true);
     OpenResult last{};
     char16_t letter = u'a';
     for (;
-         (last = open(place.arena, agent, {&letter, 1}, Kind::striped)).outcome == Opened::found;) {
+         (last = open(test.arena, agent, {&letter, 1}, Kind::striped)).outcome == Opened::found;) {
         ++letter;
     }
     CHECK(last.outcome == Opened::full);
     CHECK(letter > u'a');
-    CHECK(open(place.arena, agent, u"a", Kind::striped).outcome == Opened::found);
-    CHECK(open(place.arena, agent, u"small", Kind::atomic).outcome == Opened::found);
+    CHECK(open(test.arena, agent, u"a", Kind::striped).outcome == Opened::found);
+    CHECK(open(test.arena, agent, u"small", Kind::atomic).outcome == Opened::found);
 }
 
-TEST_CASE("neither do names take the room of threads, nor threads that of names", "[sync]") {
+TEST_CASE("names do not use up the memory of threads, nor threads that of names", "[sync]") {
     constexpr std::uint32_t agents = 4;
-    Place place(16 * 1024, agents);
-    Agent& agent = *place.arena.enter(true);
+    TestArena test(16 * 1024, agents);
+    Agent& agent = *test.arena.enter(true);
     char16_t letter = u'a';
-    while (open(place.arena, agent, {&letter, 1}, Kind::atomic).outcome == Opened::found) ++letter;
+    while (open(test.arena, agent, {&letter, 1}, Kind::atomic).outcome == Opened::found) ++letter;
     for (std::uint32_t i = 1; i < agents; ++i) {
-        Agent* other = place.arena.enter(true);
+        Agent* other = test.arena.enter(true);
         REQUIRE(other != nullptr);
         other->name.fill(u'x');
         other->stack.fill(std::byte{0xff});
     }
-    CHECK(place.arena.enter(true) == nullptr);
-    CHECK(open(place.arena, agent, u"a", Kind::atomic).outcome == Opened::found);
-    CHECK(open(place.arena, agent, u"?", Kind::atomic).outcome == Opened::full);
+    CHECK(test.arena.enter(true) == nullptr);
+    CHECK(open(test.arena, agent, u"a", Kind::atomic).outcome == Opened::found);
+    CHECK(open(test.arena, agent, u"?", Kind::atomic).outcome == Opened::full);
 
-    Place crowd(16 * 1024, agents);
+    TestArena crowd(16 * 1024, agents);
     for (std::uint32_t i = 1; i < agents; ++i) REQUIRE(crowd.arena.enter(true) != nullptr);
     Agent& last = *crowd.arena.enter(true);
     for (char16_t name = u'a'; name < letter; ++name) {
@@ -128,14 +129,14 @@ TEST_CASE("neither do names take the room of threads, nor threads that of names"
 }
 
 TEST_CASE("agents' blocks are used again, their ids are not", "[sync]") {
-    Place place(sizeof(Arena), 1);
+    TestArena test(sizeof(Arena), 1);
     std::set<Owner> ids;
     for (int i = 0; i < 100; ++i) {
-        Agent* agent = place.arena.enter(true);
+        Agent* agent = test.arena.enter(true);
         REQUIRE(agent != nullptr);
         CHECK(ids.insert(agent->id).second);
-        CHECK(place.arena.leave(*agent));
+        CHECK(test.arena.leave(*agent));
     }
-    REQUIRE(place.arena.enter(true) != nullptr);
-    CHECK(place.arena.enter(true) == nullptr);
+    REQUIRE(test.arena.enter(true) != nullptr);
+    CHECK(test.arena.enter(true) == nullptr);
 }

@@ -82,8 +82,8 @@ TEMPLATE_TEST_CASE("an add beyond a limit is refused and changes nothing", "[syn
     }
 }
 
-TEMPLATE_TEST_CASE("what a wider limit has put outside may come back", "[sync]", AtomicCounter,
-                   MutexedCounter, StripedCounter, UnsynchronisedCounter) {
+TEMPLATE_TEST_CASE("a value that a wider limit has put outside may come back", "[sync]",
+                   AtomicCounter, MutexedCounter, StripedCounter, UnsynchronisedCounter) {
     TestType counter;
     add(counter, number_most + 10);
     CHECK(add(counter, -5, number_limit).outcome == Outcome::out_of_range);
@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("what a wider limit has put outside may come back", "[sync]",
 
 // One thread throws an atomic counter from end to end, others add a little: an add that had looked
 // at the counter before it was thrown would pass the limit, and be seen there.
-TEST_CASE("no add of an atomic counter rests on an old look", "[sync]") {
+TEST_CASE("no add of an atomic counter relies on a stale load", "[sync]") {
     AtomicCounter counter;
     std::atomic<bool> done{false};
     std::atomic<std::int64_t> strays{0};
@@ -141,16 +141,16 @@ TEMPLATE_TEST_CASE("at its limit a counter takes what fits, from all threads tog
                    AtomicCounter, MutexedCounter, StripedCounter) {
     for (const std::int64_t sign : {1, -1}) {
         TestType counter;
-        constexpr std::int64_t room = 20'000;
-        add(counter, sign * (number_most - room), number_limit);
+        constexpr std::int64_t headroom = 20'000;
+        add(counter, sign * (number_most - headroom), number_limit);
         std::atomic<std::int64_t> accepted{0};
         on_threads(threads, [&](std::uint32_t) {
-            for (std::int64_t i = 0; i < room; ++i) {
+            for (std::int64_t i = 0; i < headroom; ++i) {
                 if (add(counter, sign, number_limit).outcome == Outcome::added)
                     accepted.fetch_add(1);
             }
         });
-        CHECK(accepted.load() == room);
+        CHECK(accepted.load() == headroom);
         CHECK(counter.value() == sign * number_most);
     }
 }

@@ -31,12 +31,12 @@ namespace {
 class SharedLocks {
   public:
     SharedLocks()
-        : room_(mmap(nullptr, LockTable::room_bytes, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
-          table(*new (room_) LockTable(LockTable::room_bytes)) {}
+        : segment_(mmap(nullptr, SharedLockTable::segment_bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
+          table(*new (segment_) SharedLockTable(SharedLockTable::segment_bytes)) {}
     SharedLocks(const SharedLocks&) = delete;
     SharedLocks& operator=(const SharedLocks&) = delete;
-    ~SharedLocks() { munmap(room_, LockTable::room_bytes); }
+    ~SharedLocks() { munmap(segment_, SharedLockTable::segment_bytes); }
 
     [[nodiscard]] std::uint32_t free_blocks() const {
         std::uint32_t most = 0;
@@ -45,10 +45,10 @@ class SharedLocks {
     }
 
   private:
-    void* room_;
+    void* segment_;
 
   public:
-    LockTable& table;
+    SharedLockTable& table;
 };
 
 }  // namespace
@@ -94,7 +94,8 @@ TEST_CASE("shared locks: what is not available is not waited for", "[sync][locks
     REQUIRE(other.held());
 }
 
-TEST_CASE("shared locks: a thread that dies lets go, and waits no more", "[sync][locks][death]") {
+TEST_CASE("shared locks: the exit of a thread releases its locks and withdraws its requests",
+          "[sync][locks][exit]") {
     const SharedLocks locks;
     SharedLock waiting(locks.table, 1, u"l");
     locks.table.enter(2, true);
@@ -103,14 +104,13 @@ TEST_CASE("shared locks: a thread that dies lets go, and waits no more", "[sync]
     locks.table.leave(2);
     std::thread waiter([&] { waiting.lock(); });
     while (locks.table.at<LockRequest>(held)->next == 0) std::this_thread::yield();
-    locks.table.bury(2, 3, true);
+    locks.table.report_exit(2, 3, true);
     waiter.join();
     REQUIRE(waiting.held());
 }
 
-TEST_CASE(
-    "shared locks: who is granted a lock by a thread that dies before it wakes anybody is woken",
-    "[sync][locks][death]") {
+TEST_CASE("shared locks: a waiter is woken though the thread that granted its lock died before",
+          "[sync][locks][exit]") {
     const SharedLocks locks;
     SharedLock holder(locks.table, 1, u"l");
     SharedLock waiting(locks.table, 2, u"l");
@@ -120,44 +120,44 @@ TEST_CASE(
     while ((queued = locks.table.at<LockRequest>(locks.table.head().first)->next) == 0) {
         std::this_thread::yield();
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it sleeps then: nothing tells
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it should sleep by then
     locks.table.enter(3, true);
     locks.table.at<LockRequest>(queued)->state.store(static_cast<std::uint32_t>(LockState::held));
-    locks.table.bury(3, 4, true);
+    locks.table.report_exit(3, 4, true);
     waiter.join();
     REQUIRE(waiting.held());
 }
 
-TEST_CASE("shared locks: who asks a page that makes no room is told", "[sync][locks]") {
-    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
-    for (const std::uint32_t none : {RoomDoor::no_room, RoomDoor::no_page}) {
-        place->locks_door.room.store(none);
-        REQUIRE_THROWS_AS(SharedLock(*place, u"l"), std::system_error);
+TEST_CASE("shared locks: asking a page that makes no segment is an error", "[sync][locks]") {
+    auto arena = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
+    for (const std::uint32_t none : {SegmentSlot::no_memory, SegmentSlot::no_page}) {
+        arena->locks_slot.segment.store(none);
+        REQUIRE_THROWS_AS(SharedLock(*arena, u"l"), std::system_error);
     }
 }
 
-TEST_CASE("shared locks: a page that could not load what makes a room is asked again",
+TEST_CASE("shared locks: a page that could not load what makes a segment is asked again",
           "[sync][locks]") {
-    auto place = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
+    auto arena = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
     std::thread page([&] {
         std::uint32_t seen = 0;
-        for (const std::uint32_t answer : {RoomDoor::no_module, RoomDoor::no_room}) {
-            while (place->wanted.load() == seen) std::this_thread::yield();
-            seen = place->wanted.load();
-            place->locks_door.room.store(answer);
-            PlatformParker::unpark_all(place->locks_door.room);
+        for (const std::uint32_t answer : {SegmentSlot::no_module, SegmentSlot::no_memory}) {
+            while (arena->wanted.load() == seen) std::this_thread::yield();
+            seen = arena->wanted.load();
+            arena->locks_slot.segment.store(answer);
+            PlatformParker::unpark_all(arena->locks_slot.segment);
         }
     });
     for (int times = 0; times < 2; ++times) {
-        REQUIRE_THROWS_AS(SharedLock(*place, u"l"), std::system_error);
+        REQUIRE_THROWS_AS(SharedLock(*arena, u"l"), std::system_error);
     }
     page.join();
-    REQUIRE(place->locks_door.room.load() == RoomDoor::no_room);
+    REQUIRE(arena->locks_slot.segment.load() == SegmentSlot::no_memory);
 }
 
 namespace {
 
-[[noreturn]] void lock_for_ever(LockTable& table, std::uint32_t seed) {
+[[noreturn]] void lock_for_ever(SharedLockTable& table, std::uint32_t seed) {
     std::mt19937 random(seed);
     for (;;) {
         SharedLock one(table, 2, random() % 2 == 0 ? u"l" : u"m");
@@ -169,8 +169,8 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("shared locks: whoever is killed inside, the next one finds them whole",
-          "[sync][locks][death]") {
+TEST_CASE("shared locks: a thread killed inside leaves them whole for the next one",
+          "[sync][locks][exit]") {
     const SharedLocks locks;
     const std::uint32_t all = locks.free_blocks();
     int inside = 0;
@@ -183,7 +183,7 @@ TEST_CASE("shared locks: whoever is killed inside, the next one finds them whole
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
         if (locks.table.inside(2)) ++inside;
-        locks.table.bury(2, 1, true);
+        locks.table.report_exit(2, 1, true);
         for (const auto* name : {u"l", u"m", u"other, and long enough for several blocks"}) {
             REQUIRE(SharedLock(locks.table, 1, name).try_lock());
         }

@@ -94,7 +94,7 @@ TEST_CASE("an unlock with a sleeper notifies", "[sync]") {
     CHECK(CountedParker::unparks >= 1);
 }
 
-TEST_CASE("who does not hold it cannot unlock it", "[sync]") {
+TEST_CASE("a thread that does not hold the mutex cannot unlock it", "[sync]") {
     Mutex mutex;
     CHECK(mutex.unlock(7) == Unlock::not_owner);
     REQUIRE(mutex.lock(7) == Lock::acquired);
@@ -104,7 +104,7 @@ TEST_CASE("who does not hold it cannot unlock it", "[sync]") {
     CHECK(mutex.unlock(7) == Unlock::not_owner);
 }
 
-TEST_CASE("an owner that locks again is told, and holds it still", "[sync]") {
+TEST_CASE("an owner that locks again gets an error, and still holds the mutex", "[sync]") {
     Mutex mutex;
     REQUIRE(mutex.lock(7) == Lock::acquired);
     CHECK(mutex.lock(7) == Lock::would_deadlock);
@@ -147,7 +147,7 @@ TEST_CASE("a timed lock succeeds when it is released in time", "[sync]") {
 // The whole story of a swallowed wake-up: B sleeps; A has slept too, is woken by an unlock, finds
 // that C has overtaken it, and its time is over. C does not know of B. A must see to it that C
 // wakes B.
-TEST_CASE("who was woken and gives up leaves the mutex contended for the next", "[sync]") {
+TEST_CASE("a woken waiter that gives up leaves the mutex contended for the next", "[sync]") {
     struct Overtaken : CountedParker {
         static BasicMutex<Overtaken>*& mutex() {
             static BasicMutex<Overtaken>* subject = nullptr;
@@ -246,16 +246,16 @@ TEST_CASE("with asynchronous waiters queued an unlock wakes everybody", "[sync]"
 }
 
 // Short timeouts against long ones: every round some give up just as they are woken. If one of them
-// took a wake-up along, a thread that waits for an hour would hang, and CTest would say so.
+// took a wake-up along, a thread that waits for an hour would hang, and CTest would report it.
 TEST_CASE("no wake-up is lost to who gives up", "[sync]") {
     BasicMutex<CountedParker> mutex;
     std::int64_t plain = 0;
     std::atomic<std::int64_t> acquired{0};
     on_threads(6, [&](std::uint32_t index) {
         const Owner self = this_thread_id();
-        const bool patient = index % 2 == 0;
+        const bool waits_long = index % 2 == 0;
         for (int i = 0; i < 5'000; ++i) {
-            const std::int64_t timeout_ns = patient ? hour_ns : std::int64_t{i % 50} * 1'000;
+            const std::int64_t timeout_ns = waits_long ? hour_ns : std::int64_t{i % 50} * 1'000;
             if (mutex.lock_for(self, timeout_ns, now_ns) != Lock::acquired) continue;
             ++plain;
             if (i % 16 == 0) std::this_thread::yield();

@@ -36,15 +36,15 @@ constexpr std::uint32_t quota_bytes = 64 * 1024;
 class SharedTable {
   public:
     explicit SharedTable(std::uint32_t quota = quota_bytes)
-        : bytes_(StorageTable::room_bytes(quota)),
-          room_(used_memory(bytes_)),
-          table(new (room_) StorageTable(bytes_, quota)) {}
+        : bytes_(StorageTable::segment_bytes(quota)),
+          segment_(used_memory(bytes_)),
+          table(new (segment_) StorageTable(bytes_, quota)) {}
     SharedTable(const SharedTable&) = delete;
     SharedTable& operator=(const SharedTable&) = delete;
-    ~SharedTable() { munmap(room_, bytes_); }
+    ~SharedTable() { munmap(segment_, bytes_); }
 
     StorageTable* operator->() const { return table; }
-    [[nodiscard]] SharedStorage hand(Owner self) const { return {*table, self}; }
+    [[nodiscard]] SharedStorage storage(Owner self) const { return {*table, self}; }
 
   private:
     /// Not zeroed: what malloc gives is not.
@@ -56,7 +56,7 @@ class SharedTable {
     }
 
     std::uint32_t bytes_;
-    void* room_;
+    void* segment_;
 
   public:
     StorageTable* table;
@@ -78,69 +78,69 @@ std::u16string long_text(std::uint64_t seed) {
 TEST_CASE("storage table: items keep their order, and every unit of their texts",
           "[sync][storage]") {
     const SharedTable shared;
-    SharedStorage hand = shared.hand(1);
+    SharedStorage storage = shared.storage(1);
     const std::u16string odd{u'\xd800', u'\0', u'\xdc00', u'\xffff'};
-    REQUIRE(hand.set(u"b", odd));
-    REQUIRE(hand.set(odd, u""));
-    REQUIRE(hand.set(u"a", std::u16string(1000, u'x')));
-    REQUIRE(hand.set(u"b", std::u16string(27, u'y')));
-    REQUIRE(hand.items() == Items{{u"b", std::u16string(27, u'y')},
-                                  {odd, u""},
-                                  {u"a", std::u16string(1000, u'x')}});
-    REQUIRE(hand.remove(odd));
-    REQUIRE_FALSE(hand.remove(odd));
-    REQUIRE(hand.get(odd) == std::nullopt);
-    hand.clear();
-    REQUIRE(hand.items().empty());
+    REQUIRE(storage.set(u"b", odd));
+    REQUIRE(storage.set(odd, u""));
+    REQUIRE(storage.set(u"a", std::u16string(1000, u'x')));
+    REQUIRE(storage.set(u"b", std::u16string(27, u'y')));
+    REQUIRE(storage.items() == Items{{u"b", std::u16string(27, u'y')},
+                                     {odd, u""},
+                                     {u"a", std::u16string(1000, u'x')}});
+    REQUIRE(storage.remove(odd));
+    REQUIRE_FALSE(storage.remove(odd));
+    REQUIRE(storage.get(odd) == std::nullopt);
+    storage.clear();
+    REQUIRE(storage.items().empty());
     REQUIRE(shared->bytes() == 0);
 }
 
-TEST_CASE("storage table: what does not fit leaves the old value", "[sync][storage]") {
+TEST_CASE("storage table: a value that does not fit leaves the old one", "[sync][storage]") {
     const SharedTable shared(100);
-    SharedStorage hand = shared.hand(1);
-    REQUIRE(hand.set(u"key", std::u16string(47, u'x')));
+    SharedStorage storage = shared.storage(1);
+    REQUIRE(storage.set(u"key", std::u16string(47, u'x')));
     REQUIRE(shared->bytes() == 100);
-    REQUIRE_FALSE(hand.set(u"key", std::u16string(48, u'y')));
-    REQUIRE_FALSE(hand.set(u"k", u""));
-    REQUIRE(hand.get(u"key") == std::u16string(47, u'x'));
-    REQUIRE_FALSE(hand.set(u"key", std::u16string(1 << 20, u'y')));
-    REQUIRE(hand.set(u"key", std::u16string(46, u'z')));
-    REQUIRE(hand.set(u"", u"1"));
+    REQUIRE_FALSE(storage.set(u"key", std::u16string(48, u'y')));
+    REQUIRE_FALSE(storage.set(u"k", u""));
+    REQUIRE(storage.get(u"key") == std::u16string(47, u'x'));
+    REQUIRE_FALSE(storage.set(u"key", std::u16string(1 << 20, u'y')));
+    REQUIRE(storage.set(u"key", std::u16string(46, u'z')));
+    REQUIRE(storage.set(u"", u"1"));
 }
 
 TEST_CASE("storage table: however full it is, what is there is found and can be removed",
           "[sync][storage]") {
     const SharedTable shared;
     shared->listen();
-    SharedStorage hand = shared.hand(1);
+    SharedStorage storage = shared.storage(1);
     const std::u16string longest(1000, u'x');
-    REQUIRE(hand.set(longest, u"long"));
+    REQUIRE(storage.set(longest, u"long"));
     std::uint32_t count = 0;
-    while (hand.set(number_text(count), u"")) ++count;
-    REQUIRE(shared->bytes() < quota_bytes / 2);  // not the quota: the room is full
-    while (hand.set(u"0", *hand.get(u"0") + std::u16string(30, u'y'))) {
+    while (storage.set(number_text(count), u"")) ++count;
+    REQUIRE(shared->bytes() < quota_bytes / 2);  // not the quota: the segment is full
+    while (storage.set(u"0", *storage.get(u"0") + std::u16string(30, u'y'))) {
     }
-    REQUIRE(hand.get(longest) == u"long");
-    for (std::uint32_t i = 1; i < count; ++i) REQUIRE(hand.get(number_text(i)) == u"");
-    REQUIRE(hand.set(longest, u"same"));
-    REQUIRE(hand.remove(longest));
-    REQUIRE(hand.set(u"more", u"since there is no long key any more"));
+    REQUIRE(storage.get(longest) == u"long");
+    for (std::uint32_t i = 1; i < count; ++i) REQUIRE(storage.get(number_text(i)) == u"");
+    REQUIRE(storage.set(longest, u"same"));
+    REQUIRE(storage.remove(longest));
+    REQUIRE(storage.set(u"more", u"since there is no long key any more"));
 }
 
-TEST_CASE("storage table: changes are told with both values, and none of what changes nothing",
+TEST_CASE("storage table: listeners receive changes with both values, and none if nothing changes",
           "[sync][storage]") {
     const SharedTable shared;
-    SharedStorage hand = shared.hand(7);
-    SharedStorage other = shared.hand(8);
-    hand.set(u"k", u"1");
-    hand.set(u"k", u"1");
-    hand.set(u"k", u"2");
-    hand.remove(u"none");
-    hand.remove(u"k");
-    hand.clear();
+    SharedStorage storage = shared.storage(7);
+    SharedStorage other = shared.storage(8);
+    storage.set(u"k", u"1");
+    storage.set(u"k", u"1");
+    storage.set(u"k", u"2");
+    storage.remove(u"none");
+    storage.remove(u"k");
+    storage.clear();
     other.set(u"l", u"3");
-    hand.set(u"l", u"4");
-    hand.clear();
+    storage.set(u"l", u"4");
+    storage.clear();
     using Change = SharedStorage::Change;
     for (const auto& change :
          {Change{u"k", std::nullopt, u"1"}, Change{u"k", u"1", u"2"},
@@ -148,35 +148,36 @@ TEST_CASE("storage table: changes are told with both values, and none of what ch
         REQUIRE(other.next_change(0ns) == change);
     }
     REQUIRE(other.next_change(0ns) == std::nullopt);
-    REQUIRE(hand.next_change(0ns) == Change{u"l", std::nullopt, u"3"});
-    REQUIRE(hand.next_change(1ms) == std::nullopt);
+    REQUIRE(storage.next_change(0ns) == Change{u"l", std::nullopt, u"3"});
+    REQUIRE(storage.next_change(1ms) == std::nullopt);
 }
 
-TEST_CASE("storage table: who waits for a change is woken", "[sync][storage]") {
+TEST_CASE("storage table: a change wakes a thread that waits for it", "[sync][storage]") {
     const SharedTable shared;
-    SharedStorage hand = shared.hand(1);
-    std::optional<SharedStorage::Change> heard;
-    std::thread listener([&, other = shared.hand(2)]() mutable { heard = other.next_change(60s); });
-    hand.set(u"k", u"v");
+    SharedStorage storage = shared.storage(1);
+    std::optional<SharedStorage::Change> change;
+    std::thread listener(
+        [&, other = shared.storage(2)]() mutable { change = other.next_change(60s); });
+    storage.set(u"k", u"v");
     listener.join();
-    REQUIRE(heard == SharedStorage::Change{u"k", std::nullopt, u"v"});
+    REQUIRE(change == SharedStorage::Change{u"k", std::nullopt, u"v"});
 }
 
 TEST_CASE("storage table: changes give way to what is to be stored, and to later ones",
           "[sync][storage]") {
     const SharedTable shared;
     shared->listen();
-    SharedStorage hand = shared.hand(1);
-    // Each leaves its old value with a change: many times the room in all.
+    SharedStorage storage = shared.storage(1);
+    // Each leaves its old value with a change: many times the size of the segment in all.
     for (std::uint32_t i = 0; i < 3 * StorageTable::changes_max; ++i) {
-        REQUIRE(hand.set(u"k", std::u16string(1000, u'a' + i % 2)));
+        REQUIRE(storage.set(u"k", std::u16string(1000, u'a' + i % 2)));
     }
     REQUIRE(shared->change(1) == 0);
-    REQUIRE(shared->change(shared->head().news) != 0);
-    REQUIRE(shared->change(shared->head().news + 1) == 0);
+    REQUIRE(shared->change(shared->head().last_change) != 0);
+    REQUIRE(shared->change(shared->head().last_change + 1) == 0);
     const SharedTable large(1 << 20);
     large->listen();
-    SharedStorage other = large.hand(1);
+    SharedStorage other = large.storage(1);
     for (std::uint32_t i = 0; i < 2 * StorageTable::changes_max; ++i) {
         REQUIRE(other.set(u"k", i % 2 == 0 ? u"1" : u"2"));
     }
@@ -190,21 +191,21 @@ TEST_CASE("storage table: threads that write and read at once lose nothing", "[s
     constexpr std::uint32_t rounds = 400;
     std::vector<std::uint32_t> wrong(4, 0);
     on_threads(4, [&](std::uint32_t index) {
-        SharedStorage hand = shared.hand(index + 1);
+        SharedStorage storage = shared.storage(index + 1);
         for (std::uint32_t i = 0; i < rounds; ++i) {
             const std::u16string key = number_text(index) + u"/" + number_text(i % 20);
-            if (!hand.set(key, long_text(i))) ++wrong[index];
-            if (hand.get(key) != long_text(i)) ++wrong[index];
-            if (i % 5 == 0) hand.remove(key);
+            if (!storage.set(key, long_text(i))) ++wrong[index];
+            if (storage.get(key) != long_text(i)) ++wrong[index];
+            if (i % 5 == 0) storage.remove(key);
         }
     });
     REQUIRE(wrong == std::vector<std::uint32_t>(4, 0));
-    REQUIRE(shared.hand(9).items().size() == 64);
+    REQUIRE(shared.storage(9).items().size() == 64);
 }
 
 TEST_CASE("storage table: it is as an ordered map is, over many changes", "[sync][storage]") {
     const SharedTable shared(4000);
-    SharedStorage hand = shared.hand(1);
+    SharedStorage storage = shared.storage(1);
     std::mt19937 random(1);
     Items model;
     std::size_t bytes = 0;
@@ -213,7 +214,7 @@ TEST_CASE("storage table: it is as an ordered map is, over many changes", "[sync
         const auto known = std::find_if(model.begin(), model.end(),
                                         [&](const auto& item) { return item.key == key; });
         if (random() % 3 == 0) {
-            REQUIRE(hand.remove(key) == (known != model.end()));
+            REQUIRE(storage.remove(key) == (known != model.end()));
             if (known == model.end()) continue;
             bytes -= 2 * (key.size() + known->value.size());
             model.erase(known);
@@ -222,7 +223,7 @@ TEST_CASE("storage table: it is as an ordered map is, over many changes", "[sync
         const std::u16string value = long_text(random());
         const std::size_t less = known == model.end() ? 0 : 2 * (key.size() + known->value.size());
         const std::size_t after = bytes - less + 2 * (key.size() + value.size());
-        REQUIRE(hand.set(key, value) == (after <= 4000));
+        REQUIRE(storage.set(key, value) == (after <= 4000));
         if (after > 4000) continue;
         bytes = after;
         if (known == model.end()) {
@@ -232,49 +233,49 @@ TEST_CASE("storage table: it is as an ordered map is, over many changes", "[sync
         }
     }
     REQUIRE(shared->bytes() == bytes);
-    REQUIRE(hand.items() == model);
+    REQUIRE(storage.items() == model);
 }
 
 namespace {
 
-/// Writes until it is killed. Values tell their key.
+/// Writes until it is killed. Each value begins with its key.
 [[noreturn]] void write_for_ever(const SharedTable& shared, std::uint32_t seed) {
-    SharedStorage hand = shared.hand(2);
+    SharedStorage storage = shared.storage(2);
     std::mt19937 random(seed);
     for (;;) {
         const std::u16string key = number_text(random() % 30);
         const std::uint32_t choice = random() % 100;
         if (choice == 0) {
-            hand.clear();
+            storage.clear();
         } else if (choice < 30) {
-            hand.remove(key);
+            storage.remove(key);
         } else {
-            hand.set(key, key + u":" + long_text(random()));
+            storage.set(key, key + u":" + long_text(random()));
         }
     }
 }
 
 /// The table is whole: every item is found by its key, and all that is free can be had.
 void require_whole(const SharedTable& shared, std::uint32_t all_blocks) {
-    SharedStorage hand = shared.hand(1);
+    SharedStorage storage = shared.storage(1);
     std::set<std::u16string> keys;
     std::uint32_t bytes = 0;
-    for (const auto& [key, value] : hand.items()) {
+    for (const auto& [key, value] : storage.items()) {
         REQUIRE(keys.insert(key).second);
         REQUIRE(value.starts_with(key + u":"));
-        REQUIRE(hand.get(key) == value);
+        REQUIRE(storage.get(key) == value);
         bytes += static_cast<std::uint32_t>(2 * (key.size() + value.size()));
     }
     REQUIRE(shared->bytes() == bytes);
     REQUIRE(shared->count() == keys.size());
-    hand.clear();
+    storage.clear();
     REQUIRE(shared->make_space(all_blocks));
 }
 
 }  // namespace
 
-TEST_CASE("storage table: whoever is killed inside, the next one finds it whole",
-          "[sync][storage][death]") {
+TEST_CASE("storage table: a thread killed inside leaves it whole for the next one",
+          "[sync][storage][exit]") {
     const SharedTable shared;
     shared->listen();
     std::uint32_t all_blocks = 0;
@@ -290,20 +291,21 @@ TEST_CASE("storage table: whoever is killed inside, the next one finds it whole"
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
         if (shared->inside(2)) ++inside;
-        const std::uint32_t news = shared->head().news;
+        const std::uint32_t last_change = shared->head().last_change;
         const bool repaired = shared->inside(2);
-        shared->bury(2, 1);
-        // Whoever listens must know that it may have missed a change.
-        if (repaired) REQUIRE(shared->change(news) == 0);
+        shared->report_exit(2, 1);
+        // A listener must learn that it may have missed a change.
+        if (repaired) REQUIRE(shared->change(last_change) == 0);
         require_whole(shared, all_blocks);
     }
 }
 
-TEST_CASE("storage table: who stays inside for long is taken for dead", "[sync][storage][death]") {
+TEST_CASE("storage table: a thread that stays inside for long is presumed dead",
+          "[sync][storage][exit]") {
     const SharedTable shared;
-    shared->take_for_dead_after(4);
+    shared->presume_dead_after(4);
     REQUIRE(shared->enter(2, true));
     REQUIRE_FALSE(shared->enter(2, true));
-    REQUIRE(shared.hand(1).set(u"k", u"v"));
+    REQUIRE(shared.storage(1).set(u"k", u"v"));
     REQUIRE_FALSE(shared->inside(2));
 }

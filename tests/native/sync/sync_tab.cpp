@@ -26,17 +26,17 @@ using tabacus::sync::test::on_threads;
 
 namespace {
 
-struct alignas(Arena) PageRoom {
+struct alignas(Arena) PageMemory {
     std::byte bytes[128 * 1024];
 };
 
-/// The page: what js/threads/tab-lock/broker.js does, with locks that are this page's alone, first come,
-/// first served.
+/// The page: what js/threads/tab-lock/broker.js does, with locks that are this page's alone, first
+/// come, first served.
 class Page {
   public:
     Page()
-        : room_(std::make_unique<PageRoom>()),
-          arena(*new (room_->bytes) Arena(sizeof(PageRoom) / 2, 16)) {}
+        : memory_(std::make_unique<PageMemory>()),
+          arena(*new (memory_->bytes) Arena(sizeof(PageMemory) / 2, 16)) {}
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
     ~Page() { stop(); }
@@ -51,11 +51,11 @@ class Page {
         thread_.join();
     }
 
-    /// One look at every request.
-    void look() {
+    /// Looks at every request once.
+    void serve_once() {
         for (auto* request = arena.next_tab_request(nullptr); request != nullptr;
              request = arena.next_tab_request(request)) {
-            look_at(*request);
+            process(*request);
         }
     }
 
@@ -73,16 +73,16 @@ class Page {
     void serve() {
         while (!ending_) {
             const std::uint32_t rung = arena.tab_bell().rung();
-            look();
+            serve_once();
             if (!ending_) arena.tab_bell().wait(rung);
         }
     }
 
-    void look_at(TabRequest& request) {
+    void process(TabRequest& request) {
         for (;;) {
             const auto record = records_.find(&request);
             const TabTask task =
-                request.look(record == records_.end() ? TabHas::nothing : record->second.has);
+                request.next_task(record == records_.end() ? TabHas::nothing : record->second.has);
             if (task == TabTask::nothing) return;
             if (task == TabTask::drop) {
                 drop(request);
@@ -122,7 +122,7 @@ class Page {
         if (held && !queue.empty() && queue.front() != nullptr) grant(*queue.front());
     }
 
-    std::unique_ptr<PageRoom> room_;
+    std::unique_ptr<PageMemory> memory_;
     std::thread thread_;
     std::atomic<bool> ending_{false};
     std::map<TabRequest*, Record> records_;
@@ -167,8 +167,8 @@ TEST_CASE("threads that block exclude each other through the page", "[sync][tab]
             TabMutex own(page.arena, u"cart");
             TabMutex& mutex = index % 2 == 0 ? own : shared;
             for (std::int64_t i = 0; i < rounds; ++i) {
-                const bool impatient = i % 2 == 0;
-                while (!(impatient ? mutex.try_lock() : mutex.try_lock_for(50us)))
+                const bool at_once = i % 2 == 0;
+                while (!(at_once ? mutex.try_lock() : mutex.try_lock_for(50us)))
                     std::this_thread::yield();
                 ++plain;
                 tokens.push_back(mutex.token());
@@ -192,36 +192,36 @@ TEST_CASE("a request is granted, or over, never both", "[sync][tab]") {
         CHECK(request.give_up(bell));
         CHECK_FALSE(request.grant(1));
         CHECK_FALSE(request.refuse(1));
-        CHECK(request.look(TabHas::waiting) == TabTask::drop);
-        CHECK(request.look(TabHas::nothing) == TabTask::nothing);
+        CHECK(request.next_task(TabHas::waiting) == TabTask::drop);
+        CHECK(request.next_task(TabHas::nothing) == TabTask::nothing);
         CHECK(request.state() == TabState::idle);
     }
     SECTION("given up, and asked again before the page has seen it") {
         CHECK(request.give_up(bell));
         CHECK(request.ask(bell, TabState::trying));
-        CHECK(request.look(TabHas::waiting) == TabTask::drop);
-        CHECK(request.look(TabHas::nothing) == TabTask::attempt);
+        CHECK(request.next_task(TabHas::waiting) == TabTask::drop);
+        CHECK(request.next_task(TabHas::nothing) == TabTask::attempt);
     }
     SECTION("granted first") {
         CHECK(request.grant(7));
         CHECK_FALSE(request.give_up(bell));
         CHECK(request.token() == 7);
-        CHECK(request.let_go(bell) == TabState::granted);
-        CHECK(request.let_go(bell) == TabState::over);
+        CHECK(request.release(bell) == TabState::granted);
+        CHECK(request.release(bell) == TabState::over);
         CHECK(request.ask(bell, TabState::asked));
-        CHECK(request.look(TabHas::holding) == TabTask::drop);
+        CHECK(request.next_task(TabHas::holding) == TabTask::drop);
     }
     SECTION("lost") {
         CHECK_FALSE(request.lose());
         CHECK(request.grant(7));
         CHECK(request.lose());
-        CHECK(request.let_go(bell) == TabState::lost);
+        CHECK(request.release(bell) == TabState::lost);
         CHECK_FALSE(request.lose());
     }
     SECTION("refused") {
         CHECK(request.refuse(3));
         CHECK(request.reason() == 3);
-        CHECK(request.let_go(bell) == TabState::refused);
+        CHECK(request.release(bell) == TabState::refused);
         CHECK(request.ask(bell, TabState::asked));
     }
     SECTION("its page ends") {
@@ -232,14 +232,14 @@ TEST_CASE("a request is granted, or over, never both", "[sync][tab]") {
         CHECK(request.state() == TabState::refused);
         CHECK(request.reason() == TabRequest::page_closed);
     }
-    SECTION("its thread dies") {
+    SECTION("its thread exits") {
         CHECK(request.grant(7));
-        CHECK_FALSE(request.bury(2));
-        CHECK(request.bury(1));
+        CHECK_FALSE(request.report_exit(2));
+        CHECK(request.report_exit(1));
         CHECK(request.state() == TabState::free);
         CHECK(page.arena.open_tab_request(3, true, false, u"other", outcome) == &request);
         CHECK(request.name() == u"other");
-        CHECK_FALSE(request.bury(1));
+        CHECK_FALSE(request.report_exit(1));
     }
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("a request is used again when the page has let it go", "[sync][tab]") 
             const TabMutex one(page.arena, u"a");
             const TabMutex two(page.arena, u"b");
         }
-        page.look();
+        page.serve_once();
     }
     std::vector<std::unique_ptr<TabMutex>> all;
     const auto fill = [&] {
@@ -260,7 +260,7 @@ TEST_CASE("a request is used again when the page has let it go", "[sync][tab]") 
     CHECK(all.size() > 100);
 }
 
-TEST_CASE("a mutex over tabs gives up in time, and says what is wrong", "[sync][tab]") {
+TEST_CASE("a mutex over tabs gives up in time, and throws what is wrong", "[sync][tab]") {
     Page page;
     page.take(u"l");
     page.start();

@@ -6,13 +6,13 @@
 #include "tabacus/sync/dispatch.hpp"
 
 // What JavaScript calls: one list of plain functions over numbers, exported by the main module and
-// by attach.wasm alike, so that js/shared/ is written once and takes either. Plain exports and not
+// by attach.wasm alike, so that js/threads is written once and takes either. Plain exports and not
 // embind: a bare Atomics.add costs 9 ns and such a call 11, an embind call would eat what is left
 // of a budget of two Atomics.add; and attach.wasm has no runtime that embind could live in.
 //
 // Pointers are addresses in the shared memory, from an arena that the caller has checked. Numbers
-// are doubles, and are found to be integers here: that is cheaper than in JavaScript. NaN says "not
-// done"; Agent::outcome says why, or the number was no safe integer.
+// are doubles, and are found to be integers here: that is cheaper than in JavaScript. NaN means
+// "not done"; Agent::outcome has the reason, unless the number was no safe integer.
 
 #ifdef TABACUS_ATTACH
 #define TABACUS_EXPORT(type, name) extern "C" __attribute__((export_name(#name))) type name
@@ -63,7 +63,7 @@ TABACUS_EXPORT(double, counter_value)(tabacus::sync::Kind kind, const void* coun
     return tabacus::sync::as_number(tabacus::sync::value_of(kind, counter));
 }
 
-// Agent::outcome always says how it went.
+// Agent::outcome always has the outcome.
 TABACUS_EXPORT(std::int64_t, counter_add_exact)
 (tabacus::sync::Kind kind, void* counter, tabacus::sync::Agent* agent, std::int64_t n) {
     const auto [outcome, value] =
@@ -117,10 +117,10 @@ TABACUS_EXPORT(std::uint32_t, request_give_up)
     return request->give_up(arena->tab_bell()) ? 1 : 0;
 }
 
-// What it was.
-TABACUS_EXPORT(tabacus::sync::TabState, request_let_go)
+// The state before.
+TABACUS_EXPORT(tabacus::sync::TabState, request_release)
 (tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
-    return request->let_go(arena->tab_bell());
+    return request->release(arena->tab_bell());
 }
 
 TABACUS_EXPORT(void, request_close)

@@ -1,4 +1,4 @@
-// C++ threads on the shared objects, for JavaScript. What is called often is in attach/attach_abi.hpp.
+// C++ threads on the shared objects, for JavaScript. Hot calls are in attach/attach_abi.hpp.
 #ifdef __EMSCRIPTEN_PTHREADS__
 
 #include <emscripten/bind.h>
@@ -36,11 +36,11 @@ Outcome add_once(Hammer& hammer, const Caller& caller) {
     return bump_in(hammer.kind, hammer.counter, caller, hammer.amount, number_limit);
 }
 
-constexpr std::chrono::hours patience{24};
+constexpr std::chrono::hours lock_timeout{24};
 
 Outcome add_locked(Hammer& hammer, const Caller& caller) {
     if (!hammer.lock) return add_once(hammer, caller);
-    const std::unique_lock held(*hammer.lock, patience);
+    const std::unique_lock held(*hammer.lock, lock_timeout);
     return held.owns_lock() ? add_once(hammer, caller) : Outcome::would_block;
 }
 

@@ -14,15 +14,16 @@ EM_JS(double, tabacus_call, (int what, int operation, int object, double number,
 
 namespace tabacus::browser {
 
-double call(Call what, const Words& words) noexcept {
-    return tabacus_call(static_cast<int>(what), words.operation, words.object, words.number,
-                        words.first.data(), words.first.size(), words.second.data(),
-                        words.second.size());
+double call(Call what, const Arguments& arguments) noexcept {
+    const auto& [operation, object, number, first, second] = arguments;
+    return tabacus_call(static_cast<int>(what), operation, object, number, first.data(),
+                        first.size(), second.data(), second.size());
 }
 
 namespace {
 
-// One for the module: the host packs and calls in one breath, on the one thread that a tab has.
+// One for the module: the host packs texts right before the call that takes them, on the one thread
+// that a tab has.
 std::string& packed_texts() {
     static std::string packed;
     return packed;
@@ -30,7 +31,7 @@ std::string& packed_texts() {
 
 }  // namespace
 
-char* room(std::size_t size) {
+char* text_buffer(std::size_t size) {
     packed_texts().resize(size);
     return packed_texts().data();
 }
@@ -52,5 +53,7 @@ Texts texts() {
     }
     return all;
 }
+
+std::string text_at(std::size_t index) { return texts()[index].value_or(""); }
 
 }  // namespace tabacus::browser

@@ -1,4 +1,4 @@
-// The border between the core and its host (js/core/bridge.js): whatever crosses it is a number or
+// The bridge between the core and its host (js/core/bridge.js): whatever crosses it is a number or
 // a text, in one function each way. embind and its values would do the same for 5 KB of glue and 9
 // KB of wasm more (brotli together: 9), a third of what a page may load.
 #pragma once
@@ -49,21 +49,21 @@ enum class Call : int {
     lock_lost,
     lock_changed,
     clock_monotonic,
-    queue_told,
+    queue_callback,
 };
 
-/// What a call says beside its name. Most need few of these.
-struct Words {
+/// The arguments of a call. Most calls need few of these.
+struct Arguments {
     int operation = 0;  // settled by Event::settled or Event::failed of this number
     int object = 0;     // the transaction, lock, channel, promise or counter that it is about
     double number = 0;
-    // Said explicitly, so that a designated initialiser may leave them out.
+    // Initialised explicitly, so that a designated initialiser may leave them out.
     std::string_view first = {};   // NOLINT(readability-redundant-member-init)
     std::string_view second = {};  // NOLINT(readability-redundant-member-init)
 };
 
 /// Never throws: the host catches whatever the platform throws.
-double call(Call what, const Words& words) noexcept;
+double call(Call what, const Arguments& arguments) noexcept;
 
 /// What the host reports. js/core/bridge.js has the same list in the same order.
 enum class Event : int {
@@ -81,14 +81,17 @@ enum class Event : int {
 using Text = std::optional<std::string>;
 using Texts = std::vector<Text>;
 
-/// Where the host packs texts for its next call: each is its length in bytes, as 32 bits in the
-/// machine's order, and then its UTF-8; null is the length 2^32 − 1. Good until the next room().
-char* room(std::size_t size);
+/// Makes the buffer `size` bytes long in which the host packs texts for its next call: each is its
+/// length in bytes, as 32 bits in the machine's order, and then its UTF-8; null is the length
+/// 2^32 − 1. The address is good until the next text_buffer().
+char* text_buffer(std::size_t size);
 
 /// Texts of one answer: calls.js splits them at the zeros.
 inline void add_text(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
 
-/// What the host packed there.
+/// The texts that the host packed there.
 Texts texts();
+/// One of them; null is the empty text.
+std::string text_at(std::size_t index);
 
 }  // namespace tabacus::browser

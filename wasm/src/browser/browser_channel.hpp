@@ -18,7 +18,7 @@ class BrowserChannels {
         int channel = 0;
         std::string_view text;
     };
-    void received(const Message& message) const { listeners_.emit(message); }
+    void emit(const Message& message) const { listeners_.emit(message); }
 
   private:
     Listeners<Message> listeners_;

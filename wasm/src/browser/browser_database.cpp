@@ -38,9 +38,9 @@ class BrowserTransaction final : public Transaction {
     Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
                                  std::string_view from) override {
         // In one number: the store in the last 16th, the limit above it, none as 0.
-        Words words = about(store, prefix, from);
-        if (limit != rows_max) words.number += 16.0 * limit;
-        return operations_.ask<std::vector<Row>>(Call::transaction_list, words, read_rows);
+        Arguments arguments = about(store, prefix, from);
+        if (limit != rows_max) arguments.number += 16.0 * limit;
+        return operations_.ask<std::vector<Row>>(Call::transaction_list, arguments, read_rows);
     }
     [[gnu::noinline]] void put(Store store, std::string_view key, std::string_view value) override {
         call(Call::transaction_put, about(store, key, value));
@@ -64,8 +64,8 @@ class BrowserTransaction final : public Transaction {
     }
 
   private:
-    [[nodiscard]] Words about(Store store, std::string_view first,
-                              std::string_view second = {}) const {
+    [[nodiscard]] Arguments about(Store store, std::string_view first,
+                                  std::string_view second = {}) const {
         return {
             .object = id_, .number = static_cast<double>(store), .first = first, .second = second};
     }
@@ -78,8 +78,8 @@ class BrowserTransaction final : public Transaction {
 
 Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
                                                            Access access, Durability durability) {
-    if (unheard_ && !listeners_.empty()) {
-        listeners_.emit(*std::exchange(unheard_, std::nullopt));
+    if (undelivered_ && !listeners_.empty()) {
+        listeners_.emit(*std::exchange(undelivered_, std::nullopt));
     }
     // A bit for each store, above one for writing and one for strict.
     unsigned bits =
@@ -93,9 +93,9 @@ Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store
         Call::database_begin, {.number = static_cast<double>(bits)}, wrap);
 }
 
-void BrowserDatabase::happened(DatabaseEvent event) {
+void BrowserDatabase::emit(DatabaseEvent event) {
     if (listeners_.empty()) {
-        unheard_ = std::move(event);
+        undelivered_ = std::move(event);
     } else {
         listeners_.emit(event);
     }

@@ -23,12 +23,12 @@ class BrowserDatabase final : public Database {
 
     /// An event that comes before anybody listens waits for the next begin(): the one that made the
     /// database comes while the tab is being opened.
-    void happened(DatabaseEvent event);
+    void emit(DatabaseEvent event);
 
   private:
     Operations& operations_;
     Listeners<DatabaseEvent> listeners_;
-    std::optional<DatabaseEvent> unheard_;
+    std::optional<DatabaseEvent> undelivered_;
 };
 
 }  // namespace tabacus::browser

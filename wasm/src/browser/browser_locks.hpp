@@ -1,4 +1,4 @@
-// Web Locks, through js/host/web-locks.js, where a lock is known by the operation that requested it.
+// Web Locks, through js/host/web-locks.js, which knows a lock by the operation that requested it.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class BrowserLocks final : public Locks {
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
     Async<LockSnapshot> query() override;
 
-    /// The host says that another context stole the lock.
+    /// The host reports that another context stole the lock.
     void lost(int id) const;
 
   private:

@@ -26,7 +26,7 @@ class BrowserStorage final : public Storage {
         return listeners_.add(std::move(callback));
     }
 
-    void changed(const StorageChange& change) const { listeners_.emit(change); }
+    void emit(const StorageChange& change) const { listeners_.emit(change); }
 
   private:
     Operations& operations_;

@@ -18,7 +18,7 @@ class BrowserLifecycle final : public Lifecycle {
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return listeners_.add(std::move(callback));
     }
-    void happened(LifecycleEvent event) const { listeners_.emit(event); }
+    void emit(LifecycleEvent event) const { listeners_.emit(event); }
 
   private:
     [[nodiscard]] static int state() { return static_cast<int>(call(Call::lifecycle_state, {})); }
@@ -38,7 +38,8 @@ class BrowserWorld final : public World {
     BrowserRandom& random() override { return random_; }
     BrowserLifecycle& lifecycle() override { return lifecycle_; }
 
-    void happened(Event event, int number, Texts texts);
+    /// Hands an event of the host to the part of this World that it is for.
+    void dispatch(Event event, int number, Texts texts);
 
   private:
     Operations operations_;

@@ -13,7 +13,7 @@
 
 namespace tabacus::lab {
 
-// The room holds nothing until there is a table that says what.
+// The buffer holds no object until `table_` says which one.
 // NOLINTBEGIN(cppcoreguidelines-pro-type-member-init)
 class Action {
   public:
@@ -23,11 +23,11 @@ class Action {
     Action(Callable&& callable) {  // NOLINT(google-explicit-constructor): as std::function
         using Stored = std::remove_cvref_t<Callable>;
         if constexpr (fits<Stored>) {
-            ::new (static_cast<void*>(room_)) Stored(std::forward<Callable>(callable));
+            ::new (static_cast<void*>(buffer_)) Stored(std::forward<Callable>(callable));
             table_ = &inline_table<Stored>;
         } else {
             using Pointer = std::unique_ptr<Stored>;
-            ::new (static_cast<void*>(room_))
+            ::new (static_cast<void*>(buffer_))
                 Pointer(std::make_unique<Stored>(std::forward<Callable>(callable)));
             table_ = &heap_table<Stored>;
         }
@@ -44,12 +44,12 @@ class Action {
     Action& operator=(const Action&) = delete;
     ~Action() { reset(); }
 
-    void operator()() { table_->call(room_); }
+    void operator()() { table_->call(buffer_); }
     explicit operator bool() const { return table_ != nullptr; }
 
   private:
     // Two shared pointers, a string and a word: most of what the laboratory posts.
-    static constexpr std::size_t room_bytes = 72;
+    static constexpr std::size_t buffer_bytes = 72;
 
     struct Table {
         void (*call)(void*);
@@ -58,7 +58,7 @@ class Action {
     };
     template <typename T>
     static constexpr bool fits =
-        sizeof(T) <= room_bytes && alignof(T) <= alignof(std::max_align_t) &&
+        sizeof(T) <= buffer_bytes && alignof(T) <= alignof(std::max_align_t) &&
         std::is_nothrow_move_constructible_v<T>;
     template <typename T>
     static void relocate(void* from, void* to) noexcept {
@@ -66,27 +66,28 @@ class Action {
         static_cast<T*>(from)->~T();
     }
     template <typename T>
-    static void destroy(void* room) noexcept {
-        static_cast<T*>(room)->~T();
+    static void destroy(void* buffer) noexcept {
+        static_cast<T*>(buffer)->~T();
     }
     template <typename T>
-    static constexpr Table inline_table{[](void* room) { (*static_cast<T*>(room))(); }, relocate<T>,
-                                        destroy<T>};
+    static constexpr Table inline_table{[](void* buffer) { (*static_cast<T*>(buffer))(); },
+                                        relocate<T>, destroy<T>};
     template <typename T>
     static constexpr Table heap_table{
-        [](void* room) { (**static_cast<std::unique_ptr<T>*>(room))(); },
+        [](void* buffer) { (**static_cast<std::unique_ptr<T>*>(buffer))(); },
         relocate<std::unique_ptr<T>>, destroy<std::unique_ptr<T>>};
 
     void take(Action& other) noexcept {
         table_ = std::exchange(other.table_, nullptr);
-        if (table_ != nullptr) table_->move(other.room_, room_);
+        if (table_ != nullptr) table_->move(other.buffer_, buffer_);
     }
     void reset() noexcept {
-        if (const auto* table = std::exchange(table_, nullptr)) table->destroy(room_);
+        if (const auto* table = std::exchange(table_, nullptr)) table->destroy(buffer_);
     }
 
     const Table* table_ = nullptr;
-    alignas(std::max_align_t) std::byte room_[room_bytes];  // NOLINT: raw room for any callable
+    alignas(
+        std::max_align_t) std::byte buffer_[buffer_bytes];  // NOLINT: raw memory for any callable
 };
 // NOLINTEND(cppcoreguidelines-pro-type-member-init)
 

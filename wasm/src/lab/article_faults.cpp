@@ -11,10 +11,10 @@ namespace {
 
 class RetryCalled final : public LamportCounter {
   public:
-    explicit RetryCalled(Place place) : LamportCounter(std::move(place), {}) {}
+    explicit RetryCalled(CounterLocation location) : LamportCounter(std::move(location), {}) {}
 
   private:
-    /// Who calls itself finds nothing changed, and calls itself again until the stack is full.
+    /// The retry finds nothing changed and calls itself again, until the stack is full.
     static constexpr int stack_max = 1000;
     int calls_ = 0;
 
@@ -30,15 +30,15 @@ class RetryCalled final : public LamportCounter {
 
 class BirthAsAge final : public LamportCounter {
   public:
-    explicit BirthAsAge(Place place)
-        : LamportCounter(std::move(place), {}), birth_(LamportCounter::attempt_id()) {}
+    explicit BirthAsAge(CounterLocation location)
+        : LamportCounter(std::move(location), {}), birth_(LamportCounter::attempt_id()) {}
 
   private:
     std::string attempt_id() override { return birth_; }
     std::string birth_;
 };
 
-class EqualNewsUnheard final : public EventualCounter {
+class EqualNewsIgnored final : public EventualCounter {
   public:
     using EventualCounter::EventualCounter;
 
@@ -58,18 +58,18 @@ class ZeroIsNoBaseline final : public EventualCounter {
 
 }  // namespace
 
-std::unique_ptr<StoredCounter> make_faulty(ArticleFault fault, Place place) {
+std::unique_ptr<StoredCounter> make_faulty(ArticleFault fault, CounterLocation location) {
     switch (fault) {
         case ArticleFault::retry_called:
-            return std::make_unique<RetryCalled>(std::move(place));
+            return std::make_unique<RetryCalled>(std::move(location));
         case ArticleFault::birth_as_age:
-            return std::make_unique<BirthAsAge>(std::move(place));
+            return std::make_unique<BirthAsAge>(std::move(location));
         case ArticleFault::equal_writes:
-            return std::make_unique<EqualNewsUnheard>(std::move(place));
+            return std::make_unique<EqualNewsIgnored>(std::move(location));
         case ArticleFault::zero_is_no_baseline:
             break;
     }
-    return std::make_unique<ZeroIsNoBaseline>(std::move(place));
+    return std::make_unique<ZeroIsNoBaseline>(std::move(location));
 }
 
 }  // namespace tabacus::lab

@@ -45,9 +45,9 @@ enum class Object : std::uint8_t {
     copied,       // which keys that has
     area,         // the order in which writes reach the area
     processes,    // which there are
-    channel,      // who listens to a name
+    channel,      // the listeners of a name
     now,          // what time it is
-    timers,       // who waits for a time
+    timers,       // the timers that wait
     faults,       // how many more there may be
     scenario,     // what a scenario's judges know
     word,         // a modelled atomic
@@ -107,15 +107,15 @@ inline Meeting meeting(const Footprint& a, const Footprint& b) {
     return found;
 }
 
-/// What a person reads of a step: who did what.
+/// One line of a trace: what a step did, and in which tab.
 struct Line {
-    std::uint32_t tab = 0;  // 0: the browser, or whoever stands outside
+    std::uint32_t tab = 0;  // 0: the browser, or code outside the origin
     Object where = Object::tab;
     std::string text;
 };
 
-/// Where the parts of an origin note what a step touches, and tell what it does, while somebody
-/// wants to know.
+/// Where the parts of an origin note what a step touches and trace what it does, while a footprint
+/// or a trace is recorded.
 class Notes {
   public:
     void note(ObjectId object, Touch touch) {
@@ -127,22 +127,22 @@ class Notes {
     void note(Object kind, std::string_view name, std::uint64_t of, Touch touch) {
         if (footprint_ != nullptr) footprint_->push_back({object_id(kind, name, of), touch});
     }
-    /// What the step under way has been told: it may go on by that. `word()` makes its number, for
-    /// an origin whose states are to be told apart.
-    template <typename Word>
-    void saw(Word word) {
-        if (remembers_) seen_ = mixed(seen_ + word());
+    /// Records a value that the step under way has read: what the step does next may depend on it.
+    /// `value()` makes its number. Only an origin that compares its states records any.
+    template <typename Value>
+    void observe(Value value) {
+        if (observing_) observed_ = mixed(observed_ + value());
     }
-    void remember() { remembers_ = true; }
-    /// All that, and forgotten.
-    std::uint64_t seen() { return std::exchange(seen_, 0); }
-    /// `text()` makes the words.
+    void record_observations() { observing_ = true; }
+    /// Returns a hash of all that was observed since the last call.
+    std::uint64_t take_observed() { return std::exchange(observed_, 0); }
+    /// Adds a line to the trace. `text()` makes its text.
     template <typename Text>
-    void tell(std::uint32_t tab, Object where, Text text) {
+    void trace(std::uint32_t tab, Object where, Text text) {
         if (lines_ != nullptr) lines_->push_back({tab, where, text()});
     }
 
-    /// Notes are taken in `footprint`, which may be nothing, for as long as what it returns lives.
+    /// Footprints are added to `footprint`, which may be null, while the returned guard lives.
     [[nodiscard]] auto noting_in(Footprint* footprint) {
         struct End {
             void operator()(Notes* notes) const { notes->footprint_ = nullptr; }
@@ -150,12 +150,12 @@ class Notes {
         footprint_ = footprint;
         return std::unique_ptr<Notes, End>(this);
     }
-    void tell_in(std::vector<Line>* lines) { lines_ = lines; }
+    void trace_into(std::vector<Line>* lines) { lines_ = lines; }
 
   private:
     Footprint* footprint_ = nullptr;
-    bool remembers_ = false;
-    std::uint64_t seen_ = 0;
+    bool observing_ = false;
+    std::uint64_t observed_ = 0;
     std::vector<Line>* lines_ = nullptr;
 };
 

@@ -79,7 +79,7 @@ void LabTab::LabDatabase::abort_uncommitted() {
 }
 
 void LabTab::LabDatabase::lose_under_way() {
-    for (const auto& client : clients_) client->untold = true;
+    for (const auto& client : clients_) client->unreported = true;
 }
 
 bool LabTab::LabDatabase::commits_under_way() const {
@@ -121,8 +121,8 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
     const auto deliver = [client = client_, completer, convert](const Operation::Reply& reply) {
         --client->awaited;
         auto error = reply.error;
-        if (client->untold) error = ErrorCode::store_failed;
-        if (client->commit_called && (client->connection_lost || client->untold)) {
+        if (client->unreported) error = ErrorCode::store_failed;
+        if (client->commit_called && (client->connection_lost || client->unreported)) {
             error = ErrorCode::unknown_commit;
         }
         if (error) {
@@ -131,7 +131,7 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
             completer.complete(convert(reply));
         }
     };
-    // Two connections of one tab, the former closing, need not be heard in one order.
+    // Events of two connections of one tab, the former one closing, may arrive in any order.
     operation.reply = [tab = &tab_, connection = client_->connection, id = client_->id,
                        deliver](const Operation::Reply& reply) {
         tab->in_tab(

@@ -31,13 +31,13 @@ std::uint64_t digest_of(const LockSnapshot& snapshot) {
 
 }  // namespace
 
-template <typename Words>
-void LabTab::LabLocks::send(Words words, Word word, std::uint64_t about) {
+template <typename Call>
+void LabTab::LabLocks::send(Call call, Message message, std::uint64_t about) {
     auto& origin = tab_.origin_;
     origin.scheduler_.post(
         {Source::Kind::request, tab_.id_, 0},
-        [&origin, words = std::move(words)] { words(origin.locks_); },
-        lab::digest(static_cast<std::uint64_t>(word), about));
+        [&origin, call = std::move(call)] { call(origin.locks_); },
+        lab::digest(static_cast<std::uint64_t>(message), about));
 }
 
 Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) {
@@ -57,17 +57,18 @@ Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) 
     send([queued = LockManager::Request{id, tab_.id_, tab_.id_, std::move(request.name),
                                         request.mode, request.if_available, request.steal}](
              LockManager& manager) { manager.request(queued); },
-         Word::request, about);
+         Message::request, about);
     return async;
 }
 
-/// §3.2.1 "signal to abort the request": the promise is rejected at once, the queue hears later.
+/// §3.2.1 "signal to abort the request": the promise is rejected at once, the queue
+/// receives the abort later.
 void LabTab::LabLocks::abort(RequestId id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || !tab_.alive_) return;
     const auto completer = found->second;
     waiting_.erase(found);
-    send([id](LockManager& manager) { manager.abort(id); }, Word::abort, id);
+    send([id](LockManager& manager) { manager.abort(id); }, Message::abort, id);
     completer.fail(std::make_exception_ptr(Error(ErrorCode::lock_lost, "the request was aborted")));
 }
 
@@ -75,7 +76,7 @@ void LabTab::LabLocks::granted(RequestId id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end()) {
         // Aborted while the grant was on its way: nobody will hold it.
-        send([id](LockManager& manager) { manager.release(id); }, Word::release, id);
+        send([id](LockManager& manager) { manager.release(id); }, Message::release, id);
         return;
     }
     const auto completer = found->second;
@@ -93,7 +94,7 @@ void LabTab::LabLocks::not_available(RequestId id) {
 
 void LabTab::LabLocks::stolen(RequestId id) {
     const auto found = held_.find(id);
-    if (found != held_.end()) found->second->tell_lost();
+    if (found != held_.end()) found->second->notify_lost();
 }
 
 Async<LockSnapshot> LabTab::LabLocks::query() {
@@ -107,15 +108,15 @@ Async<LockSnapshot> LabTab::LabLocks::query() {
                 Source::Kind::grant, [completer, snapshot] { completer.complete(snapshot); },
                 digest_of(snapshot));
         },
-        Word::query, 0);
+        Message::query, 0);
     return completer.async();
 }
 
 LabTab::LabHeldLock::~LabHeldLock() {
     locks_.held_.erase(id_);
     if (!locks_.tab_.alive_) return;
-    locks_.send([id = id_](LockManager& manager) { manager.release(id); }, LabLocks::Word::release,
-                id_);
+    locks_.send([id = id_](LockManager& manager) { manager.release(id); },
+                LabLocks::Message::release, id_);
 }
 
 }  // namespace tabacus::lab

@@ -28,7 +28,7 @@ class LabTab::LabStorage final : public Storage {
     Subscription on_change(std::function<void(const StorageChange&)> callback) override {
         return changes_.add(std::move(callback));
     }
-    void tell(const StorageChange& change) const { changes_.call(change); }
+    void notify(const StorageChange& change) const { changes_.call(change); }
 
   private:
     template <typename T, typename Operation>
@@ -57,8 +57,8 @@ class LabTab::LabDatabase final : public Database {
     /// The tab stops, for good or for the back/forward cache: only what commits goes on, or all
     /// ends.
     void abort_uncommitted();
-    /// The tab was where it is told of nothing that goes on meanwhile (Firefox's back/forward
-    /// cache): what was under way has failed for it, or nobody knows.
+    /// The tab was in a cache that delivers nothing meanwhile (Firefox's back/forward cache): an
+    /// operation that was under way fails for it, and a commit has an unknown outcome.
     void lose_under_way();
     /// `happens()` is asked for each.
     template <typename Happens>
@@ -79,7 +79,7 @@ class LabTab::LabDatabase final : public Database {
         int awaited = 0;  // reads and commits whose reply the tab has not seen
         bool commit_called = false;
         bool connection_lost = false;
-        bool untold = false;  // of its end the tab will never hear
+        bool unreported = false;  // its result never reaches the tab
     };
     struct Waiting {
         std::vector<Store> scope;
@@ -94,7 +94,7 @@ class LabTab::LabDatabase final : public Database {
     LabTab& tab_;
     bool open_ = false;
     std::uint64_t connection_ = 0;  // how many there have been
-    bool lost_ = false;             // closed by the browser, which the tab has not been told yet
+    bool lost_ = false;             // closed by the browser, and the tab does not know yet
     std::vector<Waiting> waiting_;
     std::vector<std::shared_ptr<Client>> clients_;
     Callbacks<const DatabaseEvent&> events_;
@@ -113,8 +113,8 @@ template <typename Happens>
 void LabTab::LabDatabase::drop_connection(Happens happens) {
     tab_.origin_.note_stop(tab_);
     if (!open_ || lost_) return;
-    tab_.origin_.notes_.tell(tab_.id_, Object::faults,
-                             [] { return std::string("loses its connection to the database"); });
+    tab_.origin_.notes_.trace(tab_.id_, Object::faults,
+                              [] { return std::string("loses its connection to the database"); });
     lost_ = true;
     for (const auto& client : clients_) client->connection_lost = true;
     decide_commits(happens);
@@ -124,7 +124,7 @@ void LabTab::LabDatabase::drop_connection(Happens happens) {
         open_ = lost_ = false;
         events_.call({DatabaseEvent::Kind::closed, ""});
     };
-    tab_.told(static_cast<std::uint64_t>(Source::Kind::database));
+    tab_.observe(static_cast<std::uint64_t>(Source::Kind::database));
     tab_.in_tab(Source::Kind::database, std::move(closed), 1, connection_);
 }
 
@@ -173,11 +173,11 @@ class LabTab::LabLocks final : public Locks {
 
   private:
     friend class LabHeldLock;
-    /// To the lock manager, in the order of the tab's words.
-    enum class Word : std::uint8_t { request, abort, release, query };
-    /// `word` is what they are about.
-    template <typename Words>
-    void send(Words words, Word word, std::uint64_t about);
+    enum class Message : std::uint8_t { request, abort, release, query };
+    /// Posts a call to the lock manager, in the order of the tab's messages to it. `about` is equal
+    /// for messages of equal content.
+    template <typename Call>
+    void send(Call call, Message message, std::uint64_t about);
     void abort(RequestId id);
 
     LabTab& tab_;
@@ -194,7 +194,7 @@ class LabTab::LabHeldLock final : public HeldLock {
     LabHeldLock& operator=(LabHeldLock&&) = delete;
     ~LabHeldLock() override;
     void on_lost(std::function<void()> callback) override { on_lost_ = std::move(callback); }
-    void tell_lost() {
+    void notify_lost() {
         if (const auto callback = std::exchange(on_lost_, nullptr)) callback();
     }
 
@@ -256,8 +256,8 @@ class LabTab::LabLifecycle final : public Lifecycle {
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return events_.add(std::move(callback));
     }
-    void tell(LifecycleEvent event) const {
-        tab_.origin_.notes_.saw([event] { return static_cast<std::uint64_t>(event) + 1; });
+    void notify(LifecycleEvent event) const {
+        tab_.origin_.notes_.observe([event] { return static_cast<std::uint64_t>(event) + 1; });
         events_.call(event);
     }
 

@@ -25,19 +25,19 @@ void LabTab::die() {
     microtasks_.clear();
 }
 
-/// Scripts are told apart by their place.
+/// Scripts differ by their position.
 void LabTab::post(Action script) { in_tab(Source::Kind::script, std::move(script), 0); }
 
-void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t word, std::uint64_t peer) {
+void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t content, std::uint64_t peer) {
     origin_.notes_.note(Object::alive, id_, Touch::read);
-    if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event), word);
+    if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event), content);
 }
 
-/// A dead one does nothing more, whatever it was told.
+/// A dead tab does nothing more, whatever it received.
 std::uint64_t LabTab::digest() const {
     if (!alive_) return lab::digest(id_);
-    const auto flags =
-        (frozen_ ? 1U : 0U) | (cached_ ? 2U : 0U) | (hidden_ ? 4U : 0U) | (deaf_ ? 8U : 0U);
+    const auto flags = (frozen_ ? 1U : 0U) | (cached_ ? 2U : 0U) | (hidden_ ? 4U : 0U) |
+                       (drops_messages_ ? 8U : 0U);
     return lab::digest(id_, flags + 1U, history_, std::bit_cast<std::uint64_t>(wall_offset_ms_));
 }
 
@@ -109,7 +109,7 @@ Async<T> LabTab::LabStorage::perform(Operation operation) {
         }
     };
     if (tab_.origin_.storage_.model() == StorageModel::interleaved) {
-        // Which operation it is, the tab's history says.
+        // The tab's history determines which operation it is.
         tab_.in_tab(Source::Kind::inside, finish, 0);
     } else {
         finish();
@@ -120,8 +120,9 @@ Async<T> LabTab::LabStorage::perform(Operation operation) {
 Async<std::optional<std::string>> LabTab::LabStorage::get(std::string_view key) {
     return perform<std::optional<std::string>>([this, key = std::string(key)] {
         auto value = tab_.origin_.storage_.get(tab_.id_, key);
-        tab_.origin_.notes_.tell(tab_.id_, Object::item,
-                                 [&] { return "reads " + key + ": " + value.value_or("nothing"); });
+        tab_.origin_.notes_.trace(tab_.id_, Object::item, [&] {
+            return "reads " + key + ": " + value.value_or("nothing");
+        });
         return value;
     });
 }

@@ -93,9 +93,9 @@ class LabTab final : public World {
         Completer<Unit> done;
     };
 
-    void in_tab(Source::Kind kind, Action event, std::uint64_t word, std::uint64_t peer = 0);
-    /// It has been told something: what it does from here on depends on that.
-    void told(std::uint64_t what) { history_ = lab::digest(history_, what); }
+    void in_tab(Source::Kind kind, Action event, std::uint64_t content, std::uint64_t peer = 0);
+    /// Adds what the tab received: what it does from here on depends on that.
+    void observe(std::uint64_t what) { history_ = lab::digest(history_, what); }
     [[nodiscard]] std::uint64_t digest() const;
     void die();
     void run_microtasks();
@@ -108,12 +108,12 @@ class LabTab final : public World {
     bool frozen_ = false;
     bool cached_ = false;
     bool hidden_ = false;
-    bool deaf_ = false;
+    bool drops_messages_ = false;
     bool in_turn_ = false;
     double wall_offset_ms_ = 0;
     std::uint32_t last_transaction_ = 0;
     std::uint32_t last_request_ = 0;
-    std::uint64_t history_ = 0;  // all that it has been told, in order
+    std::uint64_t history_ = 0;  // a hash of all that it has received, in order
     std::vector<Microtask> microtasks_;
     std::unique_ptr<LabStorage> storage_;
     std::unique_ptr<LabDatabase> database_;

@@ -17,8 +17,8 @@ constexpr std::size_t history_max = 512;
 std::size_t SeededChooser::choose(const std::vector<Source>& choices) {
     const auto index = random_.below(choices.size());
     // Time passes rarely while something else can happen: else every timeout would expire.
-    const bool impatient = random_.below(patience) != 0;
-    if (choices[index].kind != Source::Kind::clock || !impatient) return index;
+    const bool redraws = random_.below(clock_draws) != 0;
+    if (choices[index].kind != Source::Kind::clock || !redraws) return index;
     return random_.below(choices.size());
 }
 
@@ -97,15 +97,15 @@ void Origin::begin_step() {
 std::uint32_t Origin::perform(const Source& source) {
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
-        notes_.tell(timer.tab, Object::now, [] { return std::string("its timer is due"); });
+        notes_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         tab(timer.tab).in_tab(Source::Kind::timer, std::move(timer.callback), timer.id);
         return timer.cause;
     }
-    auto [event, cause, word] = scheduler_.take(source);
+    auto [event, cause, content] = scheduler_.take(source);
     if (!runs_in_tab(source.kind)) {
         notes_.note(Object::source, key_of(source), Touch::write);
         event();
-        notes_.seen();
+        notes_.take_observed();
         return cause;
     }
     auto& runner = tab(source.tab);
@@ -117,7 +117,7 @@ std::uint32_t Origin::perform(const Source& source) {
     runner.in_turn_ = true;
     event();
     end_of_turn(runner);
-    runner.told(lab::digest(key_of(source), word, notes_.seen()));
+    runner.observe(lab::digest(key_of(source), content, notes_.take_observed()));
     return cause;
 }
 
@@ -155,7 +155,7 @@ void Origin::turn(LabTab& tab, Script script) {
     script();
     finish();
     end_of_turn(tab);
-    tab.told(notes_.seen());
+    tab.observe(notes_.take_observed());
 }
 
 void Origin::run(std::size_t steps_max) {
@@ -174,9 +174,6 @@ void Origin::run_until(const std::function<bool()>& done, std::size_t steps_max)
 
 void Origin::record(const Source& source) {
     begin_step();
-    const auto word = (source.peer << 16U) ^ (std::uint64_t{source.tab} << 8U) ^
-                      static_cast<std::uint64_t>(source.kind);
-    fingerprint_ = SeededRandom(fingerprint_ ^ word).bits();
     if (history_.size() < history_max) {
         history_.push_back(source);
     } else {
@@ -214,7 +211,7 @@ bool Origin::connected(const LabTab& tab) const { return tab.database_->connecte
 void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
     if (!tab.alive_) return;
     note_stop(tab);
-    notes_.tell(tab.id_, Object::faults, [] { return std::string("dies"); });
+    notes_.trace(tab.id_, Object::faults, [] { return std::string("dies"); });
     if (!commits_kept) tab.database_->decide_commits([] { return false; });
     tab.die();
     // A commit that was asked for may still happen, but only what was asked for.
@@ -229,15 +226,15 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
 }
 
 void Origin::freeze(LabTab& tab) {
-    notes_.tell(tab.id_, Object::faults, [] { return std::string("freezes"); });
-    turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::frozen); });
+    notes_.trace(tab.id_, Object::faults, [] { return std::string("freezes"); });
+    turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::frozen); });
     tab.frozen_ = true;
 }
 
 void Origin::thaw(LabTab& tab) {
-    notes_.tell(tab.id_, Object::faults, [] { return std::string("thaws"); });
+    notes_.trace(tab.id_, Object::faults, [] { return std::string("thaws"); });
     tab.frozen_ = false;
-    turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::resumed); });
+    turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::resumed); });
 }
 
 /// Its transactions end: a browser aborts those that stand still while others wait (Chromium after
@@ -249,27 +246,27 @@ void Origin::suspend(LabTab& tab) {
 
 void Origin::wake(LabTab& tab) { tab.frozen_ = false; }
 
-void Origin::deafen(LabTab& tab) { tab.deaf_ = true; }
+void Origin::drop_messages(LabTab& tab) { tab.drops_messages_ = true; }
 
 void Origin::hide(LabTab& tab) {
-    notes_.tell(tab.id_, Object::faults, [] { return std::string("is hidden"); });
+    notes_.trace(tab.id_, Object::faults, [] { return std::string("is hidden"); });
     tab.hidden_ = true;
-    turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::hidden); });
+    turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::hidden); });
 }
 
 void Origin::show(LabTab& tab) {
-    notes_.tell(tab.id_, Object::faults, [] { return std::string("is shown"); });
+    notes_.trace(tab.id_, Object::faults, [] { return std::string("is shown"); });
     tab.hidden_ = false;
-    turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::visible); });
+    turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::visible); });
 }
 
 bool Origin::page_hide(LabTab& tab) {
-    notes_.tell(tab.id_, Object::faults,
-                [] { return std::string("goes into the back/forward cache"); });
+    notes_.trace(tab.id_, Object::faults,
+                 [] { return std::string("goes into the back/forward cache"); });
     const bool barred = tab.platform_.locks_bar_cache && locks_.holds_any(tab.id_);
-    turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::page_hide); });
+    turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::page_hide); });
     tab.cached_ = true;
-    // The tab's words to the lock manager are on their way before it is looked at.
+    // The tab's messages to the lock manager arrive before its locks are counted.
     const Source requests{Source::Kind::request, tab.id_, 0};
     while (scheduler_.has(requests)) scheduler_.take(requests).event();
     if (barred || locks_.holds_any(tab.id_)) {
@@ -281,11 +278,11 @@ bool Origin::page_hide(LabTab& tab) {
 }
 
 void Origin::page_show(LabTab& tab) {
-    notes_.tell(tab.id_, Object::faults,
-                [] { return std::string("comes back from the back/forward cache"); });
+    notes_.trace(tab.id_, Object::faults,
+                 [] { return std::string("comes back from the back/forward cache"); });
     tab.cached_ = false;
     if (tab.platform_.locks_bar_cache) tab.database_->lose_under_way();
-    turn(tab, [&] { tab.lifecycle_->tell(LifecycleEvent::page_show); });
+    turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::page_show); });
 }
 
 void Origin::close_connection(LabTab& tab) {
@@ -309,7 +306,7 @@ void Origin::lose_database() {
 }
 
 void Origin::lose_database(bool commits_happen) {
-    notes_.tell(0, Object::database, [] { return std::string("the database is lost"); });
+    notes_.trace(0, Object::database, [] { return std::string("the database is lost"); });
     lose_connections([commits_happen] { return commits_happen; });
     database_.lose();
 }
@@ -342,7 +339,7 @@ void Origin::crash() {
 }
 
 void Origin::crash(Kept kept) {
-    notes_.tell(0, Object::faults, [kept] {
+    notes_.trace(0, Object::faults, [kept] {
         return "the browser dies; its last commits are " +
                std::string(kept.commits ? "kept" : "lost") +
                ", its last writes to localStorage are " + (kept.writes ? "kept" : "lost");
@@ -369,7 +366,7 @@ void Origin::post_foreign(std::string_view channel, std::string_view message) {
 void Origin::write_storage(LabTab& writer, std::string_view key,
                            std::optional<std::string_view> value) {
     auto write = storage_.set(writer.id_, writer.id_, key, value);
-    notes_.tell(writer.id_, Object::item, [&] {
+    notes_.trace(writer.id_, Object::item, [&] {
         return value ? "writes " + std::string(key) + " = " + std::string(*value)
                      : "removes " + std::string(key);
     });
@@ -377,15 +374,15 @@ void Origin::write_storage(LabTab& writer, std::string_view key,
 }
 
 void Origin::clear_storage(LabTab& tab) {
-    notes_.tell(tab.id_, Object::item, [] { return std::string("clears everything"); });
+    notes_.trace(tab.id_, Object::item, [] { return std::string("clears everything"); });
     pass_on(storage_.clear(tab.id_, tab.id_));
 }
 
 void Origin::pass_on(StorageArea::Write write) {
     if (storage_.model() == StorageModel::cached) {
         const Source outgoing{Source::Kind::outgoing, write.process, 0};
-        const auto word = digest_of(write.change);
-        scheduler_.post(outgoing, [this, sent = std::move(write)] { send_write(sent); }, word);
+        const auto content = digest_of(write.change);
+        scheduler_.post(outgoing, [this, sent = std::move(write)] { send_write(sent); }, content);
     } else {
         send_write(std::move(write));
     }
@@ -393,8 +390,8 @@ void Origin::pass_on(StorageArea::Write write) {
 
 void Origin::send_write(StorageArea::Write write) {
     if (storage_.model() == StorageModel::cached) {
-        notes_.tell(write.process, Object::area,
-                    [&] { return "its " + describe_change(write.change) + " goes out"; });
+        notes_.trace(write.process, Object::area,
+                     [&] { return "its " + describe_change(write.change) + " goes out"; });
     }
     write = storage_.send(std::move(write));
     const bool shared = storage_.model() != StorageModel::cached;
@@ -418,28 +415,29 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     storage_.receive(process, write);
     if (process == write.writer && storage_events_ == StorageEvents::to_others) return;
     if (storage_.model() == StorageModel::cached) {
-        notes_.tell(process, Object::copy,
-                    [&] { return "receives " + describe_change(write.change); });
+        notes_.trace(process, Object::copy,
+                     [&] { return "receives " + describe_change(write.change); });
     }
     if (!write.changes) return;
-    auto& hearer = tab(process);
-    hearer.in_tab(
-        Source::Kind::change, [&hearer, change = write.change] { hearer.storage_->tell(change); },
+    auto& receiver = tab(process);
+    receiver.in_tab(
+        Source::Kind::change,
+        [&receiver, change = write.change] { receiver.storage_->notify(change); },
         digest_of(write.change));
 }
 
 /// HTML §9.5 postMessage(): a page in the back/forward cache is not eligible for messaging, and
-/// never hears what was posted meanwhile; a frozen one hears it later.
+/// never receives what was posted meanwhile; a frozen page receives it later.
 void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,
                        std::string_view message) {
-    notes_.tell(sender, Object::channel, [&] { return "posts " + std::string(message); });
+    notes_.trace(sender, Object::channel, [&] { return "posts " + std::string(message); });
     for (const auto& [receiver, id] : channels_.receivers(name, endpoint)) {
         notes_.note(Object::alive, receiver, Touch::read);
-        if (tab(receiver).cached_ || tab(receiver).deaf_) continue;
+        if (tab(receiver).cached_ || tab(receiver).drops_messages_) continue;
         tab(receiver).in_tab(
             Source::Kind::message,
             [this, receiver = receiver, id = id, text = std::string(message)] {
-                notes_.tell(receiver, Object::channel, [&] { return "hears " + text; });
+                notes_.trace(receiver, Object::channel, [&] { return "receives " + text; });
                 channels_.deliver(id, text);
             },
             lab::digest(id, message), sender);

@@ -46,8 +46,8 @@ class SeededChooser final : public Chooser {
     std::size_t choose(const std::vector<Source>& choices) override;
 
   private:
-    /// One draw of the clock in so many stands at once; of the others most are drawn again.
-    static constexpr std::size_t patience = 8;
+    /// One draw of the clock in so many counts at once; the others are drawn again.
+    static constexpr std::size_t clock_draws = 8;
     SeededRandom random_;
 };
 
@@ -57,12 +57,12 @@ struct Platform {
     bool database = true;
     bool locks = true;
     bool channels = true;
-    /// Lifecycle::locks_bar_cache(), and nothing is told of what was under way when the page was
-    /// put there, as in Firefox.
+    /// Lifecycle::locks_bar_cache(); and a page never learns what became of the operations that
+    /// were under way when it was put there, as in Firefox.
     bool locks_bar_cache = false;
 };
 
-/// Who hears of a write to localStorage.
+/// Which documents get an event for a write to localStorage.
 enum class StorageEvents : std::uint8_t {
     to_others,  // HTML §12.2.1: every document but the writer's
     to_all,     // Internet Explorer: the writer's, too
@@ -103,32 +103,29 @@ class Origin : private LockListener {
     /// Steps until `done()`. Throws std::logic_error when nothing can happen any more before that.
     void run_until(const std::function<bool()>& done, std::size_t steps_max = 200'000);
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
-    /// Equal for equal runs.
-    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
     /// The last steps, for a person.
     [[nodiscard]] std::string recent_steps(std::size_t count) const;
 
-    /// Of all that what may follow depends on: of what there is and waits, and of what the tabs
-    /// have been told. A sum, to which each part adds what is its own (Run::state()).
+    /// Returns a hash of everything that future behaviour depends on: of what exists and waits, and
+    /// of what the tabs have received. It is a sum to which each part adds its own (Run::state()).
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
     // --- Faults ---
     /// The tab's process dies: its frames are gone at once, its locks a little later; what it had
     /// sent may still arrive.
     void kill(LabTab& tab);
-    /// The same, with what chance decides there: of the writes to localStorage on their way, the
-    /// first `writes_kept` arrive; its commits under way abort, or may still happen.
+    /// The same, without random choices: of the writes to localStorage on their way, the first
+    /// `writes_kept` arrive; its commits under way abort, or may still happen.
     void kill(LabTab& tab, std::size_t writes_kept, bool commits_kept);
     [[nodiscard]] std::size_t writes_under_way(const LabTab& tab) const;
     [[nodiscard]] bool commits_under_way(const LabTab& tab) const;
     void freeze(LabTab& tab);
     void thaw(LabTab& tab);
-    /// Stops without a word, as a stopped process, a debugger or an endless loop does: no event
-    /// tells.
+    /// The tab stops without an event, as with a stopped process, a debugger or an endless loop.
     void suspend(LabTab& tab);
     void wake(LabTab& tab);
-    /// It hears no message of any channel from here on.
-    void deafen(LabTab& tab);
+    /// The tab receives no message of any channel from here on.
+    void drop_messages(LabTab& tab);
     void hide(LabTab& tab);
     void show(LabTab& tab);
     /// Into the back/forward cache. False, and the tab dies, when it still holds a lock once its
@@ -160,7 +157,7 @@ class Origin : private LockListener {
     /// its own.
     void clear_storage(LabTab& tab);
 
-    /// Where the steps' footprints and words go.
+    /// Where the steps' footprints and trace lines go.
     [[nodiscard]] Notes& notes() { return notes_; }
     [[nodiscard]] LabTab& tab(TabId id) { return *tabs_.at(id - 1); }
     [[nodiscard]] std::size_t tab_count() const { return tabs_.size(); }
@@ -211,7 +208,6 @@ class Origin : private LockListener {
     std::vector<std::unique_ptr<LabTab>> tabs_;
     std::vector<Source> choices_;
     std::uint64_t steps_ = 0;
-    std::uint64_t fingerprint_ = 0;
     std::uint64_t recorded_ = 0;
     std::vector<Source> history_;  // the last steps; a ring
 };

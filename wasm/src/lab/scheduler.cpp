@@ -31,8 +31,8 @@ bool Scheduler::has(const Source& source) const {
     return at < sources_.size() && sources_[at] == source;
 }
 
-void Scheduler::post(const Source& source, Event event, std::uint64_t word) {
-    // A transaction is told to run once, by whichever it waited for longest.
+void Scheduler::post(const Source& source, Event event, std::uint64_t content) {
+    // A transaction is scheduled once, by the one that it waited for longest.
     if (source.kind != Source::Kind::transaction) {
         notes_->note(Object::queue, key_of(source), Touch::write);
     }
@@ -47,7 +47,7 @@ void Scheduler::post(const Source& source, Event event, std::uint64_t word) {
             spare_.pop_back();
         }
     }
-    queues_[at].events.emplace_back(std::move(event), step_, word);
+    queues_[at].events.emplace_back(std::move(event), step_, content);
 }
 
 void Scheduler::erase(std::size_t at) {
@@ -97,7 +97,7 @@ std::uint64_t Scheduler::digest() const {
     for (std::size_t at = 0; at < sources_.size(); ++at) {
         Digest queue(key_of(sources_[at]));
         const auto& [events, head] = queues_[at];
-        for (auto i = head; i < events.size(); ++i) queue.add(events[i].word);
+        for (auto i = head; i < events.size(); ++i) queue.add(events[i].content);
         sum += queue.value();
     }
     return sum;

@@ -43,13 +43,13 @@ struct Source {
         script,    // what the scenario makes the tab do
         inside,    // an operation inside the turn that is under way: nothing else of the tab runs
         timer,     // a timer that is due
-        database,  // IndexedDB tells the tab, on its connection `peer`
-        grant,     // the lock manager tells the tab
+        database,  // an IndexedDB event, of the connection `peer`
+        grant,     // the lock manager's answer
         message,   // a message of `peer`
         change,    // a storage event
         // In the browser, whatever the tab does.
         transaction,  // the transaction `peer` of the tab executes
-        request,      // the tab's words to the lock manager
+        request,      // the tab's messages to the lock manager
         outgoing,     // a process's writes to localStorage on their way to the others
         incoming,     // the others' writes on their way to a process
         clock,        // time passes until the next timer is due
@@ -79,18 +79,18 @@ class Scheduler {
     struct Taken {
         Event event;
         std::uint32_t cause = 0;
-        std::uint64_t word = 0;
+        std::uint64_t content = 0;
     };
 
     explicit Scheduler(Notes& notes) : notes_(&notes) {}
 
-    /// `word` is equal for events of one source that do the same.
-    void post(const Source& source, Event event, std::uint64_t word);
+    /// `content` is equal for events of one source that do the same.
+    void post(const Source& source, Event event, std::uint64_t content);
     /// The sources that have an event, in a fixed order.
     [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
     [[nodiscard]] bool has(const Source& source) const;
     [[nodiscard]] std::size_t pending(const Source& source) const;
-    /// The number of the step that posted the oldest event of one of sources(), by its place there.
+    /// The number of the step that posted the oldest event of one of sources(), by its index there.
     [[nodiscard]] std::uint32_t cause(std::size_t at) const;
     /// Takes the oldest event of a source that has one.
     Taken take(const Source& source);
@@ -118,7 +118,7 @@ class Scheduler {
 
     std::vector<Source> sources_;  // sorted; no queue is empty
     std::vector<Queue> queues_;    // those of `sources_`
-    std::vector<Queue> spare_;     // room to use again
+    std::vector<Queue> spare_;     // memory to use again
     Notes* notes_;
     std::uint32_t step_ = 0;
 };

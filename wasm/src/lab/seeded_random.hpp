@@ -1,4 +1,4 @@
-// SeededRandom: the laboratory's only source of chance, so that a seed is a run.
+// SeededRandom: the laboratory's only source of randomness, so that a seed is a run.
 #pragma once
 
 #include <cstddef>

@@ -30,20 +30,20 @@ struct Asked {
 std::optional<Asked> asked_by(std::span<char*> arguments) {
     Asked asked;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
-        const std::string_view word = arguments[i];
-        if (word == "--deep") {
+        const std::string_view option = arguments[i];
+        if (option == "--deep") {
             asked.bound = deep_bound();
-        } else if (word == "--strategy" && i + 1 < arguments.size()) {
+        } else if (option == "--strategy" && i + 1 < arguments.size()) {
             asked.strategy = arguments[++i];
             if (!hosts_of(asked.strategy)) return {};
-        } else if (word == "--model" && i + 1 < arguments.size()) {
+        } else if (option == "--model" && i + 1 < arguments.size()) {
             asked.model = model_named(arguments[++i]);
             if (!asked.model) return {};
-        } else if (word == "--fault" && i + 1 < arguments.size()) {
+        } else if (option == "--fault" && i + 1 < arguments.size()) {
             const auto fault = fault_class_named(arguments[++i]);
             if (!fault) return {};
             asked.faults.push_back(*fault);
-        } else if (word == "--threads" && i + 1 < arguments.size()) {
+        } else if (option == "--threads" && i + 1 < arguments.size()) {
             const std::string_view count = arguments[++i];
             const auto* const end = count.data() + count.size();
             const auto read = std::from_chars(count.data(), end, asked.threads);

@@ -6,27 +6,27 @@
 #include "tabacus/sync/shared_lock_table.hpp"
 #include "tabacus/sync/storage_table.hpp"
 
-// What JavaScript calls in store.wasm: the storage and the locks that threads share, for who asks
-// for them. Like attach.wasm (attach/attach_abi.hpp) it is freestanding, and every thread has an instance,
-// the page too: who only counts loads none of it.
+// What JavaScript calls in store.wasm: the storage and the locks that threads share. Like
+// attach.wasm (attach/attach_abi.hpp) it is freestanding, and every thread that uses a storage or
+// locks has an instance of its own, the page too. A thread that only counts does not load it.
 //
-// A room is its address, a text or an item a block's number. Everything on a storage happens
-// between room_enter and room_leave, in which JavaScript reads and writes texts by itself
-// (js/threads/segment/texts.js).
+// A segment is passed as its address, a text or an item as the number of a block. Everything on a
+// storage happens between storage_enter and storage_leave; between these JavaScript reads and
+// writes texts itself (js/threads/segment/texts.js).
 
 #define TABACUS_STORE(type, name) extern "C" __attribute__((export_name(#name))) type name
 
 using tabacus::sync::StorageTable;
 
-TABACUS_STORE(std::uint32_t, storage_room_bytes)(std::uint32_t quota_bytes) {
-    return StorageTable::room_bytes(quota_bytes);
+TABACUS_STORE(std::uint32_t, storage_segment_bytes)(std::uint32_t quota_bytes) {
+    return StorageTable::segment_bytes(quota_bytes);
 }
 
 TABACUS_STORE(StorageTable*, storage_make)
-(void* room, std::uint32_t bytes, std::uint32_t quota_bytes, std::uint32_t life0,
- std::uint32_t life1) {
-    auto* made = new (room) StorageTable(bytes, quota_bytes);
-    made->head().life = {life0, life1};
+(void* segment, std::uint32_t bytes, std::uint32_t quota_bytes, std::uint32_t id0,
+ std::uint32_t id1) {
+    auto* made = new (segment) StorageTable(bytes, quota_bytes);
+    made->head().id = {id0, id1};
     return made;
 }
 
@@ -35,9 +35,9 @@ TABACUS_STORE(std::uint32_t, storage_join)
     return storage->join(self, thread) ? 1 : 0;
 }
 
-TABACUS_STORE(void, storage_bury)
-(StorageTable* storage, tabacus::sync::Owner dead, tabacus::sync::Owner self) {
-    storage->bury(dead, self);
+TABACUS_STORE(void, storage_exit)
+(StorageTable* storage, tabacus::sync::Owner exited, tabacus::sync::Owner self) {
+    storage->report_exit(exited, self);
 }
 
 TABACUS_STORE(std::uint32_t, storage_enter)
@@ -53,7 +53,8 @@ TABACUS_STORE(std::uint32_t, storage_occupied)(StorageTable* storage) {
     return storage->occupied() ? 1 : 0;
 }
 
-// All below: inside. Who is not any more, since it was taken for dead, is refused.
+// Everything below is called inside. The caller checks that it still is: a thread that was presumed
+// dead is inside no more.
 
 TABACUS_STORE(std::uint32_t, storage_inside)(StorageTable* storage, tabacus::sync::Owner self) {
     return storage->inside(self) ? 1 : 0;
@@ -63,8 +64,8 @@ TABACUS_STORE(std::uint32_t, storage_text)(StorageTable* storage, std::uint32_t 
     return storage->make_text(units);
 }
 
-TABACUS_STORE(void, storage_give)(StorageTable* storage, std::uint32_t text) {
-    storage->give_text(text);
+TABACUS_STORE(void, storage_free)(StorageTable* storage, std::uint32_t text) {
+    storage->release_text(text);
 }
 
 TABACUS_STORE(std::uint32_t, storage_find)(StorageTable* storage, std::uint32_t key) {
@@ -99,58 +100,61 @@ TABACUS_STORE(std::uint32_t, storage_quota)(StorageTable* storage) {
 
 // Locks.
 
-using tabacus::sync::LockTable;
+using tabacus::sync::SharedLockTable;
 
-TABACUS_STORE(std::uint32_t, locks_room_bytes)() { return LockTable::room_bytes; }
+TABACUS_STORE(std::uint32_t, locks_segment_bytes)() { return SharedLockTable::segment_bytes; }
 
-TABACUS_STORE(LockTable*, locks_make)(void* room, std::uint32_t life0, std::uint32_t life1) {
-    auto* made = new (room) LockTable(LockTable::room_bytes);
-    made->head().life = {life0, life1};
+TABACUS_STORE(SharedLockTable*, locks_make)(void* segment, std::uint32_t id0, std::uint32_t id1) {
+    auto* made = new (segment) SharedLockTable(SharedLockTable::segment_bytes);
+    made->head().id = {id0, id1};
     return made;
 }
 
 TABACUS_STORE(std::uint32_t, locks_join)
-(LockTable* locks, tabacus::sync::Owner self, std::uint32_t thread) {
+(SharedLockTable* locks, tabacus::sync::Owner self, std::uint32_t thread) {
     return locks->join(self, thread) ? 1 : 0;
 }
 
-TABACUS_STORE(void, locks_bury)
-(LockTable* locks, tabacus::sync::Owner dead, tabacus::sync::Owner self, std::uint32_t may_sleep) {
-    locks->bury(dead, self, may_sleep != 0);
+TABACUS_STORE(void, locks_exit)
+(SharedLockTable* locks, tabacus::sync::Owner exited, tabacus::sync::Owner self,
+ std::uint32_t may_sleep) {
+    locks->report_exit(exited, self, may_sleep != 0);
 }
 
 TABACUS_STORE(std::uint32_t, locks_enter)
-(LockTable* locks, tabacus::sync::Owner self, std::uint32_t may_sleep) {
+(SharedLockTable* locks, tabacus::sync::Owner self, std::uint32_t may_sleep) {
     return locks->enter(self, may_sleep != 0) ? 1 : 0;
 }
 
-TABACUS_STORE(void, locks_leave)(LockTable* locks, tabacus::sync::Owner self) {
+TABACUS_STORE(void, locks_leave)(SharedLockTable* locks, tabacus::sync::Owner self) {
     locks->leave(self);
 }
 
-TABACUS_STORE(std::uint32_t, locks_occupied)(LockTable* locks) { return locks->occupied() ? 1 : 0; }
+TABACUS_STORE(std::uint32_t, locks_occupied)(SharedLockTable* locks) {
+    return locks->occupied() ? 1 : 0;
+}
 
-// All below: inside.
+// Everything below is called inside.
 
-TABACUS_STORE(std::uint32_t, locks_inside)(LockTable* locks, tabacus::sync::Owner self) {
+TABACUS_STORE(std::uint32_t, locks_inside)(SharedLockTable* locks, tabacus::sync::Owner self) {
     return locks->inside(self) ? 1 : 0;
 }
 
-TABACUS_STORE(std::uint32_t, locks_text)(LockTable* locks, std::uint32_t units) {
+TABACUS_STORE(std::uint32_t, locks_text)(SharedLockTable* locks, std::uint32_t units) {
     return locks->make_text(units);
 }
 
-// The request's block; 0 if it is not available, the highest number if there is no room.
+// The request's block; 0 if it is not available, the highest number if there is no memory.
 TABACUS_STORE(std::uint32_t, locks_request)
-(LockTable* locks, tabacus::sync::Owner client, std::uint32_t name, tabacus::sync::LockMode mode,
- tabacus::sync::LockHow how) {
+(SharedLockTable* locks, tabacus::sync::Owner client, std::uint32_t name,
+ tabacus::sync::LockMode mode, tabacus::sync::LockHow how) {
     return locks->request(client, name, mode, how);
 }
 
-TABACUS_STORE(void, locks_release)(LockTable* locks, std::uint32_t request) {
+TABACUS_STORE(void, locks_release)(SharedLockTable* locks, std::uint32_t request) {
     locks->release(request);
 }
 
-TABACUS_STORE(std::uint32_t, locks_abort)(LockTable* locks, std::uint32_t request) {
+TABACUS_STORE(std::uint32_t, locks_abort)(SharedLockTable* locks, std::uint32_t request) {
     return locks->abort(request) ? 1 : 0;
 }

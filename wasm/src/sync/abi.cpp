@@ -18,12 +18,12 @@ namespace {
 constexpr std::uint32_t names_bytes = 1U << 20;
 constexpr std::uint32_t agents_max = 1 + 254;  // the page, and those that attach
 
-alignas(Arena) std::array<std::byte, names_bytes + agents_max * sizeof(Agent)> room;
+alignas(Arena) std::array<std::byte, names_bytes + agents_max * sizeof(Agent)> arena_memory;
 
 }  // namespace
 
 Arena& main_arena() {
-    static Arena& arena = *new (room.data()) Arena(names_bytes, agents_max);
+    static Arena& arena = *new (arena_memory.data()) Arena(names_bytes, agents_max);
     return arena;
 }
 
@@ -31,8 +31,8 @@ Arena& main_arena() {
 
 TABACUS_EXPORT(tabacus::sync::Arena*, arena_root)() { return &tabacus::sync::main_arena(); }
 
-// Memory for a room (segment.hpp); 0 if there is none left. Never given back.
-TABACUS_EXPORT(void*, room_take)(std::uint32_t bytes) { return std::malloc(bytes); }
+// Memory for a segment (segment.hpp); 0 if there is none left. Never freed.
+TABACUS_EXPORT(void*, segment_alloc)(std::uint32_t bytes) { return std::malloc(bytes); }
 
 // Locks over tabs: the page's side (tab_request.hpp).
 
@@ -61,10 +61,12 @@ TABACUS_EXPORT(std::uint32_t, request_lose)(tabacus::sync::TabRequest* request) 
     return request->lose() ? 1 : 0;
 }
 
-TABACUS_EXPORT(tabacus::sync::TabTask, request_look)
-(tabacus::sync::TabRequest* request, tabacus::sync::TabHas has) { return request->look(has); }
+TABACUS_EXPORT(tabacus::sync::TabTask, request_task)
+(tabacus::sync::TabRequest* request, tabacus::sync::TabHas has) { return request->next_task(has); }
 
-TABACUS_EXPORT(std::uint32_t, request_bury)
-(tabacus::sync::TabRequest* request, std::uint32_t agent) { return request->bury(agent) ? 1 : 0; }
+TABACUS_EXPORT(std::uint32_t, request_exit)
+(tabacus::sync::TabRequest* request, std::uint32_t agent) {
+    return request->report_exit(agent) ? 1 : 0;
+}
 
 #endif

@@ -1,4 +1,4 @@
-// The errors of the protocols and of the world they run in. Each kind says whose fault it is:
+// The errors of the protocols and of the world they run in. Each kind names the party at fault:
 // the caller's (invalid_argument, out_of_range, closed), the platform's (quota_exceeded,
 // store_failed, unavailable), or another participant's (fenced).
 #pragma once
@@ -26,7 +26,7 @@ enum class ErrorCode {
     queue_full,        // the queue is as long as its limit allows
 };
 
-/// The code as the public API spells it: words joined by hyphens ("quota-exceeded").
+/// The code as the public API spells it, with hyphens ("quota-exceeded").
 std::string_view code_name(ErrorCode code);
 
 #ifdef __cpp_exceptions

@@ -1,4 +1,4 @@
-// Failure: why a coroutine or an operation failed, on its way to whoever asked.
+// Failure: why a coroutine or an operation failed, on its way to the caller.
 //
 // Where C++ exceptions are on it is any exception. The cores of a tab are compiled without them,
 // which makes them a fifth smaller: there it is an Error, and task.hpp carries it.

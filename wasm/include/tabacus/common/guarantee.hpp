@@ -18,7 +18,7 @@ enum class StorageModel : std::uint8_t {
 constexpr std::size_t storage_model_count = 3;
 
 /// What may happen to a tab or its origin beside other tabs' counting.
-enum class Fault : std::uint8_t {
+enum class FaultClass : std::uint8_t {
     none,
     kill,               // the tab's process dies
     freeze,             // the tab stands still for any time, and goes on
@@ -31,24 +31,24 @@ enum class Fault : std::uint8_t {
     corrupt_record,     // a stored record becomes unreadable
     browser_crash,      // the whole browser dies at once
 };
-constexpr std::size_t fault_count = 11;
+constexpr std::size_t fault_class_count = 11;
 
 /// A set of faults. One that holds `none` holds all: what happens without a fault happens with any.
-class Faults {
+class FaultClasses {
   public:
-    constexpr Faults() = default;
-    constexpr Faults(std::initializer_list<Fault> faults) {
+    constexpr FaultClasses() = default;
+    constexpr FaultClasses(std::initializer_list<FaultClass> faults) {
         for (const auto fault : faults) bits_ |= bit(fault);
-        if ((bits_ & bit(Fault::none)) != 0) bits_ = (1U << fault_count) - 1;
+        if ((bits_ & bit(FaultClass::none)) != 0) bits_ = (1U << fault_class_count) - 1;
     }
-    [[nodiscard]] constexpr bool has(Fault fault) const { return (bits_ & bit(fault)) != 0; }
+    [[nodiscard]] constexpr bool has(FaultClass fault) const { return (bits_ & bit(fault)) != 0; }
     [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
     /// Bit n stands for the fault of number n.
     [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
-    friend constexpr bool operator==(Faults, Faults) = default;
+    friend constexpr bool operator==(FaultClasses, FaultClasses) = default;
 
   private:
-    static constexpr std::uint32_t bit(Fault fault) {
+    static constexpr std::uint32_t bit(FaultClass fault) {
         return std::uint32_t{1} << static_cast<unsigned>(fault);
     }
     std::uint32_t bits_ = 0;
@@ -60,41 +60,43 @@ class Faults {
 /// to.
 struct Losses {
     /// The value may be less than all that was flushed, in each storage model.
-    std::array<Faults, storage_model_count> lost;
+    std::array<FaultClasses, storage_model_count> lost;
     /// The value may be more than all that was attempted.
-    std::array<Faults, storage_model_count> exceeded;
+    std::array<FaultClasses, storage_model_count> exceeded;
     /// An add() that resolved dies with its tab unless it was flushed.
     bool before_flush = false;
 
-    [[nodiscard]] constexpr bool may_lose(StorageModel model, Fault fault) const {
+    [[nodiscard]] constexpr bool may_lose(StorageModel model, FaultClass fault) const {
         return lost.at(static_cast<std::size_t>(model)).has(fault);
     }
-    [[nodiscard]] constexpr bool may_exceed(StorageModel model, Fault fault) const {
+    [[nodiscard]] constexpr bool may_exceed(StorageModel model, FaultClass fault) const {
         return exceeded.at(static_cast<std::size_t>(model)).has(fault);
     }
     friend constexpr bool operator==(const Losses&, const Losses&) = default;
 };
 
 /// The same in each storage model.
-constexpr std::array<Faults, storage_model_count> in_every_model(Faults faults) {
+constexpr std::array<FaultClasses, storage_model_count> in_every_model(FaultClasses faults) {
     return {faults, faults, faults};
 }
 
 /// What is lost with the store itself, whoever writes into it: by a strategy that keeps all in the
 /// database, and by one that keeps all in localStorage. A crash of the browser costs a `relaxed`
-/// commit and the last writes to localStorage (DESIGN §1).
-constexpr Faults lost_with_database(bool strict) {
-    if (strict) return {Fault::database_lost, Fault::storage_cleared, Fault::corrupt_record};
-    return {Fault::database_lost, Fault::storage_cleared, Fault::corrupt_record,
-            Fault::browser_crash};
+/// commit and the last writes to localStorage (docs/decisions/0007).
+constexpr FaultClasses lost_with_database(bool strict) {
+    if (strict)
+        return {FaultClass::database_lost, FaultClass::storage_cleared, FaultClass::corrupt_record};
+    return {FaultClass::database_lost, FaultClass::storage_cleared, FaultClass::corrupt_record,
+            FaultClass::browser_crash};
 }
-constexpr Faults lost_with_storage{Fault::storage_cleared, Fault::corrupt_record,
-                                   Fault::browser_crash};
+constexpr FaultClasses lost_with_storage{FaultClass::storage_cleared, FaultClass::corrupt_record,
+                                         FaultClass::browser_crash};
 /// What is lost of single-writer keys where a process's writes leave it late (cached): also the
 /// last ones of a process that dies, as one does whose page may not enter the back/forward cache.
-constexpr Faults lost_with_process{Fault::kill, Fault::bfcache, Fault::storage_cleared,
-                                   Fault::corrupt_record, Fault::browser_crash};
-constexpr Faults always{Fault::none};
+constexpr FaultClasses lost_with_process{FaultClass::kill, FaultClass::bfcache,
+                                         FaultClass::storage_cleared, FaultClass::corrupt_record,
+                                         FaultClass::browser_crash};
+constexpr FaultClasses always{FaultClass::none};
 
 struct Guarantee {
     std::string_view strategy;

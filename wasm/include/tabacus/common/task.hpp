@@ -93,8 +93,8 @@ class Frame {
         return true;
     }
 
-    /// Ends this frame, which is suspended, and those that wait for it: none is resumed but who
-    /// attempted. A parent that does not wait yet is running this frame, and looks when it returns.
+    /// Ends this frame, which is suspended, and those that wait for it: only a frame that attempted
+    /// is resumed. A parent that does not wait yet is running this frame, and checks it on return.
     void fail(Failure failure) noexcept {
         if (!parent_) std::terminate();
         failure_ = std::move(failure);
@@ -331,7 +331,7 @@ class [[nodiscard]] Async {
     bool begun_ = false;
 };
 
-/// A failure to await: `co_await fail(…)` ends the coroutine that says so.
+/// A failure to await: `co_await fail(…)` ends the coroutine that awaits it.
 inline Async<Unit> fail(Error error) { return Async<Unit>::failed(std::move(error)); }
 inline Async<Unit> fail(ErrorCode code, const char* message) { return fail(Error(code, message)); }
 

@@ -29,7 +29,7 @@ struct StorageChange {
     std::optional<std::string> new_value;
 };
 
-/// localStorage. Never an authority: a process may read its own stale copy (DESIGN §1).
+/// localStorage. Never an authority: a process may read its own stale copy (docs/decisions/0001).
 class Storage {
   public:
     virtual ~Storage() = default;
@@ -49,16 +49,16 @@ class Storage {
 /// The object stores of the one database that a namespace has. A row is a string under a string
 /// key.
 enum class Store : std::uint8_t {
-    meta,      // "generation" → the id of this incarnation of the database
-    claims,    // who owns what: only through holder, claim and release
-    rows,      // replicated totals
-    counters,  // what the catalogue's strategies keep in one row per counter
-    aside,     // records set aside because they could not be read
-    deltas,    // one row per increment not folded yet
-    locks,     // the epoch of each lock: its newest token, and who holds it
-    data,      // what applications keep under a lock's fence
-    jobs,      // what queues have been asked to do
-    limits,    // sequences, budgets and rate limits
+    meta,        // "generation" → the id of this incarnation of the database
+    claims,      // who owns what: only through holder, claim and release
+    rows,        // replicated totals
+    counters,    // what the catalogue's strategies keep in one row per counter
+    quarantine,  // records that could not be read ("aside" in the database)
+    deltas,      // one row per increment not folded yet
+    locks,       // the epoch of each lock: its newest token, and who holds it
+    data,        // what applications keep under a lock's fence
+    jobs,        // what queues have been asked to do
+    limits,      // sequences, budgets and rate limits
 };
 
 struct Row {
@@ -66,7 +66,7 @@ struct Row {
     std::string value;     // empty when `foreign`: our formats are never empty
     bool foreign = false;  // the stored value was not a string
 
-    /// What is kept of it when it is set aside.
+    /// What is kept of it in quarantine.
     [[nodiscard]] std::string_view text() const {
         return value.empty() ? std::string_view("?") : std::string_view(value);
     }
@@ -107,7 +107,7 @@ class Transaction {
     virtual void release(std::string_view holder) = 0;
 
     /// quota_exceeded, fenced, store_failed: nothing was written. unknown_commit: the connection
-    /// died before the outcome was told.
+    /// died before the outcome was reported.
     virtual Async<Unit> commit() = 0;
 };
 
@@ -117,7 +117,7 @@ struct DatabaseEvent {
         created,  // opening found no database and made one
     };
     Kind kind;
-    std::string data_loss;  // created: what the browser says of it ("none", "total"; Chromium only)
+    std::string data_loss;  // created: what the browser reports ("none", "total"; Chromium only)
 };
 
 /// Linearizable, and reopened on demand after the browser dropped it.

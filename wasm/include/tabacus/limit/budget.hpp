@@ -8,8 +8,8 @@
 // It promises:
 //  - NEVER OVERSPENT: a right is taken out of the budget, on the disk, before it can be spent, and
 //    is put back once and only by the tab that holds it unspent, or by anybody after that tab has
-//    given it up in writing and forgotten it. So it does not matter who dies, freezes, thaws or is
-//    taken for dead: nobody else's word is needed to spend, and nobody takes a living tab's rights.
+//    given it up in writing and forgotten it. So it does not matter which tab dies, freezes, thaws
+//    or is taken for dead: no tab needs another one to spend, and none takes a live tab's rights.
 //  - A right is refused only if it is spent, or held by a tab that does not answer.
 //
 // Which rights a dead tab had spent nobody can know but from what is on the disk. So a tab holds no
@@ -43,11 +43,11 @@ struct BudgetOwner {
     LimitStore& store;
     const std::string& tab;  // an identifier
     /// Resolves when the tab's liveness lock is held, where there are locks.
-    std::function<Task<void>()> live;
-    /// The liveness locks that are held, by their tabs; nothing where nobody can know.
-    std::function<Task<std::optional<std::set<std::string>>>()> living;
-    /// Tells the other tabs.
-    std::function<void(bool recall, std::int64_t used)> tell;
+    std::function<Task<void>()> hold_liveness;
+    /// The tabs whose liveness locks are held; nothing where that cannot be known.
+    std::function<Task<std::optional<std::set<std::string>>>()> live_tabs;
+    /// Notifies the other tabs.
+    std::function<void(bool recall, std::int64_t used)> broadcast;
 };
 
 class Budget {
@@ -73,18 +73,18 @@ class Budget {
     /// True: n rights are spent. False: there are not as many. closed; as Transaction::commit().
     Task<bool> take(std::int64_t n);
     /// Puts n rights back that were taken. out_of_range: there are not as many taken.
-    /// unknown_commit: nobody can tell whether they were put back.
+    /// unknown_commit: they may or may not have been put back.
     Task<void> give(std::int64_t n);
     /// What is free, as far as is known without waiting.
     [[nodiscard]] std::int64_t available() const;
-    /// Reads what is used, and puts back what tabs have given up.
-    Task<void> look();
+    /// Reads from the store what is used, and puts back what tabs have given up.
+    Task<void> refresh();
     /// Puts everything back that is held unspent.
     Task<void> settle();
 
-    // What the tab hears.
-    /// `tab` lives, and answers.
-    void heard_of(const std::string& tab) { silent_.erase(tab); }
+    // Events of the tab.
+    /// `tab` is alive: it has sent a message.
+    void note_alive(const std::string& tab) { silent_.erase(tab); }
     void recalled();
     void changed(std::int64_t used);
     /// The page goes: gives up what is held, without waiting for anything.
@@ -96,9 +96,9 @@ class Budget {
         std::int64_t n = 0;
         Completer<bool> done;
     };
-    /// What was asked of the store and never answered: `before` and `after` are the serials of the
-    /// own row, none of a row that is removed.
-    struct Doubt {
+    /// A commit of unknown outcome: `before` and `after` are the serials of the own row, nothing
+    /// for a row that is removed.
+    struct UnknownCommit {
         std::optional<std::int64_t> before;
         std::optional<std::int64_t> after;
         std::int64_t if_done = 0;  // rights that this tab has besides, in either case
@@ -116,8 +116,8 @@ class Budget {
     Task<Round> take_out_once();
     Task<std::int64_t> read_used(Transaction& transaction);
     Task<Round> collect(Transaction& transaction, std::int64_t& used);
-    Task<void> resolve_doubt(Transaction& transaction);
-    Task<void> commit(Transaction& transaction, std::int64_t used, Doubt doubt);
+    Task<void> resolve_unknown(Transaction& transaction);
+    Task<void> commit(Transaction& transaction, std::int64_t used, UnknownCommit unknown);
     [[nodiscard]] std::int64_t window() const;
     Task<void> recall(Round round);
     Task<void> sweep(std::set<std::string> dead);
@@ -127,7 +127,6 @@ class Budget {
     void schedule_close();
     void hand_back();
     Task<void> give_up(std::int64_t amount);
-    Task<void> ring_after(double delay_ms, Completer<Unit> bell);
     [[nodiscard]] std::string own_key() const;
 
     BudgetOwner owner_;
@@ -138,15 +137,15 @@ class Budget {
     std::int64_t takes_ = 0;  // in this burst
     std::int64_t serial_ = 0;
     std::int64_t used_ = 0;  // as last known
-    std::optional<Doubt> doubt_;
+    std::optional<UnknownCommit> unknown_;
     std::optional<std::int64_t> row_;  // the serial of the own row, if there is one
     std::list<Waiter> waiters_;
     std::optional<double> short_since_ms_;
-    std::set<std::string> silent_;  // holders that did not answer, and were not heard of since
+    std::set<std::string> silent_;  // holders that did not answer, and have sent nothing since
     bool serving_ = false;
     bool closing_ = false;
     bool wanted_back_ = false;
-    bool given_up_ = false;  // the own row may say so
+    bool given_up_ = false;  // the own row may record it
     bool worst_ = false;     // the row vanished, and the worst is to be written
     std::vector<Completer<Unit>> settlers_;
     Completer<Unit> bell_;

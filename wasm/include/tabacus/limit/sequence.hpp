@@ -2,12 +2,12 @@
 //
 // It promises:
 //  - UNIQUE: a number is given out once, in any tab, for ever: what a transaction has reserved is
-//    on the disk before the first of it is told.
+//    on the disk before the first of it is given out.
 //  - INCREASING: within a tab every number is larger than those before it.
 //  - GAPLESS, where asked for: every number up to the newest was given to some next() or reserve().
-//    It says nothing of what was done with it: a tab may die with a number that it was just given,
-//    and nobody can tell whether it used it. Nor may a commit's outcome ever be told, if the
-//    connection drops: such a number is left out.
+//    This does not mean that the number was used: a tab may die with a number that it was just
+//    given, and no other tab can know whether it used it. Nor can a tab always find out the outcome
+//    of a commit whose connection dropped: such a number is left out.
 //
 // In blocks the numbers that a tab has not given out when it closes or dies are left out.
 //
@@ -71,12 +71,12 @@ class Sequence {
     std::int64_t next_ = 1;  // of the block
     std::int64_t last_ = 0;
     std::int64_t seen_ = 0;  // the largest that this tab knows to be given out
-    /// A commit whose outcome was never told.
-    struct Doubt {
+    /// A commit of unknown outcome.
+    struct UnknownCommit {
         std::string grant;
         SequenceRange range;
     };
-    std::optional<Doubt> doubt_;
+    std::optional<UnknownCommit> unknown_;
     std::list<Waiter> waiters_;
     bool serving_ = false;
     Scope scope_;  // last: what runs in it uses all of the above

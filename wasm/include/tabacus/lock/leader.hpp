@@ -59,7 +59,7 @@ class Leader {
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
     /// The first act of a term, which next() repeats from time to time while there is nothing to
-    /// answer: clears away old answers, and tells of rows that cannot be read, once.
+    /// answer: clears away old answers, and reports rows that cannot be read, once.
     /// `term`: Held::grant() of the leader's lock, here and below.
     Task<void> take_office(std::string name, std::shared_ptr<Grant> term);
     /// The first call that is not answered; waits for one. Nothing when the term was handed over.
@@ -76,16 +76,16 @@ class Leader {
   private:
     struct Wait;
     class Listed;
-    Task<void> look_again(std::weak_ptr<Wait> wait);
-    void hear_answers(const std::string& name);
+    Task<void> poll(std::weak_ptr<Wait> wait);
+    void listen_for_answers(const std::string& name);
     Task<void> rung(std::shared_ptr<Wait> wait);
 
     Task<std::string> keep(std::string name, std::string request, std::optional<std::string> key);
     Task<void> keep_once(const std::string& name, const std::string& request,
                          const std::optional<std::string>& key, const std::string& nonce,
                          std::string& id);
-    Task<std::optional<LeaderAnswer>> look(const std::string& name, const std::string& id,
-                                           bool take_back);
+    Task<std::optional<LeaderAnswer>> read_answer(const std::string& name, const std::string& id,
+                                                  bool take_back);
     Task<bool> answered(const std::string& name, const std::string& id);
     Task<std::optional<LeaderAnswer>> fetch(const std::string& name, const std::string& id,
                                             bool take_back);

@@ -1,13 +1,13 @@
 // LockTable: the locks of one namespace, over all tabs of an origin.
 //
 // It promises:
-//  - Exclusion: of the holders that have not been told that they lost the lock, an exclusive one is
+//  - Exclusion: of the holders that do not know yet that they lost the lock, an exclusive one is
 //    alone.
-//  - Safety even where exclusion fails (a frozen, hung or robbed holder that goes on): what is
+//  - Safety even where exclusion fails (a frozen, hung or previous holder that goes on): what is
 //    written through Held::begin() is written only while the holder's grant is the newest.
 //  - One outcome per request: granted, unavailable (if_available), timed_out, aborted, or an error.
 //    Nothing of a request that ended otherwise stays in any queue.
-//  - First come, first served over tabs, within the limits that docs/locks.md tells; a stream of
+//  - First come, first served over tabs, within the limits that docs/locks.md names; a stream of
 //    shared holders does not starve an exclusive waiter.
 //
 // Web Locks API (W3C) where there is one; else a lease in IndexedDB (lease.hpp) that is as
@@ -78,7 +78,7 @@ class FencedTransaction {
     void set_note(std::string_view text);
     /// What it writes through, for protocols that have stores of their own.
     [[nodiscard]] Transaction& transaction() const { return *transaction_; }
-    /// lock_lost: told meanwhile that the lock is lost; else as Transaction::commit().
+    /// lock_lost: the lock was lost meanwhile; else as Transaction::commit().
     Task<void> commit();
 
   private:
@@ -109,8 +109,8 @@ class Held {
     [[nodiscard]] const std::shared_ptr<Grant>& grant() const { return grant_; }
     /// Why it was lost: stolen, frozen, page-hidden, max-hold, fenced, closed; empty before.
     [[nodiscard]] std::string_view loss() const;
-    /// Loses it where maxHold is over: in a turn that takes long, no timer has said so.
-    void look() const;
+    /// Loses the lock if its maxHold is over: in a turn that takes long, the timer is not due.
+    void check_max_hold() const;
     /// Called once if it is lost.
     void on_lost(std::function<void(std::string_view reason)> callback) const;
     /// Once the commits under way have ended. Nothing, if it is not held.
@@ -160,8 +160,8 @@ class LockTable {
     /// Held and waiting requests of all tabs, held ones first, then as they came. A frozen tab's
     /// waiting requests are missing.
     Task<std::vector<LockRequestInfo>> query(std::string name);
-    /// The names of all locks of the namespace that somebody holds or waits for: by the browser's
-    /// word where it has Web Locks, else by the leases.
+    /// The names of all locks of the namespace that a tab holds or waits for: as the browser
+    /// reports them where it has Web Locks, else by the leases.
     Task<std::vector<std::string>> names();
     /// A transaction under no lock, which is aborted when the page is being frozen; for what is
     /// built on locks.
@@ -172,8 +172,8 @@ class LockTable {
                                std::optional<double> timeout_ms);
     /// Calls the callbacks of on_ring() in all tabs, for what is built on locks.
     void ring(std::string_view name, const std::string& about);
-    /// Called when it was rung, and about what; about nothing when it was taken or let go by
-    /// somebody who could still say so.
+    /// Called when it was rung, and about what; with an empty text when a tab that could still
+    /// announce it took or released the lock.
     Subscription on_ring(std::string_view name, std::function<void(const std::string&)> callback);
     /// Called when somebody took it, let it go or lost it, also by dying.
     Subscription on_change(std::string_view name, std::function<void()> callback);
@@ -183,7 +183,7 @@ class LockTable {
     [[nodiscard]] bool closed() const;
 
     /// How many hung holders this table has evicted.
-    [[nodiscard]] int rescues() const;
+    [[nodiscard]] int evictions() const;
     [[nodiscard]] bool idle();
 
   private:

@@ -59,7 +59,7 @@ class Once {
         std::optional<Finished> finished;
         std::optional<OnceOutcome> outcome;
     };
-    Task<Seen> look(std::string key, OnceAge age);
+    Task<Seen> read_outcome(std::string key, OnceAge age);
     Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age);
 
     World& world_;

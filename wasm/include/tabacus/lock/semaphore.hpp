@@ -1,16 +1,16 @@
-// A counting semaphore over all tabs: `permits` locks, and a gate before them.
+// A counting semaphore over all tabs: `permits` locks, and an entry lock before them.
 //
 // It promises:
-//  - At most `permits` hold one, of those that agree on the number and have not been told that they
+//  - At most `permits` hold one, of those that agree on the number and do not know yet that they
 //    lost it.
-//  - First come, first served over all tabs: only who has the gate waits for the permits, for all
-//    of them at once, and takes the first that comes free. Who would not wait takes one that nobody
-//    waits for.
+//  - First come, first served over all tabs: only the holder of the entry lock waits for the
+//    permits, for all of them at once, and takes the first that comes free. An `ifAvailable`
+//    request takes one that nobody waits for.
 //  - What a permit's holder writes through Held::begin() is written only while it is that permit's
 //    newest. Who dies, freezes or exceeds max_hold_ms gives it back as a lock.
 //
-// The gate orders and protects nothing: who loses it goes on waiting. A tab that hangs while it has
-// the gate holds up those behind it until it is closed.
+// The entry lock orders and protects nothing: a request that loses it goes on waiting. A tab that
+// hangs while it holds the entry lock holds up those behind it until it is closed.
 #pragma once
 
 #include <map>

@@ -8,17 +8,18 @@
 //    nothing; in one it settles a job, with all that the job enqueues after itself. A worker that
 //    lost its claim, and does not know, settles nothing.
 //  - At most `concurrency` claims at a time, of tabs that agree on the number and of workers that
-//    have not been told that they lost theirs.
+//    have not been notified that they lost theirs.
 //  - at_most_once: the claim is on the disk before the job begins, and a job whose worker was lost
 //    is never begun again. Otherwise it is given back, and its lost workers are counted.
-//  - Order: a claim takes the first by priority and place of the kinds that the tab handles, but
-//    for those that wait for a time. A job that is asked for again under its key moves to the
-//    front.
+//  - Order: a claim takes the first jobs, by priority and position, of the kinds that the tab
+//    handles, but for those that wait for a time. A job that is asked for again under its key moves
+//    to the front.
 //
 // A worker takes `concurrency` numbered *slots*, each a lock "queue/<name>/<slot>": what a slot has
-// claimed is in one row, so that a claim moves no job, and a job given back has kept its place. One
-// transaction settles what is done and claims what comes next. While jobs are short a slot claims
-// several ahead, and gives back what it has not begun after `ahead_ms`, or when more is enqueued.
+// claimed is in one row, so that a claim moves no job, and a job given back has kept its position.
+// One transaction settles what is done and claims what comes next. While jobs are short a slot
+// claims several ahead, and gives back what it has not begun after `ahead_ms`, or when more is
+// enqueued.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,7 @@ struct QueueOptions {
     bool lifo = false;
     int attempts = 3;               // of a job that fails; 0: for ever
     double back_off_ms = 1'000;     // before the second attempt; then twice as long each
-    bool pause_on_failure = false;  // in place of backing off
+    bool pause_on_failure = false;  // instead of backing off
     std::int64_t limit = 0;         // jobs in the queue; 0: none
     Durability durability = Durability::relaxed;
 };
@@ -81,7 +82,7 @@ struct JobReceipt {
 struct JobOutcome {
     enum class Kind : char { done = 's', failed = 'f', cancelled = 'x' };
     Kind kind = Kind::done;
-    QueueValue value;           // of a failure: a text that tells it
+    QueueValue value;           // of a failure: a text that describes it
     std::vector<JobSpec> next;  // of a run: enqueued with its settlement
 };
 
@@ -127,11 +128,11 @@ struct QueueEvent {
 /// Jobs, by id, and how each ended.
 using JobOutcomes = std::vector<std::pair<std::string, JobOutcome>>;
 
-/// Whom a queue tells in its tab. None may be called inside a call of the queue's.
+/// Callbacks of a queue into its own tab. Never invoked from inside a `Queue` method.
 struct QueueCallbacks {
-    /// A job to do: finish() tells how it ended, with this number.
+    /// Begins a job: the callee calls finish() with this number when it has ended.
     std::function<void(int run, const JobInfo& job)> run;
-    /// The claim on it is lost; what it finishes with is of no interest.
+    /// The claim on the job is lost; its outcome is ignored.
     std::function<void(int run, std::string_view reason)> lost;
     /// Jobs that were enqueued here, or joined, are settled.
     std::function<void(const JobOutcomes& outcomes)> settled;
@@ -185,11 +186,11 @@ class Queue {
     Queue& operator=(Queue&&) = delete;
 
     /// Accepted when this returns. unavailable: the queue is full (options.limit) or has too many
-    /// kinds; else what the store says. What is asked for in one turn shares a transaction, and is
+    /// kinds; else the store's error. What is asked for in one turn shares a transaction, and is
     /// refused one by one.
     Task<JobReceipt> enqueue(JobSpec spec);
 
-    /// Takes part in the work on jobs of these kinds, in place of those before.
+    /// Takes part in the work on jobs of these kinds, which replace those of an earlier call.
     void handle(std::vector<std::string> kinds);
     void handle_all();
     /// The runs under way go on to their end.
@@ -198,17 +199,18 @@ class Queue {
     /// back.
     Task<void> leave();
     void finish(int run, JobOutcome outcome);
-    /// Tells all tabs.
+    /// Notifies all tabs.
     void progress(int run, double fraction, std::string_view note);
 
     /// Running jobs go on; no further one begins, in any tab.
     Task<void> pause();
     Task<void> resume();
-    /// False: no job has that key. A running one's worker is told that it lost its claim.
+    /// Returns false if no job has that key. The worker of a running job is notified that it lost
+    /// its claim.
     Task<bool> cancel(std::string key);
     /// All jobs but dead letters. Returns how many.
     Task<std::int64_t> clear();
-    /// Jobs in the queue, as this tab last heard.
+    /// Jobs in the queue, as this tab last learnt.
     [[nodiscard]] std::int64_t count() const { return count_; }
     /// The same from the store.
     Task<std::int64_t> read_count();
@@ -226,7 +228,7 @@ class Queue {
     [[nodiscard]] bool paused() const { return paused_; }
 
     // For Queues.
-    void heard(const QueueEvent& event);
+    void receive(const QueueEvent& event);
     void wake_up();
     void online();
     void close();
@@ -241,24 +243,24 @@ class Queue {
     struct Expected;
     using Changes = QueueChanges;
 
-    // Asking, and what is heard of it (queue.cpp).
+    // Enqueueing, and the outcomes and events that follow (queue.cpp).
     Task<void> flush();
     Task<void> commit(std::vector<std::shared_ptr<Request>> batch);
     Task<void> write(const std::vector<std::shared_ptr<Request>>& batch);
     void expect(const std::string& id);
     void deliver(JobOutcomes outcomes);
-    void doubt(const Changes& changes);
-    Task<std::vector<std::string>> undoubted(Transaction& transaction, std::string born);
+    void keep_unknown(const Changes& changes);
+    Task<std::vector<std::string>> resolve_unknown(Transaction& transaction, std::string born);
     Task<void> collect();
     static Task<JobOutcome> take_outcome(Transaction& transaction, Row row);
     Task<bool> collect_some();
     void watch();
-    Task<void> patrol();
-    Task<void> look();
+    Task<void> poll_periodically();
+    Task<void> poll();
     void lose_foreign(const std::string& born);
     void note(std::int64_t version, std::int64_t count);
     void be_idle();
-    void tell(Changes& changes);
+    void publish(Changes& changes);
 
     // Control (control.cpp).
     using Change = std::function<Task<std::int64_t>(QueueRows& rows)>;
@@ -278,9 +280,9 @@ class Queue {
     void free_worker(int slot);
     Task<Held> take_slot(int slot);
     void lose(Run& run, std::string_view reason);
-    Task<void> leave_word(int slot, std::string word);
-    Task<std::string> read_word(int slot);
-    Task<void> rescue(int slot);
+    Task<void> record_exit(int slot, std::string exit);
+    Task<std::string> take_exit(int slot);
+    Task<void> drain_orphan(int slot);
     Task<void> serve(Claim& claim);
     Task<void> settle_and_claim(Claim& claim, bool claiming);
     struct Turn;
@@ -291,8 +293,8 @@ class Queue {
     Task<std::string> read_slot(Claim& claim);
 
     // A turn (turn.cpp).
-    Task<void> take_turn(Claim& claim, bool claiming, std::string word, Turn& turn);
-    Task<bool> act(Transaction& transaction, Claim& claim, bool claiming, std::string word,
+    Task<void> take_turn(Claim& claim, bool claiming, std::string exit, Turn& turn);
+    Task<bool> act(Transaction& transaction, Claim& claim, bool claiming, std::string exit,
                    Turn& turn);
     static std::optional<SlotRow> own_row(const QueueRows& rows, const Claim& claim,
                                           const std::vector<Row>& slots);
@@ -303,8 +305,8 @@ class Queue {
                                               const JobOutcome& outcome);
     static void remove_finished(QueueRows& rows, const Claim& claim);
     enum class Fate : std::uint8_t { returned, ended, runs, stays, gone };
-    static Task<std::vector<Fate>> look_anew(QueueRows& rows, Claim& claim,
-                                             std::vector<Fate> fates);
+    static Task<std::vector<Fate>> reread_claimed(QueueRows& rows, Claim& claim,
+                                                  std::vector<Fate> fates);
     static std::vector<Fate> fates_of(const Claim& claim);
     static void part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& fates,
                      bool removed, Turn& turn);
@@ -333,7 +335,7 @@ class Queue {
     std::vector<std::shared_ptr<Request>> requests_;
     bool flushing_ = false;
     std::unique_ptr<Expected> expected_;
-    bool patrolling_ = false;
+    bool polling_ = false;
     bool collecting_ = false;
     bool collect_again_ = false;
     std::vector<Completer<Unit>> idle_;
@@ -347,7 +349,7 @@ class Queue {
     std::vector<Completer<Unit>> bells_;  // of workers that have found nothing to do
     std::uint64_t stirs_ = 1;             // how often there may have been something
     std::optional<double> stir_at_ms_;
-    std::optional<double> searched_ms_;  // when it last listed all, whatever the head says
+    std::optional<double> searched_ms_;  // when it last listed all rows, without trusting the head
     std::vector<std::shared_ptr<Run>> runs_;
     int last_run_ = 0;
 };

@@ -12,17 +12,17 @@
 
 namespace tabacus {
 
-/// The longest name of a namespace or counter, in UTF-16 code units. Room for any identifier a
-/// person would write; an escaped key stays far below what storage and lock managers accept.
+/// The longest name of a namespace or counter, in UTF-16 code units. Long enough for any identifier
+/// that a person would write; an escaped key stays far below what storage and lock managers accept.
 constexpr int name_units_max = 128;
 
-/// What this context has. Each is one of the words that the public API shows.
+/// What this context has, each value as the public API spells it.
 struct Capabilities {
     std::string_view store;       // indexeddb, localstorage, memory
     std::string_view exclusion;   // web-locks, lease, none
     std::string_view durability;  // the best there is: strict, relaxed, memory
-    bool mirror = false;          // totals are mirrored in localStorage against a lost database
-    bool channel = false;         // news travels by BroadcastChannel
+    bool mirror = false;   // localStorage has a backup of the totals, against a lost database
+    bool channel = false;  // news travels by BroadcastChannel
 };
 
 class Replica;

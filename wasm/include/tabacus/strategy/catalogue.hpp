@@ -34,7 +34,8 @@ std::string_view strategy_name(Strategy strategy);
 std::optional<Strategy> strategy_named(std::string_view name);
 
 /// Times in milliseconds, each of the strategies named beside it; nothing for their default, which
-/// stands in the strategy's header. Others ignore it. The caller checks ranges (js/tab/tab-options.js).
+/// stands in the strategy's header. Others ignore it. The caller checks ranges
+/// (js/tab/tab-options.js).
 struct StrategyTimes {
     std::optional<double> delay;        // lamport
     std::optional<double> back_off;     // lamport, optimistic

@@ -18,13 +18,13 @@
 
 // A fixed piece of shared memory in which counters and mutexes are found by name, by every module
 // instance that maps the memory. Everything in it is reached by offsets from its root and laid out
-// by this file alone, so that two modules built from this file agree; `magic` and `version` tell
-// one that was not.
+// by this file alone, so that two modules built from this file agree; `magic` and `version`
+// reveal memory that another version has laid out.
 //
-//   root   Arena: magic, version, the registry's mutex, the ids, where free room begins
+//   root   Arena: magic, version, the registry's mutex, the ids, where free memory begins
 //   then   entries (name and kind), objects and requests for locks over tabs, each on lines of its
 //          own, never moved
-//   last   agents, from the end downwards: however many names there are, threads find room
+//   last   agents, from the end downwards: however many names there are, threads have space
 //
 // Objects live as long as the memory. An agent's block is given back when the agent leaves.
 
@@ -46,7 +46,7 @@ using Offset = std::uint32_t;
 /// JavaScript's strings are UTF-16 and names are compared by their units, exactly.
 inline constexpr std::size_t name_units_max = 128;
 
-/// One thread's place in the arena: its id, its answers and its stack. JavaScript reads and writes
+/// One thread's block in the arena: its id, its results and its stack. JavaScript reads and writes
 /// the first fields, at these offsets.
 struct alignas(line_bytes) Agent {
     std::uint32_t id;                           // 0   who owns what this agent locks
@@ -71,19 +71,19 @@ struct alignas(line_bytes) Entry {
 };
 static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
 
-/// The way to a room (segment.hpp), which the page makes when the first thread wants it. JavaScript
+/// Where a segment (segment.hpp) is; the page makes it when the first thread wants it. JavaScript
 /// reads and writes the fields at these offsets.
-struct RoomDoor {
-    Word wanted{0};  // 0  1 as soon as a thread wants it
-    Word room{0};    // 4  the room's offset from the root; 0 until it is made, or one of these:
-    static constexpr std::uint32_t no_room = UINT32_MAX;        // no memory for it
-    static constexpr std::uint32_t no_page = UINT32_MAX - 1;    // nobody makes it
+struct SegmentSlot {
+    Word wanted{0};   // 0  1 as soon as a thread wants it
+    Word segment{0};  // 4  its offset from the root; 0 until it is made, or one of these:
+    static constexpr std::uint32_t no_memory = UINT32_MAX;      // the page has no memory for it
+    static constexpr std::uint32_t no_page = UINT32_MAX - 1;    // the page that makes it is closed
     static constexpr std::uint32_t no_module = UINT32_MAX - 2;  // what makes it did not load
 
     std::uint32_t quota_bytes =
         0;  // 8  what the first to want it asked for; 0 leaves it to the page
 };
-static_assert(sizeof(RoomDoor) == 12);
+static_assert(sizeof(SegmentSlot) == 12);
 
 enum class Opened : std::uint32_t {
     found = 0,  // the entry's kind may differ from the kind asked for: the caller compares
@@ -104,9 +104,9 @@ class alignas(line_bytes) Arena {
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
 
-    RoomDoor storage_door;  // 8   to the storage's room (storage_table.hpp)
-    RoomDoor locks_door;    // 20  to the locks' room (shared_lock_table.hpp)
-    Word wanted{0};         // 32  rises with every room that somebody wants: the page listens
+    SegmentSlot storage_slot;  // 8   of the storage's segment (storage_table.hpp)
+    SegmentSlot locks_slot;    // 20  of the locks' segment (shared_lock_table.hpp)
+    Word wanted{0};            // 32  rises with every segment that is wanted: the page listens
 
     /// The block that begins at this arena has `bytes` for all but agents, and behind these as many
     /// as `agents` take. `bytes` are whole lines.
@@ -131,7 +131,7 @@ class alignas(line_bytes) Arena {
         const Owner id = take_id();
         const Held held(mutex_, id, may_sleep);
         if (id == 0 || !held.acquired) return nullptr;
-        Agent* agent = free_agent_ == 0 ? place_agent() : at<Agent>(free_agent_);
+        Agent* agent = free_agent_ == 0 ? allocate_agent() : at<Agent>(free_agent_);
         if (agent == nullptr) return nullptr;
         if (free_agent_ != 0) free_agent_ = agent->next_free;
         agent->id = id;
@@ -159,8 +159,8 @@ class alignas(line_bytes) Arena {
         return {entry == 0 ? Opened::full : Opened::found, entry};
     }
 
-    /// A request for the lock over tabs of that name; see tab_request.hpp. `watched` says that the
-    /// page can tell when the caller dies. nullptr with `full` or `busy`.
+    /// A request for the lock over tabs of that name; see tab_request.hpp. `watched` means that the
+    /// page learns when the caller exits. nullptr with `full` or `busy`.
     TabRequest* open_tab_request(Owner caller, bool may_sleep, bool watched,
                                  std::u16string_view name, Opened& outcome) {
         const Owner agent = watched ? caller : 0;
@@ -170,7 +170,7 @@ class alignas(line_bytes) Arena {
             if (known->take(agent, name)) return known;
         }
         const Held held(mutex_, caller, may_sleep);
-        auto* made = held.acquired ? place<TabRequest>() : nullptr;
+        auto* made = held.acquired ? allocate<TabRequest>() : nullptr;
         if (made == nullptr) {
             outcome = held.acquired ? Opened::full : Opened::busy;
             return nullptr;
@@ -187,21 +187,24 @@ class alignas(line_bytes) Arena {
         return next == 0 ? nullptr : at<TabRequest>(next);
     }
 
-    /// What the page listens to.
+    /// The bell that the page listens to.
     TabBell& tab_bell() { return tab_bell_; }
 
-    /// The room behind that door. Blocks until the page has made it; 0 if it has no memory for it,
-    /// makes none any more, or could not load what makes it: the next call has it try again.
-    Offset room_behind(RoomDoor& door) {
-        std::uint32_t failed = RoomDoor::no_module;
-        const bool again = door.room.compare_exchange_strong(failed, 0);
-        if (door.wanted.exchange(1) == 0 || again) {
+    /// The segment of that slot. Blocks until the page has made it. Returns 0 if the page has no
+    /// memory for it, is closed, or could not load the module that makes it: then the next call
+    /// asks the page to try again.
+    Offset open_segment(SegmentSlot& slot) {
+        std::uint32_t failed = SegmentSlot::no_module;
+        const bool again = slot.segment.compare_exchange_strong(failed, 0);
+        if (slot.wanted.exchange(1) == 0 || again) {
             wanted.fetch_add(1);
             PlatformParker::unpark_all(wanted);
         }
-        Offset room = 0;
-        while ((room = door.room.load()) == 0) PlatformParker::park(door.room, 0, forever_ns);
-        return room < RoomDoor::no_module ? room : 0;
+        Offset segment = 0;
+        while ((segment = slot.segment.load()) == 0) {
+            PlatformParker::park(slot.segment, 0, forever_ns);
+        }
+        return segment < SegmentSlot::no_module ? segment : 0;
     }
 
     template <class T>
@@ -223,11 +226,11 @@ class alignas(line_bytes) Arena {
         return true;
     }
 
-    /// The whole entry or nothing: room that a failed insert has taken is given back.
+    /// The whole entry or nothing: a failed insert frees what it has allocated.
     Offset insert(const Agent& agent, Kind kind, std::uint32_t units) {
         const std::uint32_t before = used_;
-        auto* entry = place<Entry>();
-        const Offset object = entry == nullptr ? 0 : place_object(kind);
+        auto* entry = allocate<Entry>();
+        const Offset object = entry == nullptr ? 0 : allocate_object(kind);
         if (object == 0) {
             used_ = before;
             return 0;
@@ -240,18 +243,18 @@ class alignas(line_bytes) Arena {
         return first_entry_ = offset(entry);
     }
 
-    Offset place_object(Kind kind) {
+    Offset allocate_object(Kind kind) {
         switch (kind) {
             case Kind::atomic:
-                return place_offset<AtomicCounter>();
+                return allocate_offset<AtomicCounter>();
             case Kind::mutexed:
-                return place_offset<MutexedCounter>();
+                return allocate_offset<MutexedCounter>();
             case Kind::striped:
-                return place_offset<StripedCounter>();
+                return allocate_offset<StripedCounter>();
             case Kind::unsynchronised:
-                return place_offset<UnsynchronisedCounter>();
+                return allocate_offset<UnsynchronisedCounter>();
             case Kind::mutex:
-                return place_offset<Mutex>();
+                return allocate_offset<Mutex>();
             case Kind::any:
                 break;
         }
@@ -259,12 +262,12 @@ class alignas(line_bytes) Arena {
     }
 
     template <class T>
-    Offset place_offset() {
-        const T* object = place<T>();
+    Offset allocate_offset() {
+        const T* object = allocate<T>();
         return object == nullptr ? 0 : offset(object);
     }
 
-    Agent* place_agent() {
+    Agent* allocate_agent() {
         if (agents_ == bytes_) return nullptr;
         agents_ -= sizeof(Agent);
         return new (at<std::byte>(agents_)) Agent;
@@ -272,7 +275,7 @@ class alignas(line_bytes) Arena {
 
     /// On lines of its own: two objects must not disturb each other.
     template <class T>
-    T* place() {
+    T* allocate() {
         static_assert(std::is_trivially_destructible_v<T>, "nothing here is ever destroyed");
         constexpr std::uint32_t lines = (sizeof(T) + line_bytes - 1) / line_bytes;
         constexpr std::uint32_t needed = lines * static_cast<std::uint32_t>(line_bytes);
@@ -284,7 +287,7 @@ class alignas(line_bytes) Arena {
 
     Mutex mutex_;
     std::uint32_t bytes_;
-    std::uint32_t agents_;  // where the last agent is that was placed
+    std::uint32_t agents_;  // where the last agent is that was allocated
     std::uint32_t used_ = sizeof(Arena);
     Offset first_entry_ = 0;
     Offset free_agent_ = 0;

@@ -15,7 +15,7 @@ namespace tabacus::sync {
 /// to be guarded by a load ("far enough from the limit"), and between that load and the add another
 /// thread may bring the counter to its limit with one large add. However wide the margin, the total
 /// would leave its limit and others would see it. Alone on the cell the two cost the same;
-/// bench/threads says what it costs under contention.
+/// bench/threads measures the cost under contention.
 template <class Parks = PlatformParker>
 class BasicAtomicCounter {
   public:

@@ -23,7 +23,7 @@ inline Added add_to(Kind kind, void* counter, Caller caller, std::int64_t n, Lim
     }
 }
 
-/// As add_to, for who does not want the value: only a striped counter gains by it.
+/// As add_to, without the value: only a striped counter is faster that way.
 inline Outcome bump_in(Kind kind, void* counter, Caller caller, std::int64_t n, Limit limit) {
     if (kind == Kind::striped) {
         return static_cast<StripedCounter*>(counter)->bump(n, caller, limit);

@@ -8,10 +8,10 @@
 // A mutex that knows its owner, between threads that may block and threads that may not.
 //
 // Promises: mutual exclusion; an unlock that nobody waits for makes no notify; an unlock by anybody
-// but the owner changes nothing; who gives up waiting takes nobody's wake-up along, and who is
-// terminated while waiting delays another by one sleep of sleep_max_ns at most.
-// Refuses: fairness (a running thread may overtake a sleeping one), recursion (said, not hung), and
-// noticing that an owner was terminated.
+// but the owner changes nothing; a thread that gives up waiting takes nobody's wake-up along, and
+// one that is terminated while waiting delays another by one sleep of sleep_max_ns at most.
+// Refuses: fairness (a running thread may overtake a sleeping one), recursion (reported, not a
+// hang), and noticing that an owner was terminated.
 //
 // The whole state is one word:
 //

@@ -19,7 +19,7 @@
 //                                      respect to unpark; timeout_ns < 0 is for ever
 //   unpark_one(word), unpark_all(word) wakes those asleep on it, the longest asleep first
 //
-// A parked thread takes a wake-up or times out, never both: who comes back with `timed_out` has not
+// A parked thread takes a wake-up or times out, never both: a park that returns `timed_out` has not
 // used up anybody's wake-up. The mutex depends on that sentence.
 
 namespace tabacus::sync {
@@ -48,8 +48,8 @@ struct PlatformCells {
     static constexpr std::uint32_t spin_pause_first = 4096;
     static constexpr std::uint32_t spin_pause_max = 16384;
 
-    // A thread that is terminated asleep may take along a wake-up that the next one needed: so
-    // who waits for a mutex looks for itself that often.
+    // A thread that is terminated asleep may take along a wake-up that the next one needed. So a
+    // thread that waits for a mutex wakes up by itself that often and looks.
     static constexpr std::int64_t sleep_max_ns = 100'000'000;
 
     // About a tenth of a second: longer than any time slice that may have interrupted a holder.

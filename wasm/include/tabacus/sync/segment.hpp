@@ -9,29 +9,29 @@
 
 #include "tabacus/sync/mutex.hpp"
 
-// A room: shared memory of a fixed size for a table of texts, beside the arena. Blocks of one size,
-// so that nothing can be left over between them; a text is a chain of blocks.
+// A segment: shared memory of a fixed size for a table of texts, beside the arena. All blocks have
+// one size, so that memory cannot fragment; a text is a chain of blocks.
 //
-// Promises: one thread at a time is inside; who was terminated inside keeps nobody out, and what it
-// left undone is repaired by the next one in. Refuses: growth, and reading without going in (but
-// for `version`, which tells whether there is anything to read).
+// Promises: one thread at a time is inside; a thread that was terminated inside keeps nobody out,
+// and the next thread that enters repairs what it left undone. Refuses: growth, and reading without
+// entering (except `version`, which shows whether there is anything new to read).
 //
-// What makes a repair possible: each table has one chain that says everything, and changes it by
-// storing one word, after all that the word leads to is written. Everything else (free blocks,
-// buckets, totals) follows from the chain and can be made again.
+// What makes a repair possible: each table has one chain that holds its whole content, and changes
+// it by storing one word, after everything that the word leads to is written. Everything else (free
+// blocks, buckets, totals) follows from the chain and can be rebuilt.
 
 namespace tabacus::sync {
 
-/// A block of a room, by its place; 0 is none, since a room begins with its own head.
+/// A block of a segment, by its number; 0 is none, since a segment begins with its own head.
 using Ref = std::uint32_t;
 
 inline constexpr std::size_t block_bytes = 64;
 
 /// The first block of a text. JavaScript reads and writes the fields of these two.
 struct TextHead {
-    Ref next;               // 0
-    std::uint32_t units;    // 4
-    std::uint32_t holders;  // 8   the table, and changes that are told still
+    Ref next;                  // 0
+    std::uint32_t units;       // 4
+    std::uint32_t references;  // 8   the table, and changes that are still kept
     std::array<char16_t, 26> text;
 };
 struct TextMore {
@@ -41,10 +41,10 @@ struct TextMore {
 static_assert(sizeof(TextHead) == block_bytes && sizeof(TextMore) == block_bytes);
 static_assert(offsetof(TextHead, text) == 12 && offsetof(TextMore, text) == 4);
 
-/// A thread that works in the room, for who watches over its life.
+/// A thread that has joined the segment. The page watches for its exit.
 struct Member {
     std::atomic<Owner> id{0};
-    std::atomic<std::uint32_t> thread{0};  // what the platform calls it; 0 is unknown
+    std::atomic<std::uint32_t> thread{0};  // the platform's number for it; 0 is unknown
 };
 
 inline constexpr std::size_t members_max = 256;
@@ -52,23 +52,23 @@ inline constexpr std::size_t members_max = 256;
 /// A member's id until its thread is written: whoever reads an id reads its thread. Nobody's id.
 inline constexpr Owner joining = UINT32_MAX;
 
-/// The fields that JavaScript reads are at these offsets of every room.
-struct RoomHead {
+/// The fields that JavaScript reads are at these offsets of every segment.
+struct SegmentHead {
     Word version{0};                         // 0   rises with every change
-    Word news{0};                            // 4   the number of the last change that is told
-    Word joined{0};                          // 8   rises when a thread comes: the page listens
-    std::array<std::uint32_t, 2> life{};     // 12  the room's name for the threads' signs of life
-    Ref first{0};                            // 20  the chain that says everything
+    Word last_change{0};                     // 4   the number of the last change
+    Word joined{0};                          // 8   rises when a thread joins: the page listens
+    std::array<std::uint32_t, 2> id{};       // 12  in the names of the threads' liveness locks
+    Ref first{0};                            // 20  the chain that holds the whole content
     std::uint32_t mirror{0};                 // 24  the table's own
     std::array<Member, members_max> member;  // 28
 };
 
 /// `Table` has `void repair()`, called inside.
 template <class Table>
-class Room {
+class Segment {
   public:
-    Room(const Room&) = delete;
-    Room& operator=(const Room&) = delete;
+    Segment(const Segment&) = delete;
+    Segment& operator=(const Segment&) = delete;
 
     /// Waits until the caller is alone inside. False only if it is inside already.
     bool enter(Owner self, bool may_sleep) {
@@ -79,22 +79,22 @@ class Room {
     void leave(Owner self) { mutex_.unlock(self); }
     /// Whether anybody is inside, dead or alive.
     [[nodiscard]] bool occupied() const { return mutex_.locked(); }
-    /// Said before each change: who was taken for dead inside must do nothing more.
+    /// To be asked before each change: a thread that was presumed dead inside must change nothing.
     [[nodiscard]] bool inside(Owner self) const { return mutex_.owner() == self; }
 
-    /// A thread is known to be dead: if it was inside, what it left is repaired.
-    void bury(Owner dead, Owner self) {
-        if (mutex_.take_over(dead, self)) {
+    /// A thread has exited: if it was inside, what it left undone is repaired.
+    void report_exit(Owner exited, Owner self) {
+        if (mutex_.take_over(exited, self)) {
             table().repair();
             leave(self);
         }
         for (Member& member : head_.member) {
-            Owner id = dead;
+            Owner id = exited;
             member.id.compare_exchange_strong(id, 0);
         }
     }
 
-    /// False if there is no place: then nobody watches over it.
+    /// False if all member entries are taken: then nobody watches for the exit of this thread.
     bool join(Owner id, std::uint32_t thread) {
         for (Member& member : head_.member) {
             Owner nobody = 0;
@@ -108,10 +108,10 @@ class Room {
         return false;
     }
 
-    RoomHead& head() { return head_; }
+    SegmentHead& head() { return head_; }
 
-    /// For tests: how long to wait before the one inside is taken for dead.
-    void take_for_dead_after(std::uint32_t slices) { slices_max_ = slices; }
+    /// For tests: how long to wait before the thread inside is presumed dead.
+    void presume_dead_after(std::uint32_t slices) { slices_max_ = slices; }
 
     template <class T>
     T* at(Ref ref) {
@@ -125,19 +125,19 @@ class Room {
 
     // Texts. All of it inside.
 
-    /// A text of that length, whose units are not written yet; 0 if there is no room.
+    /// A text of that length, whose units are not written yet; 0 if it does not fit.
     Ref make_text(std::size_t units) {
         const std::size_t blocks = blocks_of(units);
         if (blocks > end_ || !table().make_space(static_cast<std::uint32_t>(blocks))) return 0;
         Ref chain = 0;
         for (std::size_t i = 0; i < blocks; ++i) {
-            const Ref block = take();
+            const Ref block = allocate_block();
             at<TextMore>(block)->next = chain;
             chain = block;
         }
         auto* head = at<TextHead>(chain);
         head->units = static_cast<std::uint32_t>(units);
-        head->holders = 1;
+        head->references = 1;
         return chain;
     }
 
@@ -151,9 +151,9 @@ class Room {
         return made;
     }
 
-    void hold(Ref text) { ++at<TextHead>(text)->holders; }
-    void give_text(Ref text) {
-        if (--at<TextHead>(text)->holders == 0) give(text);
+    void retain(Ref text) { ++at<TextHead>(text)->references; }
+    void release_text(Ref text) {
+        if (--at<TextHead>(text)->references == 0) free_chain(text);
     }
 
     [[nodiscard]] std::uint32_t units_of(Ref text) const { return at<TextHead>(text)->units; }
@@ -182,7 +182,7 @@ class Room {
         return hash;
     }
 
-    /// Calls `piece(units, count, from)` for each piece of the text until it says false.
+    /// Calls `piece(units, count, from)` for each piece of the text until it returns false.
     template <class Piece>
     bool pieces(Ref text, Piece piece) {
         const std::size_t all = units_of(text);
@@ -207,14 +207,14 @@ class Room {
     [[nodiscard]] std::uint32_t free_blocks() const { return free_count_ + (end_ - fresh_); }
 
     /// A block; only after make_space().
-    Ref take() {
+    Ref allocate_block() {
         if (free_ == 0) return fresh_++;
         const Ref block = free_;
         free_ = at<TextMore>(block)->next;
         --free_count_;
         return block;
     }
-    void give(Ref chain) {
+    void free_chain(Ref chain) {
         while (chain != 0) {
             const Ref next = at<TextMore>(chain)->next;
             at<TextMore>(chain)->next = free_;
@@ -224,9 +224,9 @@ class Room {
         }
     }
 
-    void give_one(Ref block) {
+    void free_block(Ref block) {
         at<TextMore>(block)->next = 0;
-        give(block);
+        free_chain(block);
     }
 
     /// One word, after everything that it leads to and before what follows from it: a thread may be
@@ -243,7 +243,7 @@ class Room {
     void unmark_all() { std::memset(at<std::byte>(marks_), 0, (begin_ - marks_) * block_bytes); }
     void mark(Ref block) { marks_of(block) |= static_cast<std::uint8_t>(1U << block % 8); }
     void mark_text(Ref text) {
-        at<TextHead>(text)->holders = 1;
+        at<TextHead>(text)->references = 1;
         for (Ref block = text; block != 0; block = at<TextMore>(block)->next) mark(block);
     }
     void free_unmarked() {
@@ -256,12 +256,13 @@ class Room {
         }
     }
 
-    RoomHead head_;
+    SegmentHead head_;
 
   private:
-    // An operation takes milliseconds at most, of the longest text. Who is inside for as long as
-    // this without a thread having come or gone, and whose death nobody tells, is taken for dead.
-    // Counted in waits that have run their full time: a machine that slept has slept through one.
+    // An operation takes milliseconds at most, even of the longest text. A thread that stays inside
+    // for as long as this, while no other enters, is presumed dead, though nobody has reported its
+    // exit. Counted in waits that have run their full time: a machine that slept has slept through
+    // one of them.
     static constexpr std::int64_t slice_ns = 25'000'000;
     static constexpr std::uint32_t slices = 200;
     static constexpr std::uint32_t spins_max = 20;
@@ -274,8 +275,8 @@ class Room {
 
     friend Table;
 
-    /// `bytes` is the size of the room, `own_bytes` that of the table at its beginning.
-    Room(std::uint32_t bytes, std::size_t own_bytes)
+    /// `bytes` is the size of the segment, `own_bytes` that of the table at its beginning.
+    Segment(std::uint32_t bytes, std::size_t own_bytes)
         : marks_(static_cast<Ref>((own_bytes + block_bytes - 1) / block_bytes)),
           begin_(marks_ + static_cast<Ref>(bytes / block_bytes / (8 * block_bytes)) + 1),
           fresh_(begin_),

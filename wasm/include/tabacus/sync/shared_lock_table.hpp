@@ -8,26 +8,27 @@
 
 #include "tabacus/sync/segment.hpp"
 
-// Web Locks (W3C, section 4) in a room: the requests of all threads, by name.
+// Web Locks (W3C, section 4) in a segment: the requests of all threads, by name.
 //
-// Promises: the queue's rules, to the letter; who is dead holds nothing and waits for nothing, once
-// that is told. Refuses: telling anybody but the requests' own threads, who sleep on their states.
+// Promises: the queue's rules, to the letter; a thread whose exit was reported holds nothing and
+// waits for nothing. Refuses: to notify anybody but the requests' own threads, which sleep on the
+// states of their requests.
 //
 //   chain     first -> request -> request: those held of a name are in the order of their grants,
 //             those that wait in the order in which they will be granted
-//   made anew names' holders, free blocks; and whatever can be granted is
+//   rebuilt   names' reference counts, free blocks; and whatever can be granted is
 
 namespace tabacus::sync {
 
 enum class LockState : std::uint32_t {
     pending = 1,
     held = 2,
-    stolen = 3,  // counts for nothing; its thread lets go of it when it likes
+    stolen = 3,  // excludes nobody; its thread releases it at any time
 };
 
 enum class LockMode : std::uint32_t { exclusive = 0, shared = 1 };
 
-/// What is asked beside a mode. `steal` and `if_available` exclude each other.
+/// What a request says besides its mode. `steal` and `if_available` exclude each other.
 enum class LockHow : std::uint32_t { wait = 0, if_available = 1, steal = 2 };
 
 /// JavaScript reads the fields at the given offsets, and sleeps on the state.
@@ -41,55 +42,55 @@ struct LockRequest {
 };
 static_assert(sizeof(LockRequest) <= block_bytes);
 
-class LockTable : public Room<LockTable> {
+class SharedLockTable : public Segment<SharedLockTable> {
   public:
-    static constexpr std::uint32_t room_bytes = 1U << 20;
+    static constexpr std::uint32_t segment_bytes = 1U << 20;
 
-    /// What request() says in place of a request.
+    /// What request() returns instead of a request.
     static constexpr Ref not_available = 0;
-    static constexpr Ref no_room = std::numeric_limits<Ref>::max();
+    static constexpr Ref no_memory = std::numeric_limits<Ref>::max();
 
-    explicit LockTable(std::uint32_t bytes) : Room(bytes, sizeof(LockTable)) {}
+    explicit SharedLockTable(std::uint32_t bytes) : Segment(bytes, sizeof(SharedLockTable)) {}
 
-    // All below: inside, but for bury().
+    // Everything below is called inside, except report_exit().
 
     /// Section 4.1, request a lock. Takes the name over.
     Ref request(Owner client, Ref name, LockMode mode, LockHow how) {
-        const Place place{hash_of(name), name};
-        const bool at_once = how != LockHow::if_available || available(place, mode);
-        const Ref made = at_once && make_space(1) ? make(client, place, mode) : 0;
+        const HashedName hashed{hash_of(name), name};
+        const bool at_once = how != LockHow::if_available || available(hashed, mode);
+        const Ref made = at_once && make_space(1) ? make(client, hashed, mode) : 0;
         if (made == 0) {
-            give_text(name);
-            return at_once ? no_room : not_available;
+            release_text(name);
+            return at_once ? no_memory : not_available;
         }
         if (how == LockHow::steal) {
-            rob(place);
+            steal_held(hashed);
             link(made, 0);
         } else {
             link(made, last());
         }
-        process(place);
+        process(hashed);
         return made;
     }
 
-    /// Section 4.2, release a lock; of one that was stolen, nothing but its block.
+    /// Section 4.2, release a lock. Frees only the block of one that was stolen.
     void release(Ref lock) {
-        const Place place = place_of(lock);
-        hold(place.name);
+        const HashedName name = name_of(lock);
+        retain(name.text);
         unlink(lock);
-        process(place);
-        give_text(place.name);
+        process(name);
+        release_text(name.text);
     }
 
-    /// Section 4.3, abort a request. False, and no change, if it does not wait any more.
+    /// Section 4.3, abort a request. Returns false, and changes nothing, if it no longer waits.
     bool abort(Ref waiting) {
         if (state_of(waiting) != LockState::pending) return false;
         release(waiting);
         return true;
     }
 
-    /// Section 2.6: the client is dead, or leaves. What it holds is free, what it waits for is not
-    /// waited for.
+    /// Section 2.6: the client has exited, or leaves. What it holds is released, and its requests
+    /// are withdrawn.
     void end(Owner client) {
         for (Ref at_ref = head_.first; at_ref != 0;) {
             const Ref next = at<LockRequest>(at_ref)->next;
@@ -99,11 +100,11 @@ class LockTable : public Room<LockTable> {
         process_all();
     }
 
-    /// Outside: a thread is known to be dead.
-    void bury(Owner dead, Owner self, bool may_sleep) {
-        Room::bury(dead, self);
+    /// Called outside: a thread has exited.
+    void report_exit(Owner exited, Owner self, bool may_sleep) {
+        Segment::report_exit(exited, self);
         enter(self, may_sleep);
-        end(dead);
+        end(exited);
         leave(self);
     }
 
@@ -122,33 +123,33 @@ class LockTable : public Room<LockTable> {
             mark(ref);
             mark_text(at<LockRequest>(ref)->name);
         });
-        each([this](Ref ref) { at<TextHead>(at<LockRequest>(ref)->name)->holders = 0; });
-        each([this](Ref ref) { hold(at<LockRequest>(ref)->name); });
+        each([this](Ref ref) { at<TextHead>(at<LockRequest>(ref)->name)->references = 0; });
+        each([this](Ref ref) { retain(at<LockRequest>(ref)->name); });
         free_unmarked();
         process_all();
-        // The dead may have stored a state, and woken nobody.
+        // The exited thread may have stored a state, and woken nobody.
         each([this](Ref ref) { PlatformParker::unpark_all(at<LockRequest>(ref)->state); });
     }
 
   private:
     /// A name and its hash.
-    struct Place {
+    struct HashedName {
         std::uint32_t hash;
-        Ref name;
+        Ref text;
     };
 
-    [[nodiscard]] Place place_of(Ref request) const {
+    [[nodiscard]] HashedName name_of(Ref request) const {
         return {at<LockRequest>(request)->hash, at<LockRequest>(request)->name};
     }
 
-    /// Calls `work(request)` for those of that name, in their order, until it says false.
+    /// Calls `work(request)` for those of that name, in their order, until it returns false.
     template <class Work>
-    void each_of(const Place& place, Work work) {
+    void each_of(const HashedName& name, Work work) {
         for (Ref ref = head_.first; ref != 0;) {
             auto* request = at<LockRequest>(ref);
             ref = request->next;
-            if (request->hash != place.hash) continue;
-            if (request->name != place.name && !same(request->name, place.name)) continue;
+            if (request->hash != name.hash) continue;
+            if (request->name != name.text && !same(request->name, name.text)) continue;
             if (!work(*request)) return;
         }
     }
@@ -158,9 +159,9 @@ class LockTable : public Room<LockTable> {
     }
 
     /// Whether locks that are held keep one of that mode from being granted.
-    bool held_against(const Place& place, LockMode mode) {
+    bool held_against(const HashedName& name, LockMode mode) {
         bool against = false;
-        each_of(place, [&](const LockRequest& request) {
+        each_of(name, [&](const LockRequest& request) {
             const bool both_share = request.mode == LockMode::shared && mode == LockMode::shared;
             against = state_in(request) == LockState::held && !both_share;
             return !against;
@@ -168,51 +169,51 @@ class LockTable : public Room<LockTable> {
         return against;
     }
 
-    /// Grantable, section 2.5: nobody overtakes.
-    bool available(const Place& place, LockMode mode) {
+    /// Grantable, section 2.5: a request overtakes no other.
+    bool available(const HashedName& name, LockMode mode) {
         bool waited_for = false;
-        each_of(place, [&](const LockRequest& request) {
+        each_of(name, [&](const LockRequest& request) {
             waited_for = state_in(request) == LockState::pending;
             return !waited_for;
         });
-        return !waited_for && !held_against(place, mode);
+        return !waited_for && !held_against(name, mode);
     }
 
     /// Section 4.4, process a lock request queue.
-    void process(const Place& place) {
-        each_of(place, [&](LockRequest& request) {
+    void process(const HashedName& name) {
+        each_of(name, [&](LockRequest& request) {
             if (state_in(request) != LockState::pending) return true;
-            if (held_against(place, request.mode)) return false;
-            tell(request, LockState::held);
+            if (held_against(name, request.mode)) return false;
+            set_state(request, LockState::held);
             return true;
         });
     }
 
     void process_all() {
         for (Ref ref = head_.first; ref != 0; ref = at<LockRequest>(ref)->next) {
-            if (state_of(ref) == LockState::pending) process(place_of(ref));
+            if (state_of(ref) == LockState::pending) process(name_of(ref));
         }
     }
 
-    void rob(const Place& place) {
-        each_of(place, [](LockRequest& request) {
-            if (state_in(request) == LockState::held) tell(request, LockState::stolen);
+    void steal_held(const HashedName& name) {
+        each_of(name, [](LockRequest& request) {
+            if (state_in(request) == LockState::held) set_state(request, LockState::stolen);
             return true;
         });
     }
 
-    static void tell(LockRequest& request, LockState state) {
+    static void set_state(LockRequest& request, LockState state) {
         request.state.store(static_cast<std::uint32_t>(state));
         PlatformParker::unpark_all(request.state);
     }
 
-    Ref make(Owner client, const Place& place, LockMode mode) {
-        const Ref block = take();
+    Ref make(Owner client, const HashedName& name, LockMode mode) {
+        const Ref block = allocate_block();
         auto* made = new (at<std::byte>(block)) LockRequest;
         made->state.store(static_cast<std::uint32_t>(LockState::pending));
         made->client = client;
-        made->name = place.name;
-        made->hash = place.hash;
+        made->name = name.text;
+        made->hash = name.hash;
         made->mode = mode;
         return block;
     }
@@ -242,8 +243,8 @@ class LockTable : public Room<LockTable> {
             while (at<LockRequest>(before)->next != request) before = at<LockRequest>(before)->next;
             commit(at<LockRequest>(before)->next, next);
         }
-        give_text(at<LockRequest>(request)->name);
-        give_one(request);
+        release_text(at<LockRequest>(request)->name);
+        free_block(request);
     }
 };
 

@@ -9,17 +9,17 @@
 
 #include "tabacus/sync/segment.hpp"
 
-// Web Storage (HTML 12.2) in a room: items in the order in which their keys came, and the changes
-// that threads are told of.
+// Web Storage (HTML 12.2) in a segment: items in the order in which their keys were added, and the
+// changes of which threads are notified.
 //
 // Promises: what one thread has set, every thread reads from then on; a value that does not fit
-// leaves the old one; what is there is found and can be removed, however full the room; changes
-// have one order for all. Refuses: keeping changes for ever. Who is `changes_max` behind, or behind
-// when the room is needed, or when a dead thread's work was repaired, is told that it has missed
-// some.
+// leaves the old one; what is there is found and can be removed, however full the segment; changes
+// have one order for all. Refuses: keeping changes for ever. A listener learns that it has missed
+// changes if it is `changes_max` behind, if their blocks were needed, or if the work of a
+// terminated thread was repaired.
 //
 //   chain     first -> item -> item, by the items' `next`; an item's value is one word
-//   made anew buckets, `before`, `last`, count, bytes, free blocks; and the changes are dropped
+//   rebuilt   buckets, `before`, `last`, count, bytes, free blocks; and the changes are dropped
 
 namespace tabacus::sync {
 
@@ -34,7 +34,7 @@ struct StorageItem {
 };
 static_assert(sizeof(StorageItem) <= block_bytes);
 
-/// A change, as a StorageEvent tells it; 0 where it says null.
+/// A change, with the attributes of a StorageEvent; 0 stands for null.
 struct StorageChange {
     Owner writer = 0;   // 0
     Ref key = 0;        // 4
@@ -45,22 +45,22 @@ static_assert(sizeof(StorageChange) <= block_bytes);
 
 enum class Stored : std::uint32_t { changed = 0, unchanged = 1, full = 2 };
 
-class StorageTable : public Room<StorageTable> {
+class StorageTable : public Segment<StorageTable> {
   public:
     static constexpr std::uint32_t changes_max = 4096;
 
-    /// Writes what no thread has written: what the page heard of other tabs.
+    /// The writer of what the page received from other tabs.
     static constexpr Owner other_tabs = 0;
 
-    /// What a room must have for that quota: a text fills fifteen sixteenths of its blocks, and an
+    /// The size of a segment for that quota: a text fills fifteen sixteenths of its blocks, and an
     /// item needs a block for itself.
-    static constexpr std::uint32_t room_bytes(std::uint32_t quota_bytes);
+    static constexpr std::uint32_t segment_bytes(std::uint32_t quota_bytes);
 
     /// @param quota_bytes of keys and values together, two bytes a unit
     StorageTable(std::uint32_t bytes, std::uint32_t quota_bytes)
-        : Room(bytes, sizeof(StorageTable)), quota_bytes_(quota_bytes) {}
+        : Segment(bytes, sizeof(StorageTable)), quota_bytes_(quota_bytes) {}
 
-    // All below: inside.
+    // Everything below is called inside.
 
     /// The item of that key, or 0.
     Ref find(Ref key) { return find(key, hash_of(key)); }
@@ -75,14 +75,14 @@ class StorageTable : public Room<StorageTable> {
     /// Takes the key over.
     Stored remove(Owner writer, Ref key) {
         const Ref item = find(key);
-        give_text(key);
+        release_text(key);
         if (item == 0) return Stored::unchanged;
         unlink(item);
         auto* gone = at<StorageItem>(item);
         bytes_ -= 2 * (units_of(gone->key) + units_of(gone->value));
         --count_;
-        tell(writer, gone->key, gone->value, 0);
-        give_one(item);
+        publish(writer, gone->key, gone->value, 0);
+        free_block(item);
         return Stored::changed;
     }
 
@@ -96,12 +96,12 @@ class StorageTable : public Room<StorageTable> {
         while (item != 0) {
             auto* gone = at<StorageItem>(item);
             const Ref next = gone->next;
-            give_text(gone->key);
-            give_text(gone->value);
-            give_one(item);
+            release_text(gone->key);
+            release_text(gone->value);
+            free_block(item);
             item = next;
         }
-        tell(writer, 0, 0, 0);
+        publish(writer, 0, 0, 0);
         return Stored::changed;
     }
 
@@ -110,18 +110,18 @@ class StorageTable : public Room<StorageTable> {
     [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
     [[nodiscard]] std::uint32_t quota_bytes() const { return quota_bytes_; }
 
-    /// Until somebody listens, changes are not kept.
+    /// Changes are kept only after the first call of this.
     void listen() { listeners_ = true; }
 
     /// The change of that number; 0 if it is not kept any more.
     Ref change(std::uint32_t number) {
-        const std::uint32_t last = head_.news.load();
+        const std::uint32_t last = head_.last_change.load();
         // Numbers wrap around, and so do these differences.
         if (last - number >= kept_) return 0;
         return changes_[number % changes_max];
     }
 
-    /// Blocks for `count`, if need be those of changes that nobody may have heard of.
+    /// Reserves `count` blocks, if need be those of changes that a listener may not have read yet.
     bool make_space(std::uint32_t count) {
         while (free_blocks() < count && kept_ > 0) forget_oldest();
         return free_blocks() >= count;
@@ -133,7 +133,8 @@ class StorageTable : public Room<StorageTable> {
         last_ = 0;
         count_ = bytes_ = longest_ = 0;
         unmark_all();
-        for (Ref item = head_.first; item != 0; item = at<StorageItem>(item)->next) adopt(item);
+        for (Ref item = head_.first; item != 0; item = at<StorageItem>(item)->next)
+            recover_item(item);
         free_unmarked();
         head_.version.fetch_add(1);
         announce();
@@ -155,11 +156,11 @@ class StorageTable : public Room<StorageTable> {
     Stored insert(Owner writer, Ref key, Ref value, std::uint32_t hash) {
         const std::uint64_t more = 2ULL * units_of(key) + 2ULL * units_of(value);
         if (bytes_ + more > quota_bytes_ || !leaves_reserve(1, units_of(key), 0)) {
-            give_text(key);
-            give_text(value);
+            release_text(key);
+            release_text(value);
             return Stored::full;
         }
-        const Ref item = take();
+        const Ref item = allocate_block();
         auto* made = new (at<std::byte>(item)) StorageItem;
         made->key = key;
         made->value = value;
@@ -169,59 +170,59 @@ class StorageTable : public Room<StorageTable> {
         } else {
             commit(at<StorageItem>(last_)->next, item);
         }
-        place(item);
-        hold(key);
-        hold(value);
-        tell(writer, key, 0, value);
+        index_item(item);
+        retain(key);
+        retain(value);
+        publish(writer, key, 0, value);
         return Stored::changed;
     }
 
     Stored replace(Owner writer, Ref item, Ref key, Ref value) {
-        give_text(key);
+        release_text(key);
         auto* known = at<StorageItem>(item);
         const Ref old_value = known->value;
         const std::uint32_t less = 2 * units_of(old_value);
         const std::uint64_t more = 2ULL * units_of(value);
         const bool equal = same(old_value, value);
         if (equal || bytes_ - less + more > quota_bytes_) {
-            give_text(value);
+            release_text(value);
             return equal ? Stored::unchanged : Stored::full;
         }
         if (!leaves_reserve(0, 0, units_of(old_value))) {
-            give_text(value);
+            release_text(value);
             return Stored::full;
         }
         commit(known->value, value);
         bytes_ = static_cast<std::uint32_t>(bytes_ - less + more);
-        hold(known->key);
-        hold(value);
-        tell(writer, known->key, old_value, value);
+        retain(known->key);
+        retain(value);
+        publish(writer, known->key, old_value, value);
         return Stored::changed;
     }
 
-    /// What follows from an item that is last in the chain.
-    void place(Ref item) {
-        auto* placed = at<StorageItem>(item);
-        placed->before = last_;
+    /// Updates everything that follows from an item that is last in the chain.
+    void index_item(Ref item) {
+        auto* indexed = at<StorageItem>(item);
+        indexed->before = last_;
         last_ = item;
-        Ref& bucket = buckets_[placed->hash % buckets_max];
-        placed->same_bucket = bucket;
+        Ref& bucket = buckets_[indexed->hash % buckets_max];
+        indexed->same_bucket = bucket;
         bucket = item;
         ++count_;
-        bytes_ += 2 * (units_of(placed->key) + units_of(placed->value));
-        longest_ = std::max(longest_, units_of(placed->key));
+        bytes_ += 2 * (units_of(indexed->key) + units_of(indexed->value));
+        longest_ = std::max(longest_, units_of(indexed->key));
     }
 
-    /// Whether a copy of each key, with which it is looked up, finds room once `count` blocks are
-    /// taken, a key of `units` has come and a text of `given` is given back.
-    bool leaves_reserve(std::uint32_t count, std::uint32_t units, std::uint32_t given) {
+    /// Whether a copy of the longest key, as every lookup makes one, still fits once `count` blocks
+    /// are allocated, a key of `units` was added and a text of `freed` units was released.
+    bool leaves_reserve(std::uint32_t count, std::uint32_t units, std::uint32_t freed) {
         const auto enough = [&] {
             const std::size_t reserve = count + blocks_of(std::max(longest_, units));
-            const std::size_t back = given == 0 ? 0 : blocks_of(given);
+            const std::size_t back = freed == 0 ? 0 : blocks_of(freed);
             return reserve <= back || make_space(static_cast<std::uint32_t>(reserve - back));
         };
         if (enough()) return true;
-        // The longest may be gone.
+        // The longest key may have been removed.
         longest_ = 0;
         for (Ref item = head_.first; item != 0; item = at<StorageItem>(item)->next) {
             longest_ = std::max(longest_, units_of(at<StorageItem>(item)->key));
@@ -229,11 +230,11 @@ class StorageTable : public Room<StorageTable> {
         return enough();
     }
 
-    void adopt(Ref item) {
+    void recover_item(Ref item) {
         mark(item);
         mark_text(at<StorageItem>(item)->key);
         mark_text(at<StorageItem>(item)->value);
-        place(item);
+        index_item(item);
     }
 
     void unlink(Ref item) {
@@ -254,40 +255,40 @@ class StorageTable : public Room<StorageTable> {
         *link = gone->same_bucket;
     }
 
-    /// Takes over one holding of each of the texts that it tells of.
-    void tell(Owner writer, Ref key, Ref old_value, Ref new_value) {
+    /// Keeps the change and notifies listeners. Takes over one reference to each of its texts.
+    void publish(Owner writer, Ref key, Ref old_value, Ref new_value) {
         head_.version.fetch_add(1);
         const StorageChange change{
             .writer = writer, .key = key, .old_value = old_value, .new_value = new_value};
         if (!listeners_ || !make_space(1)) {
-            drop(change);  // and none is kept any more: all numbers up to this one are missed
+            drop(change);  // and none is kept any more: listeners miss all up to this one
         } else {
             if (kept_ == changes_max) forget_oldest();
-            const Ref block = take();
+            const Ref block = allocate_block();
             new (at<std::byte>(block)) StorageChange(change);
-            changes_[(head_.news.load() + 1) % changes_max] = block;
+            changes_[(head_.last_change.load() + 1) % changes_max] = block;
             ++kept_;
         }
         announce();
     }
 
     void announce() {
-        head_.news.fetch_add(1);
-        if (listeners_) PlatformParker::unpark_all(head_.news);
+        head_.last_change.fetch_add(1);
+        if (listeners_) PlatformParker::unpark_all(head_.last_change);
     }
 
     void drop(const StorageChange& change) {
-        if (change.key != 0) give_text(change.key);
-        if (change.old_value != 0) give_text(change.old_value);
-        if (change.new_value != 0) give_text(change.new_value);
+        if (change.key != 0) release_text(change.key);
+        if (change.old_value != 0) release_text(change.old_value);
+        if (change.new_value != 0) release_text(change.new_value);
     }
 
     void forget_oldest() {
-        const std::uint32_t number = head_.news.load() - kept_ + 1;
+        const std::uint32_t number = head_.last_change.load() - kept_ + 1;
         const Ref block = changes_[number % changes_max];
         --kept_;
         drop(*at<StorageChange>(block));
-        give_one(block);
+        free_block(block);
     }
 
     Ref last_ = 0;
@@ -301,7 +302,7 @@ class StorageTable : public Room<StorageTable> {
     std::array<Ref, changes_max> changes_{};
 };
 
-constexpr std::uint32_t StorageTable::room_bytes(std::uint32_t quota_bytes) {
+constexpr std::uint32_t StorageTable::segment_bytes(std::uint32_t quota_bytes) {
     return static_cast<std::uint32_t>(sizeof(StorageTable)) + quota_bytes + quota_bytes / 4 +
            (1U << 16);
 }

@@ -18,10 +18,10 @@
 //   idle      a thread's, asks for nothing     thread: asks, or frees it
 //   asked     waits for the lock               page: grants or refuses; thread: gives up
 //   trying    wants it if it is available      the same, and the page answers at once
-//   granted   holds the lock                   thread: lets go; page: tells that it is lost
-//   lost      held it                          thread: lets go
-//   refused   `reason` says why                thread: asks, lets go or frees it
-//   over      given up or let go               page: tidies up; thread: asks again
+//   granted   holds the lock                   thread: releases it; page: reports its loss
+//   lost      held it                          thread: releases it
+//   refused   `reason` says why                thread: asks, releases or frees it
+//   over      given up or released             page: tidies up; thread: asks again
 //   closed    the same, for good               page: frees it
 //
 // `token` and `reason` are the page's to write before it leaves `asked`, and the thread's to read
@@ -30,8 +30,8 @@
 //
 // Whatever a thread does that the page must see rings the bell after it is done. The page reads the
 // bell, looks at every request, and sleeps on the bell as it was before: nothing can be missed.
-// A page that ends says so first, and looks once more: who asked before is answered by it, and who
-// asks later refuses itself.
+// A page that ends marks the bell as ended, and then looks once more. It answers whatever was asked
+// before; a thread that asks later refuses its own request.
 
 namespace tabacus::sync {
 
@@ -80,14 +80,14 @@ template <class Parks = PlatformParker>
 class BasicTabRequest {
   public:
     static constexpr std::size_t name_units_max = 128;
-    /// A reason, by its place in js/threads/tab-lock/tab-layout.js.
+    /// A reason, by its index in js/threads/tab-lock/tab-request-layout.js.
     static constexpr std::uint32_t page_closed = 2;
     using Bell = BasicTabBell<Parks>;
 
     // A thread's side.
 
     /// Takes a free request for the lock of that name, of at most name_units_max. `agent` is the
-    /// thread's id if the page can tell that it died, else 0.
+    /// thread's id if the page learns when it exits, else 0.
     bool take(std::uint32_t agent, std::u16string_view name) {
         if (!move(TabState::free, TabState::idle)) return false;
         name_units_ = static_cast<std::uint32_t>(name.size());
@@ -112,8 +112,8 @@ class BasicTabRequest {
         });
     }
 
-    /// Whatever it was, it asks and holds nothing afterwards. Returns what it was.
-    TabState let_go(Bell& bell) {
+    /// Ends the request or releases the lock, whichever it was. Returns the state before.
+    TabState release(Bell& bell) {
         TabState was = state();
         leave_for(TabState::over, bell, [&was](TabState state) {
             was = state;
@@ -131,7 +131,7 @@ class BasicTabRequest {
     }
 
     /// Sleeps until the page has answered, for at most timeout_ns (below 0: for ever) by `now_ns`,
-    /// a clock that never goes back. Gives up at the end, and then says `over`.
+    /// a clock that never goes back. Gives up at the end, and returns `over`.
     template <class NowNs>
     TabState answer(Bell& bell, std::int64_t timeout_ns, NowNs now_ns) {
         const std::int64_t deadline_ns = timeout_ns < 0 ? 0 : now_ns() + timeout_ns;
@@ -150,7 +150,7 @@ class BasicTabRequest {
 
     // The page's side.
 
-    /// False if the thread has given up: then the page has the lock, and lets it go.
+    /// False if the thread has given up: then the page has the lock, and releases it.
     bool grant(std::int64_t token) {
         token_ = token;
         return answer_with(TabState::granted);
@@ -159,12 +159,12 @@ class BasicTabRequest {
         reason_ = reason;
         return answer_with(TabState::refused);
     }
-    /// False if the thread has let go already.
+    /// False if the thread has released the lock already.
     bool lose() { return move(TabState::granted, TabState::lost); }
 
-    /// What the page, which has `has`, must do; a request that is over and has nothing is tidied
-    /// up.
-    TabTask look(TabHas has) {
+    /// What the page must do, which has `has` for the request. Frees or reuses a request that is
+    /// over and for which the page has nothing.
+    TabTask next_task(TabHas has) {
         const TabState now = state();
         switch (now) {
             case TabState::asked:
@@ -190,8 +190,8 @@ class BasicTabRequest {
         }
     }
 
-    /// The thread died, and the page holds nothing for it.
-    bool bury(std::uint32_t agent) {
+    /// Frees the request of a thread that has exited. The page must have nothing for it.
+    bool report_exit(std::uint32_t agent) {
         if (agent_.load() != agent) return false;
         set_free();
         return true;
@@ -229,7 +229,8 @@ class BasicTabRequest {
         return true;
     }
 
-    /// Nobody's first: who takes a free request must not be buried for its former thread.
+    /// Clears the owner first: the exit of its former thread must not free a request that another
+    /// thread has taken since.
     void set_free() {
         agent_.store(0);
         state_.store(static_cast<std::uint32_t>(TabState::free));
@@ -249,6 +250,7 @@ class BasicTabRequest {
 
 using TabBell = BasicTabBell<>;
 using TabRequest = BasicTabRequest<>;
-static_assert(std::is_standard_layout_v<TabRequest> && sizeof(TabRequest) == 288, "as said");
+static_assert(std::is_standard_layout_v<TabRequest> && sizeof(TabRequest) == 288,
+              "as js/threads/tab-lock assumes");
 
 }  // namespace tabacus::sync

@@ -11,21 +11,22 @@
 namespace tabacus {
 
 /// A lock of `shared.locks`, for C++ threads, which block: by name, exclusive or shared, first
-/// come, first served with everybody who asks for it in JavaScript.
+/// come, first served together with all requests in JavaScript.
 ///
 /// Lockable and SharedLockable as the C++ standard means them, for std::scoped_lock and
 /// std::shared_lock. An object is one thread's, and holds the lock once at a time. A lock that is
-/// stolen is gone: `held()` tells, and unlocking it is no error.
+/// stolen is gone: `held()` is false then, and unlocking it is no error.
 class SharedLock {
   public:
-    /// Blocks until the page has made the room for locks: its main thread must run.
+    /// Blocks until the page has made the segment for locks: its main thread must run.
     ///
-    /// @throws std::system_error as room_of() does
+    /// @throws std::system_error as segment_of() does
     SharedLock(sync::Arena& arena, std::u16string_view name)
-        : SharedLock(room_of<sync::LockTable>(arena, arena.locks_door), arena.take_id(), name) {}
+        : SharedLock(segment_of<sync::SharedLockTable>(arena, arena.locks_slot), arena.take_id(),
+                     name) {}
 
-    /// @param self who no other user of that table is
-    SharedLock(sync::LockTable& table, sync::Owner self, std::u16string_view name)
+    /// @param self an id that no other user of that table has
+    SharedLock(sync::SharedLockTable& table, sync::Owner self, std::u16string_view name)
         : table_(table), self_(self), name_(name) {}
 
     SharedLock(const SharedLock&) = delete;
@@ -36,7 +37,7 @@ class SharedLock {
         if (request_ != 0) unlock();
     }
 
-    /// @throws std::system_error not_enough_memory if there is no room for a request. Without
+    /// @throws std::system_error not_enough_memory if there is no space for a request. Without
     ///   exceptions it aborts, here and below
     void lock() { wait(sync::LockMode::exclusive); }
     void lock_shared() { wait(sync::LockMode::shared); }
@@ -51,7 +52,7 @@ class SharedLock {
     }
     void unlock_shared() { unlock(); }
 
-    /// Whether this object holds it, and nobody has stolen it.
+    /// Whether this object holds the lock, and it was not stolen.
     [[nodiscard]] bool held() const {
         return request_ != 0 && table_.state_of(request_) == sync::LockState::held;
     }
@@ -74,14 +75,15 @@ class SharedLock {
     void ask(sync::LockMode mode, sync::LockHow how) {
         table_.enter(self_, true);
         const sync::Ref name = table_.make_text(name_);
-        request_ = name == 0 ? sync::LockTable::no_room : table_.request(self_, name, mode, how);
+        request_ =
+            name == 0 ? sync::SharedLockTable::no_memory : table_.request(self_, name, mode, how);
         table_.leave(self_);
-        if (request_ != sync::LockTable::no_room) return;
+        if (request_ != sync::SharedLockTable::no_memory) return;
         request_ = 0;
-        throw_no_room("SharedLock");
+        throw_out_of_memory("SharedLock");
     }
 
-    sync::LockTable& table_;
+    sync::SharedLockTable& table_;
     sync::Owner self_;
     std::u16string name_;
     sync::Ref request_ = 0;

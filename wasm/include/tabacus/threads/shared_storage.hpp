@@ -26,15 +26,16 @@ class SharedStorage {
   public:
     /// Blocks until the page has made the storage: its main thread must run.
     ///
-    /// @throws std::system_error as room_of() does
+    /// @throws std::system_error as segment_of() does
     explicit SharedStorage(sync::Arena& arena)
-        : SharedStorage(room_of<sync::StorageTable>(arena, arena.storage_door), arena.take_id()) {}
+        : SharedStorage(segment_of<sync::StorageTable>(arena, arena.storage_slot),
+                        arena.take_id()) {}
 
-    /// @param self who no other user of that storage is
+    /// @param self an id that no other user of that storage has
     SharedStorage(sync::StorageTable& table, sync::Owner self) : table_(table), self_(self) {
         inside([&] {
             table_.listen();
-            heard_ = table_.head().news.load();
+            last_read_ = table_.head().last_change.load();
             return true;
         });
     }
@@ -44,7 +45,7 @@ class SharedStorage {
             const sync::Ref name = table_.make_text(key);
             if (name == 0) return std::nullopt;  // longer than any that is there
             const sync::Ref item = table_.find(name);
-            table_.give_text(name);
+            table_.release_text(name);
             if (item == 0) return std::nullopt;
             return read(table_.at<sync::StorageItem>(item)->value);
         });
@@ -58,7 +59,7 @@ class SharedStorage {
             if (const sync::Ref text = table_.make_text(value)) {
                 return table_.set(self_, name, text) != sync::Stored::full;
             }
-            table_.give_text(name);
+            table_.release_text(name);
             return false;
         });
     }
@@ -94,8 +95,8 @@ class SharedStorage {
         });
     }
 
-    /// What another thread, or another tab, has changed, as a StorageEvent tells it. Without a key
-    /// after a clear(), and where changes were missed: then anything may have changed.
+    /// A change by another thread or another tab, with the attributes of a StorageEvent. It has no
+    /// key after a clear(), and where changes were missed: then anything may have changed.
     struct Change {
         std::optional<std::u16string> key;
         std::optional<std::u16string> old_value;
@@ -103,25 +104,25 @@ class SharedStorage {
         bool operator==(const Change&) const = default;
     };
 
-    /// The next one after those that this object has told, since it was made. nullopt if there is
-    /// none for that long.
-    std::optional<Change> next_change(std::chrono::nanoseconds patience) {
+    /// The next change after those that this object has returned, since it was made. Waits for at
+    /// most `timeout`, then returns nullopt.
+    std::optional<Change> next_change(std::chrono::nanoseconds timeout) {
         using Clock = std::chrono::steady_clock;
-        const auto deadline = Clock::now() + patience;
+        const auto deadline = Clock::now() + timeout;
         for (;;) {
-            if (auto change = inside([&] { return told(); })) return change;
+            if (auto change = inside([&] { return unread_change(); })) return change;
             const auto rest = std::chrono::nanoseconds(deadline - Clock::now()).count();
             if (rest <= 0) return std::nullopt;
-            sync::PlatformParker::park(table_.head().news, heard_, rest);
+            sync::PlatformParker::park(table_.head().last_change, last_read_, rest);
         }
     }
 
   private:
-    std::optional<Change> told() {
-        while (heard_ != table_.head().news) {
-            const sync::Ref known = table_.change(++heard_);
+    std::optional<Change> unread_change() {
+        while (last_read_ != table_.head().last_change) {
+            const sync::Ref known = table_.change(++last_read_);
             if (known == 0) {
-                heard_ = table_.head().news;
+                last_read_ = table_.head().last_change;
                 return Change{};
             }
             const auto& change = *table_.at<sync::StorageChange>(known);
@@ -156,7 +157,7 @@ class SharedStorage {
 
     sync::StorageTable& table_;
     sync::Owner self_;
-    std::uint32_t heard_ = 0;
+    std::uint32_t last_read_ = 0;
 };
 
 }  // namespace tabacus

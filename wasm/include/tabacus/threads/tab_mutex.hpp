@@ -19,20 +19,20 @@ namespace tabacus {
 /// Lockable and TimedLockable as the C++ standard means them: for std::scoped_lock, std::lock and
 /// std::unique_lock. Any number of threads may share one object; it is not recursive.
 ///
-/// A thread cannot die alone in C++: whoever leaves the scope of a std::scoped_lock lets go, and
-/// with the page the lock is let go too. The lock can be lost while it is held (stolen, the page
-/// frozen): `held()` tells, and what the holder writes elsewhere must carry `token()`, which rises
+/// A C++ thread cannot exit alone: leaving the scope of a std::scoped_lock releases the lock, and
+/// so does the end of the page. The lock can be lost while it is held (stolen, the page frozen):
+/// `held()` is false then, and what the holder writes elsewhere must carry `token()`, which rises
 /// with every grant.
 class TabMutex {
   public:
     /// @param name 1 to 128 UTF-16 units
     /// @throws std::system_error not_enough_memory if the arena is full. Without exceptions it
-    /// aborts,
-    ///   here and below
+    ///   aborts, here and below
     TabMutex(sync::Arena& arena, std::u16string_view name)
         : TabMutex(arena, opened(arena, name), true) {}
 
-    /// On a request that its owner lends for the mutex's life, and asks nothing through meanwhile.
+    /// Uses a request that its owner lends for the lifetime of the mutex. Meanwhile the owner must
+    /// not use it.
     TabMutex(sync::Arena& arena, sync::TabRequest& request) : TabMutex(arena, request, false) {}
 
     TabMutex(const TabMutex&) = delete;
@@ -80,12 +80,12 @@ class TabMutex {
         return kept(self, ask(sync::TabState::asked, rest_ns()));
     }
 
-    /// Lets go, also of a lock that was lost.
+    /// Releases the lock, also one that was lost.
     /// @throws std::system_error operation_not_permitted if the caller has not locked it
     void unlock() {
         const auto self = sync::this_thread_id();
         if (threads_.owner() != self) fail(std::errc::operation_not_permitted);
-        request_.let_go(bell_);
+        request_.release(bell_);
         threads_.unlock(self);
     }
 
@@ -110,8 +110,8 @@ class TabMutex {
 
     bool ask(sync::TabState how, std::int64_t timeout_ns) {
         request_.ask(bell_, how);
-        const auto said = request_.answer(bell_, timeout_ns, now_ns);
-        return said == sync::TabState::granted || said == sync::TabState::lost;
+        const auto answer = request_.answer(bell_, timeout_ns, now_ns);
+        return answer == sync::TabState::granted || answer == sync::TabState::lost;
     }
 
     bool kept(sync::Owner self, bool granted) {

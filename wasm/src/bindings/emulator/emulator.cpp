@@ -1,7 +1,7 @@
 // The names under which JavaScript finds the emulator's rules (js/emulator/rules.js).
 //
 // Texts are UTF-16 units as JavaScript has them, lone surrogates included: what is passed in is
-// written to emu_room() before the call, one text after the other; what is handed out lies at
+// written to emu_input() before the call, one text after the other; what is handed out lies at
 // emu_text(), of emu_text_units() units, good until the next call. The rules keep them as WTF-8
 // (https://simonsapin.github.io/wtf-8), of which the order is that of code points.
 #include <emscripten/emscripten.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace tabacus;
 using namespace tabacus::lab;
 
-std::u16string& room() {
+std::u16string& input() {
     static std::u16string units;
     return units;
 }
@@ -108,9 +108,9 @@ void append_text(std::optional<std::string_view> text) {
     units[at + 1] = static_cast<char16_t>(length >> 16U);
 }
 
-std::string asked() { return bytes_of(room()); }
+std::string input_text() { return bytes_of(input()); }
 
-/// What JavaScript reads of a happening, at a fixed address.
+/// What JavaScript reads of an event, at a fixed address.
 struct Report {
     double number = 0;
     double endpoint = 0;
@@ -131,16 +131,16 @@ void append_infos(const std::vector<LockInfo>& infos) {
     }
 }
 
-void answer_with(const Happening& happening) {
+void answer_with(const OriginEvent& event) {
     answer().clear();
-    if (happening.kind == Happening::Kind::changed) {
-        append_text(happening.change.key);
-        append_text(happening.change.old_value);
-        append_text(happening.change.new_value);
-    } else if (happening.kind == Happening::Kind::snapshot) {
-        append_text(std::to_string(happening.locks.held.size()));
-        append_infos(happening.locks.held);
-        append_infos(happening.locks.pending);
+    if (event.kind == OriginEvent::Kind::changed) {
+        append_text(event.change.key);
+        append_text(event.change.old_value);
+        append_text(event.change.new_value);
+    } else if (event.kind == OriginEvent::Kind::snapshot) {
+        append_text(std::to_string(event.locks.held.size()));
+        append_infos(event.locks.held);
+        append_infos(event.locks.pending);
     }
 }
 
@@ -148,9 +148,9 @@ void answer_with(const Happening& happening) {
 
 extern "C" {
 
-EMSCRIPTEN_KEEPALIVE char16_t* emu_room(std::size_t units) {
-    room().resize(units);
-    return room().data();
+EMSCRIPTEN_KEEPALIVE char16_t* emu_input(std::size_t units) {
+    input().resize(units);
+    return input().data();
 }
 EMSCRIPTEN_KEEPALIVE const char16_t* emu_text() { return answer().data(); }
 EMSCRIPTEN_KEEPALIVE std::size_t emu_text_units() { return answer().size(); }
@@ -199,17 +199,17 @@ EMSCRIPTEN_KEEPALIVE bool emu_cached(EmulatedOrigin* origin, TabId agent, bool c
     return origin->set_cached(agent, cached);
 }
 
-// --- Storage: the key, and then the value, are in the room.
+// --- Storage: the input is the key, and then the value.
 EMSCRIPTEN_KEEPALIVE bool emu_get(const EmulatedOrigin* origin, ContextId context, AreaId area) {
     const auto& values = origin->values(context, area);
-    const auto found = values.find(asked());
+    const auto found = values.find(input_text());
     if (found == values.end()) return false;
     answer_with(found->second);
     return true;
 }
 EMSCRIPTEN_KEEPALIVE bool emu_set(EmulatedOrigin* origin, ContextId context, AreaId area,
                                   std::size_t key_units) {
-    const std::u16string_view given = room();
+    const std::u16string_view given = input();
     try {
         origin->set_item(context, area, bytes_of(given.substr(0, key_units)),
                          bytes_of(given.substr(key_units)));
@@ -219,7 +219,7 @@ EMSCRIPTEN_KEEPALIVE bool emu_set(EmulatedOrigin* origin, ContextId context, Are
     }
 }
 EMSCRIPTEN_KEEPALIVE void emu_remove(EmulatedOrigin* origin, ContextId context, AreaId area) {
-    origin->set_item(context, area, asked(), std::nullopt);
+    origin->set_item(context, area, input_text(), std::nullopt);
 }
 EMSCRIPTEN_KEEPALIVE void emu_clear(EmulatedOrigin* origin, ContextId context, AreaId area) {
     origin->clear(context, area);
@@ -237,7 +237,7 @@ EMSCRIPTEN_KEEPALIVE void emu_quota(EmulatedOrigin* origin, double bytes) {
 EMSCRIPTEN_KEEPALIVE void emu_wipe(EmulatedOrigin* origin) { origin->wipe(); }
 EMSCRIPTEN_KEEPALIVE void emu_overwrite(EmulatedOrigin* origin, std::size_t key_units,
                                         bool removed) {
-    const std::u16string_view given = room();
+    const std::u16string_view given = input();
     auto value = removed ? std::nullopt : std::optional(bytes_of(given.substr(key_units)));
     origin->overwrite(bytes_of(given.substr(0, key_units)), std::move(value));
 }
@@ -247,7 +247,7 @@ EMSCRIPTEN_KEEPALIVE void emu_request(EmulatedOrigin* origin, ContextId context,
                                       std::uint32_t number, bool shared, bool if_available,
                                       bool steal) {
     origin->request_lock(context, number,
-                         {.name = asked(),
+                         {.name = input_text(),
                           .mode = shared ? LockMode::shared : LockMode::exclusive,
                           .if_available = if_available,
                           .steal = steal});
@@ -267,7 +267,7 @@ EMSCRIPTEN_KEEPALIVE void emu_query(EmulatedOrigin* origin, ContextId context,
 
 // --- Channels, time, tasks
 EMSCRIPTEN_KEEPALIVE double emu_channel(EmulatedOrigin* origin, ContextId context) {
-    return static_cast<double>(origin->open_channel(context, asked()));
+    return static_cast<double>(origin->open_channel(context, input_text()));
 }
 EMSCRIPTEN_KEEPALIVE void emu_close_channel(EmulatedOrigin* origin, double endpoint) {
     origin->close_channel(static_cast<ChannelHub::EndpointId>(endpoint));
@@ -294,25 +294,24 @@ EMSCRIPTEN_KEEPALIVE void emu_task(EmulatedOrigin* origin, ContextId context, st
 }
 
 // --- The schedule
-EMSCRIPTEN_KEEPALIVE void emu_calmly(EmulatedOrigin* origin) { origin->run_calmly(); }
+EMSCRIPTEN_KEEPALIVE void emu_by_default(EmulatedOrigin* origin) { origin->run_default_schedule(); }
 EMSCRIPTEN_KEEPALIVE void emu_by_seed(EmulatedOrigin* origin, double seed, std::uint32_t faults_max,
                                       std::uint32_t length, bool explored) {
     origin->run_by_seed(static_cast<std::uint64_t>(seed),
                         {.faults_max = faults_max, .length = length}, explored);
 }
-/// The room: an entry of the schedule in each unit.
+/// The input: an entry of the schedule in each unit.
 EMSCRIPTEN_KEEPALIVE void emu_by_schedule(EmulatedOrigin* origin) {
-    origin->run_by(Schedule(room().begin(), room().end()));
+    origin->run_by(Schedule(input().begin(), input().end()));
 }
 EMSCRIPTEN_KEEPALIVE void emu_offer_faults(EmulatedOrigin* origin, std::uint32_t count) {
     origin->offer_faults(count);
 }
 EMSCRIPTEN_KEEPALIVE std::uint32_t emu_step(EmulatedOrigin* origin, bool may_wait) {
-    const auto& happening = origin->step(may_wait);
-    report() = {happening.number, happening.endpoint, happening.context, happening.from,
-                happening.area};
-    answer_with(happening);
-    return static_cast<std::uint32_t>(happening.kind);
+    const auto& event = origin->step(may_wait);
+    report() = {event.number, event.endpoint, event.context, event.from, event.area};
+    answer_with(event);
+    return static_cast<std::uint32_t>(event.kind);
 }
 EMSCRIPTEN_KEEPALIVE void emu_taken(const EmulatedOrigin* origin) {
     answer().clear();
@@ -327,20 +326,19 @@ EMSCRIPTEN_KEEPALIVE void emu_hash(const EmulatedOrigin* origin) {
 }
 
 // --- For people
-EMSCRIPTEN_KEEPALIVE void emu_aloud(EmulatedOrigin* origin, bool aloud) {
-    origin->tell_aloud(aloud);
+EMSCRIPTEN_KEEPALIVE void emu_tracing(EmulatedOrigin* origin, bool on) { origin->set_tracing(on); }
+EMSCRIPTEN_KEEPALIVE void emu_note(EmulatedOrigin* origin, ContextId context, std::uint32_t where) {
+    origin->add_line(context == 0 ? 0 : origin->agent_of(context), static_cast<Object>(where),
+                     input_text());
 }
-EMSCRIPTEN_KEEPALIVE void emu_tell(EmulatedOrigin* origin, ContextId context, std::uint32_t where) {
-    origin->tell(context == 0 ? 0 : origin->agent_of(context), static_cast<Object>(where), asked());
-}
-/// The room: the complaint.
+/// The input: the failure.
 EMSCRIPTEN_KEEPALIVE void emu_trace(EmulatedOrigin* origin) {
-    answer_with(trace_text(origin->trace(asked())));
+    answer_with(trace_text(origin->trace(input_text())));
 }
-/// The room: the complaint, and then the title.
-EMSCRIPTEN_KEEPALIVE void emu_svg(EmulatedOrigin* origin, std::size_t complaint_units) {
-    const std::u16string_view given = room();
-    answer_with(sequence_diagram(origin->trace(bytes_of(given.substr(0, complaint_units))),
-                                 bytes_of(given.substr(complaint_units))));
+/// The input: the failure, and then the title.
+EMSCRIPTEN_KEEPALIVE void emu_svg(EmulatedOrigin* origin, std::size_t failure_units) {
+    const std::u16string_view given = input();
+    answer_with(sequence_diagram(origin->trace(bytes_of(given.substr(0, failure_units))),
+                                 bytes_of(given.substr(failure_units))));
 }
 }

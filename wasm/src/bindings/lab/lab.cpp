@@ -1,6 +1,6 @@
-// The names under which JavaScript finds the laboratory (js/lab/lab-module.js). A request is a text that
-// the caller writes into lab_room(); an answer is a text at lab_text(), of lab_text_size() bytes,
-// good until the next call.
+// The names under which JavaScript finds the laboratory (js/lab/lab-module.js). A request is a text
+// that the caller writes to lab_input(); an answer is a text at lab_text(), of lab_text_size()
+// bytes, valid until the next call.
 #include <emscripten/emscripten.h>
 
 #include <cstdint>
@@ -54,7 +54,7 @@ auto made(Make make) -> decltype(make().release()) {
 
 extern "C" {
 
-EMSCRIPTEN_KEEPALIVE char* lab_room(std::size_t size) {
+EMSCRIPTEN_KEEPALIVE char* lab_input(std::size_t size) {
     request().assign(size, ' ');
     return request().data();
 }
@@ -104,7 +104,7 @@ EMSCRIPTEN_KEEPALIVE CellExploration* lab_cell_new(std::uint32_t index, double w
             MatrixBound{.work = steps,
                         .work_declared = steps,
                         .work_unbounded = steps,
-                        .work_switches = steps,
+                        .work_preemptions = steps,
                         .seeds = static_cast<std::uint64_t>(seeds)},
             faultless_of(cell));
     });

@@ -19,13 +19,13 @@ constexpr std::array<std::pair<std::string_view, std::optional<double> StrategyT
     {"interval", &StrategyTimes::interval},
 }};
 
-CounterOptions options_from(const Texts& words, bool strict) {
-    CounterOptions options{strategy_named(words[1].value_or("")).value_or(Strategy::naive),
+CounterOptions options_from(const Texts& arguments, bool strict) {
+    CounterOptions options{strategy_named(arguments[1].value_or("")).value_or(Strategy::naive),
                            strict ? Durability::strict : Durability::relaxed,
                            {}};
-    for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
-        const auto name = words[i].value_or("");
-        const auto text = words[i + 1].value_or("");
+    for (std::size_t i = 2; i + 1 < arguments.size(); i += 2) {
+        const auto name = arguments[i].value_or("");
+        const auto text = arguments[i + 1].value_or("");
         std::int64_t ms = 0;
         std::from_chars(text.data(), text.data() + text.size(), ms);
         for (const auto& [known, member] : times) {
@@ -42,15 +42,15 @@ CatalogueCore::CatalogueCore(const std::string& name_space)
 
 void CatalogueCore::close(PromiseId promise) { settle(scope_, catalogue_.close(), promise); }
 
-CounterCore* CatalogueCore::counter(const Texts& words, bool strict, PromiseId promise) {
-    const auto options = options_from(words, strict);
+CounterCore* CatalogueCore::counter(const Texts& arguments, bool strict, PromiseId promise) {
+    const auto options = options_from(arguments, strict);
     if (const auto what = catalogue_.missing(options.strategy); !what.empty()) {
         Reject{promise}(
             code_name(ErrorCode::unavailable),
             concat({"the strategy ", strategy_name(options.strategy), " needs ", what}));
         return nullptr;
     }
-    auto& counter = catalogue_.counter(words[0].value_or(""), options);
+    auto& counter = catalogue_.counter(arguments[0].value_or(""), options);
     counters_.push_back(std::make_unique<CounterCore>(scope_, counter));
     return counters_.back().get();
 }

@@ -17,9 +17,9 @@ class CatalogueCore {
     explicit CatalogueCore(const std::string& name_space);
 
     void close(PromiseId promise);
-    /// `words`: name, strategy, then names of times (js/tab/tab-options.js) and milliseconds in turn.
-    /// Nothing when the strategy cannot work here: the promise is rejected before it returns.
-    CounterCore* counter(const Texts& words, bool strict, PromiseId promise);
+    /// `arguments`: name, strategy, then names of times (js/tab/tab-options.js) and milliseconds in
+    /// turn. Nothing when the strategy cannot work here: the promise is rejected before it returns.
+    CounterCore* counter(const Texts& arguments, bool strict, PromiseId promise);
 
     BrowserWorld& world() { return world_; }
 

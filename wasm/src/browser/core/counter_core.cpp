@@ -31,7 +31,7 @@ std::string joined(std::initializer_list<std::string_view> texts) {
 void notify(const Notice& notice) {
     const auto rest = notice.message + '\0' + notice.previous + '\0' + notice.subject;
     call(Call::notice, {.object = notice.kind == Notice::Kind::store_lost,
-                        .number = static_cast<double>(notice.healed),
+                        .number = static_cast<double>(notice.recovered),
                         .first = notice.code,
                         .second = rest});
 }

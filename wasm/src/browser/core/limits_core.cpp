@@ -19,33 +19,16 @@ void LimitsCore::give(Budget& budget, double n, PromiseId promise) {
 }
 
 void LimitsCore::pass(RateLimit& rate, double timeout_ms, int request, PromiseId promise) {
-    const AbortSignal signal;
-    requests_[request] = signal;
     const auto timeout =
         timeout_ms >= 0 ? std::optional<double>(timeout_ms) : std::optional<double>();
-    run_in(
-        scope_, rate.take(signal, timeout),
-        [this, request, promise] {
-            requests_.erase(request);
-            Resolve{promise}();
-        },
-        [this, request, promise](const Failure& error) {
-            requests_.erase(request);
-            Reject{promise}(error);
-        });
+    requests_.run(scope_, rate.take(requests_.begin(request), timeout), request, promise,
+                  Resolve{promise});
 }
 
 void LimitsCore::try_pass(RateLimit& rate, PromiseId promise) {
     run_in(
         scope_, rate.try_take(), [promise](bool passed) { Resolve{promise}(std::int64_t{passed}); },
         Reject{promise});
-}
-
-void LimitsCore::abort(int request) {
-    const auto found = requests_.find(request);
-    if (found == requests_.end()) return;
-    const auto signal = found->second;
-    signal.abort();
 }
 
 void LimitsCore::state(const std::string& counter, PromiseId promise) {

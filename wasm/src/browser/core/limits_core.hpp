@@ -2,10 +2,10 @@
 // Failures end here, as a code and a message.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "browser/browser_world.hpp"
+#include "browser/core/abortable_requests.hpp"
 #include "browser/core/counter_core.hpp"
 #include "protocol/common/store_watch.hpp"
 #include "tabacus/limit/limits.hpp"
@@ -32,11 +32,11 @@ class LimitsCore {
     /// Resolves with 1 or 0.
     void take(Budget& budget, double n, PromiseId promise);
     void give(Budget& budget, double n, PromiseId promise);
-    void look(Budget& budget, PromiseId promise) { settle(scope_, budget.look(), promise); }
+    void refresh(Budget& budget, PromiseId promise) { settle(scope_, budget.refresh(), promise); }
     /// Of no limit in time: timeout_ms < 0.
     void pass(RateLimit& rate, double timeout_ms, int request, PromiseId promise);
     void try_pass(RateLimit& rate, PromiseId promise);
-    void abort(int request);
+    void abort(int request) { requests_.abort(request); }
     /// Resolves with node and record in turn.
     void state(const std::string& counter, PromiseId promise);
     /// `texts`: the counter, then node and record in turn.
@@ -49,7 +49,7 @@ class LimitsCore {
     Limits limits_;
     CounterTransfer transfer_;
     StoreWatch watch_;
-    std::map<int, AbortSignal> requests_;
+    AbortableRequests requests_;
     Scope scope_;
 };
 

@@ -17,9 +17,7 @@ LocksCore::LocksCore(const std::string& name_space)
 }
 
 void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, int request) {
-    const AbortSignal signal;
-    requests_[request] = signal;
-    options.signal = signal;
+    options.signal = requests_.begin(request);
     options.label = texts[0].value_or("");
     if (const auto outer = held_.find(within); outer != held_.end()) {
         options.within = outer->second.grant();
@@ -27,21 +25,14 @@ void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, in
 }
 
 void LocksCore::settle_request(Task<Numbers> task, int request, PromiseId promise) {
-    run_in(
-        scope_, std::move(task),
-        [this, request, promise](const Numbers& numbers) {
-            requests_.erase(request);
-            if (numbers.size() <= 1) {
-                return Resolve{promise}(std::int64_t{numbers.empty() ? 0 : numbers.front()});
-            }
-            std::string texts;
-            for (const auto number : numbers) add_text(texts, std::to_string(number));
-            Resolve{promise}(texts);
-        },
-        [this, request, promise](const Failure& error) {
-            requests_.erase(request);
-            Reject{promise}(error);
-        });
+    requests_.run(scope_, std::move(task), request, promise, [promise](const Numbers& numbers) {
+        if (numbers.size() <= 1) {
+            return Resolve{promise}(std::int64_t{numbers.empty() ? 0 : numbers.front()});
+        }
+        std::string texts;
+        for (const auto number : numbers) add_text(texts, std::to_string(number));
+        Resolve{promise}(texts);
+    });
 }
 
 void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int request,
@@ -92,27 +83,19 @@ int LocksCore::keep(Held held) {
 
 void LocksCore::enter(const std::string& key, LockOptions options, OnceAge age, int request,
                       PromiseId promise) {
-    const AbortSignal signal;
-    requests_[request] = signal;
-    options.signal = signal;
-    run_in(
-        scope_, once_.enter(key, std::move(options), age),
-        [this, request, promise](OnceTurn turn) {
-            requests_.erase(request);
-            std::string texts;
-            if (turn.outcome) {
-                add_text(texts, turn.outcome->succeeded ? "s" : "f");
-                add_text(texts, turn.outcome->text);
-            } else {
-                add_text(texts, "h");
-                add_text(texts, std::to_string(keep(std::move(turn.held))));
-            }
-            Resolve{promise}(texts);
-        },
-        [this, request, promise](const Failure& error) {
-            requests_.erase(request);
-            Reject{promise}(error);
-        });
+    options.signal = requests_.begin(request);
+    requests_.run(scope_, once_.enter(key, std::move(options), age), request, promise,
+                  [this, promise](OnceTurn turn) {
+                      std::string texts;
+                      if (turn.outcome) {
+                          add_text(texts, turn.outcome->succeeded ? "s" : "f");
+                          add_text(texts, turn.outcome->text);
+                      } else {
+                          add_text(texts, "h");
+                          add_text(texts, std::to_string(keep(std::move(turn.held))));
+                      }
+                      Resolve{promise}(texts);
+                  });
 }
 
 void LocksCore::settle_once(const std::string& key, int held, bool succeeded,
@@ -123,22 +106,15 @@ void LocksCore::settle_once(const std::string& key, int held, bool succeeded,
            promise);
 }
 
-void LocksCore::abort(int request) {
-    const auto found = requests_.find(request);
-    if (found == requests_.end()) return;
-    const auto signal = found->second;
-    signal.abort();
-}
-
 double LocksCore::token(int held) const {
     const auto found = held_.find(held);
     const auto token = found == held_.end() ? std::nullopt : found->second.token();
     return token ? static_cast<double>(*token) : __builtin_nan("");
 }
 
-void LocksCore::look(int held) const {
+void LocksCore::check_max_hold(int held) const {
     const auto found = held_.find(held);
-    if (found != held_.end()) found->second.look();
+    if (found != held_.end()) found->second.check_max_hold();
 }
 
 void LocksCore::release(int held) {
@@ -176,20 +152,10 @@ void LocksCore::names(PromiseId promise) {
 
 void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int request,
                                 PromiseId promise) {
-    const AbortSignal signal;
-    requests_[request] = signal;
     const auto timeout =
         timeout_ms >= 0 ? std::optional<double>(timeout_ms) : std::optional<double>();
-    run_in(
-        scope_, table_.wait_for_unlock(name, signal, timeout),
-        [this, request, promise] {
-            requests_.erase(request);
-            Resolve{promise}();
-        },
-        [this, request, promise](const Failure& error) {
-            requests_.erase(request);
-            Reject{promise}(error);
-        });
+    requests_.run(scope_, table_.wait_for_unlock(name, requests_.begin(request), timeout), request,
+                  promise, Resolve{promise});
 }
 
 void LocksCore::watch(const std::string& name, int watch) {
@@ -215,7 +181,7 @@ void LocksCore::begin(int held, PromiseId promise) { settle(scope_, open(held), 
 Task<std::int64_t> LocksCore::open(int held) {
     const auto found = held_.find(held);
     if (found == held_.end()) {
-        co_await fail(ErrorCode::lock_lost, "the lock was released before");
+        co_await fail(ErrorCode::lock_lost, "the lock is already released");
     }
     co_return keep(co_await found->second.begin());
 }
@@ -292,20 +258,15 @@ void LocksCore::call_leader(const Texts& texts, double timeout_ms, int request, 
     LeaderCallOptions options;
     if (texts.size() > 2) options.key = texts[2];
     if (timeout_ms >= 0) options.timeout_ms = timeout_ms;
-    options.signal = requests_[request] = AbortSignal();
-    run_in(
-        scope_, leader_.call(texts[0].value_or(""), texts[1].value_or(""), std::move(options)),
-        [this, request, promise](const LeaderAnswer& answer) {
-            requests_.erase(request);
-            std::string said;
-            add_text(said, answer.succeeded ? "s" : "f");
-            add_text(said, answer.text);
-            Resolve{promise}(said);
-        },
-        [this, request, promise](const Failure& error) {
-            requests_.erase(request);
-            Reject{promise}(error);
-        });
+    options.signal = requests_.begin(request);
+    requests_.run(scope_,
+                  leader_.call(texts[0].value_or(""), texts[1].value_or(""), std::move(options)),
+                  request, promise, [promise](const LeaderAnswer& answer) {
+                      std::string outcome;
+                      add_text(outcome, answer.succeeded ? "s" : "f");
+                      add_text(outcome, answer.text);
+                      Resolve{promise}(outcome);
+                  });
 }
 
 std::shared_ptr<Grant> LocksCore::term(int held) const {
@@ -341,7 +302,7 @@ void LocksCore::begin_answer(const std::string& name, const std::string& id, int
 
 Task<std::int64_t> LocksCore::open_answer(std::string name, std::string id,
                                           std::shared_ptr<Grant> term) {
-    if (!term) co_await fail(ErrorCode::lock_lost, "the term was handed over before");
+    if (!term) co_await fail(ErrorCode::lock_lost, "the term has been handed over");
     auto transaction = co_await leader_.answering(std::move(name), std::move(id), std::move(term));
     co_return transaction ? keep(std::move(*transaction)) : 0;
 }
@@ -351,8 +312,8 @@ void LocksCore::answer(int transaction, Texts texts, bool succeeded, PromiseId p
 }
 
 Task<void> LocksCore::give(int transaction, Texts texts, bool succeeded) {
-    constexpr std::ptrdiff_t said = 3;  // name, id, answer
-    auto writing = co_await written(transaction, Texts(texts.begin() + said, texts.end()));
+    constexpr std::ptrdiff_t skipped = 3;  // name, id, answer
+    auto writing = co_await written(transaction, Texts(texts.begin() + skipped, texts.end()));
     co_await leader_.answer(texts[0].value_or(""), texts[1].value_or(""), std::move(writing),
                             {succeeded, texts[2].value_or("")});
 }

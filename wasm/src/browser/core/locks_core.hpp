@@ -7,6 +7,7 @@
 #include <string>
 
 #include "browser/browser_world.hpp"
+#include "browser/core/abortable_requests.hpp"
 #include "browser/core/counter_core.hpp"
 #include "protocol/common/store_watch.hpp"
 #include "tabacus/lock/leader.hpp"
@@ -27,11 +28,11 @@ class LocksCore {
     /// The same for one permit of a semaphore. `texts`: label, name.
     void acquire_permit(const Texts& texts, int permits, LockOptions options, int within,
                         int request, PromiseId promise);
-    void abort(int request);
+    void abort(int request) { requests_.abort(request); }
     /// NaN of a shared lock.
     double token(int held) const;
-    /// Whether its maxHold is over: then it is lost.
-    void look(int held) const;
+    /// Loses the lock if its maxHold is over.
+    void check_max_hold(int held) const;
     void release(int held);
     void query(const std::string& name, PromiseId promise);
     void names(PromiseId promise);
@@ -69,7 +70,7 @@ class LocksCore {
     void get(int transaction, const std::string& store, const std::string& key, PromiseId promise);
     void list(int transaction, const std::string& store, const std::string& prefix,
               PromiseId promise);
-    /// Writes what `texts` say (store, key, value or null for removal, …) and commits.
+    /// Writes what `texts` list (store, key, value or null for removal, …) and commits.
     void commit(int transaction, const Texts& texts, PromiseId promise);
     void end(int transaction) { transactions_.erase(transaction); }
 
@@ -99,7 +100,7 @@ class LocksCore {
     int last_ = 0;
     std::map<int, Held> held_;
     std::map<int, std::shared_ptr<FencedTransaction>> transactions_;
-    std::map<int, AbortSignal> requests_;
+    AbortableRequests requests_;
     std::map<int, Subscription> watches_;
     Scope scope_;
 };

@@ -19,13 +19,13 @@ class Operations {
   public:
     /// Asks the host; `read` makes the result of its answer.
     template <typename T, typename Read>
-    Async<T> ask(Call what, Words words, Read read) {
+    Async<T> ask(Call what, Arguments arguments, Read read) {
         const detail::OperationHolder asked(std::make_unique<Asked<T, Read>>(std::move(read)));
-        words.operation = add(asked, [](detail::Operation& operation, Texts& answer) {
+        arguments.operation = add(asked, [](detail::Operation& operation, Texts& answer) {
             auto& self = static_cast<Asked<T, Read>&>(operation);
             self.complete(self.read(answer));
         });
-        call(what, words);
+        call(what, arguments);
         return Async<T>(asked);
     }
 

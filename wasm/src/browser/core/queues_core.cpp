@@ -3,12 +3,12 @@
 namespace tabacus::browser {
 namespace {
 
-/// What a queue tells its owner: in one text where it can be, since each costs a call.
+/// The callbacks of a queue into JavaScript: in one text where it can be, since each costs a call.
 /// js/queue/queues.js has the same list in the same order.
-enum class Told : int { run, lost, settled, event };
+enum class Callback : int { run, lost, settled, event };
 
-void tell(int queue, Told what, std::string_view first, std::string_view second) {
-    call(Call::queue_told,
+void notify_owner(int queue, Callback what, std::string_view first, std::string_view second) {
+    call(Call::queue_callback,
          {.object = queue, .number = static_cast<double>(what), .first = first, .second = second});
 }
 
@@ -59,10 +59,10 @@ int QueuesCore::open(const std::string& name, const QueueOptions& options) {
         add(texts, job.attempts);
         add(texts, job.lost_workers);
         add(texts, job.payload);
-        tell(number, Told::run, texts, "");
+        notify_owner(number, Callback::run, texts, "");
     };
     callbacks.lost = [number](int run, std::string_view reason) {
-        tell(number, Told::lost, std::to_string(run), reason);
+        notify_owner(number, Callback::lost, std::to_string(run), reason);
     };
     callbacks.settled = [number](const JobOutcomes& outcomes) {
         std::string texts;
@@ -72,7 +72,7 @@ int QueuesCore::open(const std::string& name, const QueueOptions& options) {
             add(texts, std::string_view(&kind, 1));
             add(texts, outcome.value);
         }
-        tell(number, Told::settled, texts, "");
+        notify_owner(number, Callback::settled, texts, "");
     };
     callbacks.event = [number](const QueueEvent& event) {
         std::string texts(1, static_cast<char>(event.kind));
@@ -80,7 +80,7 @@ int QueuesCore::open(const std::string& name, const QueueOptions& options) {
         add(texts, event.tab);
         add(texts, static_cast<double>(event.count));
         for (const auto& field : event.fields) add(texts, field);
-        tell(number, Told::event, texts, "");
+        notify_owner(number, Callback::event, texts, "");
     };
     opened_.push_back(&queues_.queue(name, options, std::move(callbacks)));
     return number;

@@ -16,7 +16,7 @@ class QueuesCore {
   public:
     explicit QueuesCore(const std::string& name_space);
 
-    /// Returns its number, by which the calls below and Call::queue_told know it.
+    /// Returns its number, by which the calls below and Call::queue_callback know it.
     int open(const std::string& name, const QueueOptions& options);
     /// Resolves with the job's id, whether it was joined, and the number of jobs.
     void enqueue(int queue, JobSpec spec, PromiseId promise);
@@ -24,7 +24,7 @@ class QueuesCore {
     void handle(int queue, const Texts& kinds);
     void stop(int queue) { at(queue).stop(); }
     void leave(int queue, PromiseId promise) { settle(scope_, at(queue).leave(), promise); }
-    /// What a job enqueues is said before it, one by one.
+    /// A job that the next finish() enqueues; one call for each, before it.
     void next(JobSpec spec) { next_.push_back(std::move(spec)); }
     void finish(int queue, int run, bool succeeded, QueueValue value);
     void progress(int queue, int run, double fraction, const std::string& note) {

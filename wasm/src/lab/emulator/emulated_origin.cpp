@@ -27,7 +27,7 @@ EmulatedOrigin::EmulatedOrigin(Options options)
     locks_.wake_after_abort(options.wake_after_abort);
 }
 
-// --- Who there is --------------------------------------------------------------------------------
+// --- Processes, agents, contexts -----------------------------------------------------------------
 
 ProcessId EmulatedOrigin::open_process() {
     local_.start(++last_process_);
@@ -55,7 +55,7 @@ AreaId EmulatedOrigin::open_session(AreaId copied) {
     return static_cast<AreaId>(sessions_.size());
 }
 
-/// What it still says to the lock manager is said before it is gone (Web Locks §2.6).
+/// Its last messages reach the lock manager before it is gone (Web Locks §2.6).
 void EmulatedOrigin::close_context(ContextId context) {
     auto& closed = contexts_.at(context - 1);
     if (!closed.alive) return;
@@ -89,7 +89,7 @@ void EmulatedOrigin::kill(TabId agent, std::size_t writes_kept) {
 bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
     auto& moved = agents_.at(agent - 1);
     if (cached) {
-        // The tab's words to the lock manager are on their way before it is looked at.
+        // The tab's messages to the lock manager arrive before its locks are counted.
         const Source requests{Source::Kind::request, moved.process, 0};
         while (scheduler_.has(requests)) scheduler_.take(requests).event();
         for (std::size_t i = 0; i < contexts_.size(); ++i) {
@@ -101,8 +101,7 @@ bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
     return true;
 }
 
-// --- Storage
-// ---------------------------------------------------------------------------------------
+// --- Storage -------------------------------------------------------------------------------------
 
 const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area) const {
     return area == 0 ? local_.seen_by(process(context)) : sessions_[area - 1]->values();
@@ -110,18 +109,18 @@ const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area
 
 void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key,
                               std::optional<std::string_view> value) {
-    notes_.tell(agent_of(context), Object::item, [&] {
+    notes_.trace(agent_of(context), Object::item, [&] {
         return value ? "writes " + std::string(key) + " = " + std::string(*value)
                      : "removes " + std::string(key);
     });
     auto write = area(id).set(process(context), context, key, value);
-    const auto words = object_id(Object::item, key, object_id(Object::item, value.value_or("")));
-    hash_ = SeededRandom(hash_ ^ words).bits();
+    const auto content = object_id(Object::item, key, object_id(Object::item, value.value_or("")));
+    hash_ = SeededRandom(hash_ ^ content).bits();
     if (write) pass_on(id, std::move(*write));
 }
 
 void EmulatedOrigin::clear(ContextId context, AreaId id) {
-    notes_.tell(agent_of(context), Object::item, [] { return std::string("clears everything"); });
+    notes_.trace(agent_of(context), Object::item, [] { return std::string("clears everything"); });
     pass_on(id, area(id).clear(process(context), context));
 }
 
@@ -131,7 +130,7 @@ void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
     for (const auto& session : sessions_) session->set_quota(bytes);
 }
 
-/// What is on its way would come back in one place and not in another.
+/// A write that is on its way would reappear in one process and not in another.
 void EmulatedOrigin::wipe() {
     ++version_;
     for (const auto& source : std::vector(scheduler_.sources())) {
@@ -144,7 +143,8 @@ void EmulatedOrigin::wipe() {
     for (const auto& session : sessions_) session->wipe();
 }
 
-/// What is on its way arrives first: it would come back in one place and not in another.
+/// The writes that are on their way arrive first: else they would overwrite the value in one
+/// process and not in another.
 void EmulatedOrigin::overwrite(const std::string& key, std::optional<std::string> value) {
     ++version_;
     begin_step();
@@ -165,64 +165,64 @@ void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
     ++version_;
     begin_step();
     if (area(id).model() != StorageModel::cached) {
-        return tell_contexts(id, 0, area(id).send(std::move(write)));
+        return notify_contexts(id, 0, area(id).send(std::move(write)));
     }
     const Source outgoing{Source::Kind::outgoing, write.process, 0};
-    // Events move while they wait; what they tell stays where it is.
+    // Events move while they wait; the write that they share stays where it is.
     auto sent = std::make_shared<StorageArea::Write>(std::move(write));
     scheduler_.post(outgoing, [this, sent = std::move(sent)] { send(sent); }, 0);
 }
 
 void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
     *write = local_.send(std::move(*write));
-    notes_.tell(agent_of(write->writer), Object::area,
-                [&] { return "its " + describe_change(write->change) + " goes out"; });
+    notes_.trace(agent_of(write->writer), Object::area,
+                 [&] { return "its " + describe_change(write->change) + " goes out"; });
     for (const auto process : local_.processes()) {
         scheduler_.post(
             {Source::Kind::incoming, process, 0},
             [this, process, write] {
                 receive(process, *write);
-                tell_contexts(0, process, *write);
+                notify_contexts(0, process, *write);
             },
             0);
     }
 }
 
 /// HTML §12.2.1 "broadcast": every other Storage object of the area, in the process (0: in all).
-void EmulatedOrigin::tell_contexts(AreaId id, ProcessId process, const StorageArea::Write& write) {
-    bool told = false;
+void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
+                                     const StorageArea::Write& write) {
+    bool traced = false;
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
         const auto context = static_cast<ContextId>(i + 1);
-        const auto& hearer = contexts_[i];
-        if (!hearer.alive || hearer.session == 0 || context == write.writer) continue;
-        if (id != 0 && hearer.session != id) continue;
-        if (process != 0 && agents_[hearer.agent - 1].process != process) continue;
-        if (process != 0 && !told) {
-            told = true;
-            notes_.tell(hearer.agent, Object::copy,
-                        [&] { return "receives " + describe_change(write.change); });
+        const auto& receiver = contexts_[i];
+        if (!receiver.alive || receiver.session == 0 || context == write.writer) continue;
+        if (id != 0 && receiver.session != id) continue;
+        if (process != 0 && agents_[receiver.agent - 1].process != process) continue;
+        if (process != 0 && !traced) {
+            traced = true;
+            notes_.trace(receiver.agent, Object::copy,
+                         [&] { return "receives " + describe_change(write.change); });
         }
         if (!write.changes) continue;
-        post_in({Source::Kind::change, hearer.agent, 0}, context,
+        post_in({Source::Kind::change, receiver.agent, 0}, context,
                 [this, context, id, from = write.writer, change = write.change] {
-                    happening_.kind = Happening::Kind::changed;
-                    happening_.context = context;
-                    happening_.from = from;
-                    happening_.area = id;
-                    happening_.change = change;
-                    notes_.tell(agent_of(context), Object::turn,
-                                [&] { return "is told of " + describe_change(change); });
+                    event_.kind = OriginEvent::Kind::changed;
+                    event_.context = context;
+                    event_.from = from;
+                    event_.area = id;
+                    event_.change = change;
+                    notes_.trace(agent_of(context), Object::turn,
+                                 [&] { return "is notified of " + describe_change(change); });
                 });
     }
 }
 
-// --- Locks
-// -----------------------------------------------------------------------------------------
+// --- Locks ---------------------------------------------------------------------------------------
 
 /// §2.2's lock task queue, as far as one process speaks to it: in order.
-void EmulatedOrigin::to_manager(ContextId context, Action words) {
+void EmulatedOrigin::to_manager(ContextId context, Action call) {
     begin_step();
-    scheduler_.post({Source::Kind::request, process(context), 0}, std::move(words), 0);
+    scheduler_.post({Source::Kind::request, process(context), 0}, std::move(call), 0);
 }
 
 void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
@@ -237,7 +237,7 @@ void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
 /// they ask for the next holder's task.
 void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
-        to_context(Source::Kind::grant, context, Happening::Kind::released, number);
+        to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
         locks_.release(request_id(context, number));
     });
 }
@@ -245,7 +245,7 @@ void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
 void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
         if (!locks_.abort(request_id(context, number))) return;
-        to_context(Source::Kind::grant, context, Happening::Kind::released, number);
+        to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
     });
 }
 
@@ -253,52 +253,52 @@ void EmulatedOrigin::query_locks(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
         post_in({Source::Kind::grant, agent_of(context), 0}, context,
                 [this, context, number, state = locks_.snapshot()] {
-                    happening_.kind = Happening::Kind::snapshot;
-                    happening_.context = context;
-                    happening_.number = number;
-                    happening_.locks = state;
+                    event_.kind = OriginEvent::Kind::snapshot;
+                    event_.context = context;
+                    event_.number = number;
+                    event_.locks = state;
                 });
     });
 }
 
 void EmulatedOrigin::granted(RequestId id) {
-    to_context(Source::Kind::grant, context_of(id), Happening::Kind::granted,
+    to_context(Source::Kind::grant, context_of(id), OriginEvent::Kind::granted,
                number_of_request(id));
 }
 void EmulatedOrigin::not_available(RequestId id) {
-    to_context(Source::Kind::grant, context_of(id), Happening::Kind::unavailable,
+    to_context(Source::Kind::grant, context_of(id), OriginEvent::Kind::unavailable,
                number_of_request(id));
 }
 void EmulatedOrigin::stolen(RequestId id) {
-    to_context(Source::Kind::grant, context_of(id), Happening::Kind::stolen, number_of_request(id));
+    to_context(Source::Kind::grant, context_of(id), OriginEvent::Kind::stolen,
+               number_of_request(id));
 }
 
-// --- Channels, time, tasks
-// ---------------------------------------------------------------------------
+// --- Channels, time, tasks -----------------------------------------------------------------------
 
 ChannelHub::EndpointId EmulatedOrigin::open_channel(ContextId context, std::string_view name) {
     return channels_.open(context, name);
 }
 
 /// HTML §9.5 postMessage(): a page in the back/forward cache is not eligible for messaging, and
-/// never hears what was posted meanwhile; a frozen one hears it later.
+/// never receives what was posted meanwhile; a frozen page receives it later.
 std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpoint,
                                  double message) {
     begin_step();
-    std::size_t heard = 0;
+    std::size_t receivers = 0;
     for (const auto& [receiver, id] : channels_.receivers(channels_.name_of(endpoint), endpoint)) {
         if (agent(receiver).cached) continue;
-        ++heard;
+        ++receivers;
         const Source source{Source::Kind::message, agent_of(receiver), process(context)};
         post_in(source, receiver, [this, receiver = receiver, id = id, context, message] {
-            happening_.kind = Happening::Kind::message;
-            happening_.context = receiver;
-            happening_.from = context;
-            happening_.number = message;
-            happening_.endpoint = static_cast<double>(id);
+            event_.kind = OriginEvent::Kind::message;
+            event_.context = receiver;
+            event_.from = context;
+            event_.number = message;
+            event_.endpoint = static_cast<double>(id);
         });
     }
-    return heard;
+    return receivers;
 }
 
 std::uint64_t EmulatedOrigin::start_timer(ContextId context, double delay_ms, bool throttled) {
@@ -307,7 +307,7 @@ std::uint64_t EmulatedOrigin::start_timer(ContextId context, double delay_ms, bo
     // The number is known only when the timer is there.
     const auto number = std::make_shared<std::uint64_t>();
     auto due = [this, context, number] {
-        to_context(Source::Kind::timer, context, Happening::Kind::timer,
+        to_context(Source::Kind::timer, context, OriginEvent::Kind::timer,
                    static_cast<double>(*number));
     };
     *number = throttled ? clock_.start_throttled(tab, delay_ms, std::move(due))
@@ -319,18 +319,18 @@ void EmulatedOrigin::post_task(ContextId context, Source::Kind kind, std::uint64
                                double number) {
     begin_step();
     post_in({kind, agent_of(context), peer}, context, [this, context, number] {
-        happening_.kind = Happening::Kind::task;
-        happening_.context = context;
-        happening_.number = number;
+        event_.kind = OriginEvent::Kind::task;
+        event_.context = context;
+        event_.number = number;
     });
 }
 
-void EmulatedOrigin::to_context(Source::Kind kind, ContextId context, Happening::Kind what,
+void EmulatedOrigin::to_context(Source::Kind kind, ContextId context, OriginEvent::Kind what,
                                 double number) {
     post_in({kind, agent_of(context), 0}, context, [this, context, what, number] {
-        happening_.kind = what;
-        happening_.context = context;
-        happening_.number = number;
+        event_.kind = what;
+        event_.context = context;
+        event_.number = number;
     });
 }
 
@@ -341,17 +341,16 @@ void EmulatedOrigin::post_in(const Source& source, ContextId context, Action eve
     }
 }
 
-// --- The schedule
-// ------------------------------------------------------------------------------------
+// --- The schedule --------------------------------------------------------------------------------
 
 void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored) {
     schedule_.reset();
-    chance_.emplace(seed, sampling);
+    random_choices_.emplace(seed, sampling);
     explored_ = explored;
 }
 
 void EmulatedOrigin::run_by(Schedule schedule) {
-    chance_.reset();
+    random_choices_.reset();
     schedule_ = std::move(schedule);
     explored_ = true;
 }
@@ -370,7 +369,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     const auto older = [](const Possible& a, const Possible& b) {
         return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
     };
-    const bool calm = !chance_ && !schedule_;
+    const bool by_default = !random_choices_ && !schedule_;
     const auto& sources = scheduler_.sources();
     for (std::size_t at = 0; at < sources.size(); ++at) {
         const auto& source = sources[at];
@@ -379,16 +378,16 @@ void EmulatedOrigin::find_choices(bool may_wait) {
             if (!runner.active || runner.cached) continue;
         }
         const Possible one{source, scheduler_.cause(at)};
-        if (calm && !possible_.empty()) {
+        if (by_default && !possible_.empty()) {
             possible_.front() = std::min(possible_.front(), one, older);
         } else {
             possible_.push_back(one);
         }
     }
-    if (!calm) std::sort(possible_.begin(), possible_.end(), older);
+    if (!by_default) std::sort(possible_.begin(), possible_.end(), older);
     const bool idle = possible_.empty();
     if (may_wait && clock_.waiting() && (idle || explored_)) possible_.push_back({clock_source, 0});
-    if (!chance_ && !schedule_) return;
+    if (!random_choices_ && !schedule_) return;
     for (const auto& one : possible_) choices_.push_back({.process = key_of(one.source)});
     if (possible_.empty()) return;
     for (std::uint32_t fault = 0; fault < faults_; ++fault) {
@@ -402,72 +401,71 @@ std::size_t EmulatedOrigin::choose() {
         const auto wanted = made < schedule_->size() ? (*schedule_)[made] : 0;
         return wanted < choices_.size() ? wanted : 0;
     }
-    if (!chance_) return 0;
-    const auto chosen = chance_->choose(choices_, made);
+    if (!random_choices_) return 0;
+    const auto chosen = random_choices_->choose(choices_, made);
     return chosen < choices_.size() ? chosen : 0;
 }
 
-const Happening& EmulatedOrigin::step(bool may_wait) {
-    happening_ = {};
+const OriginEvent& EmulatedOrigin::step(bool may_wait) {
+    event_ = {};
     find_choices(may_wait);
-    if (possible_.empty()) return happening_;
+    if (possible_.empty()) return event_;
     const auto index = choose();
     begin_step();
     if (explored_) taken_.push_back(static_cast<std::uint32_t>(index));
     if (index >= possible_.size()) {
-        happening_.kind = Happening::Kind::fault;
-        happening_.number = static_cast<double>(index - possible_.size());
+        event_.kind = OriginEvent::Kind::fault;
+        event_.number = static_cast<double>(index - possible_.size());
         hash_ = SeededRandom(hash_ ^ ~index).bits();
-        return happening_;
+        return event_;
     }
-    happen(Source(possible_[index].source));
-    return happening_;
+    perform(Source(possible_[index].source));
+    return event_;
 }
 
-void EmulatedOrigin::happen(const Source& source) {
-    happening_.kind = Happening::Kind::unseen;
-    if (aloud_) {
+void EmulatedOrigin::perform(const Source& source) {
+    event_.kind = OriginEvent::Kind::unseen;
+    if (tracing_) {
         collect_lines();
-        told_.push_back({.process = key_of(source), .lines = {}});
+        traced_.push_back({.process = key_of(source), .lines = {}});
     }
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
-        notes_.tell(timer.tab, Object::now, [] { return std::string("its timer is due"); });
+        notes_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         timer.callback();
     } else {
         scheduler_.take(source).event();
     }
-    const auto words = key_of(source) ^ static_cast<std::uint64_t>(happening_.number) << 8U ^
-                       std::uint64_t{happening_.context} << 32U;
-    hash_ = SeededRandom(hash_ ^ words).bits();
+    const auto content = key_of(source) ^ static_cast<std::uint64_t>(event_.number) << 8U ^
+                         std::uint64_t{event_.context} << 32U;
+    hash_ = SeededRandom(hash_ ^ content).bits();
 }
 
-// --- For people
-// --------------------------------------------------------------------------------------
+// --- For people ----------------------------------------------------------------------------------
 
-void EmulatedOrigin::tell(TabId agent, Object where, std::string text) {
-    if (!aloud_) return;
+void EmulatedOrigin::add_line(TabId agent, Object where, std::string text) {
+    if (!tracing_) return;
     if (where == Object::faults) {
         collect_lines();
-        told_.push_back({.process = 0, .fault = true, .lines = {}});
+        traced_.push_back({.process = 0, .fault = true, .lines = {}});
     }
     lines_.push_back({agent, where, std::move(text)});
 }
 
 void EmulatedOrigin::collect_lines() {
     if (lines_.empty()) return;
-    if (told_.empty()) told_.push_back({});
-    auto& lines = told_.back().lines;
+    if (traced_.empty()) traced_.push_back({});
+    auto& lines = traced_.back().lines;
     std::move(lines_.begin(), lines_.end(), std::back_inserter(lines));
     lines_.clear();
 }
 
-/// Steps that told nothing are left out: a grant's way back, a timer that was cancelled.
-Trace EmulatedOrigin::trace(std::string complaint) {
+/// Steps without a line are left out: a grant's way back, a timer that was cancelled.
+Trace EmulatedOrigin::trace(std::string failure) {
     collect_lines();
-    Trace told{.steps = told_, .complaint = std::move(complaint)};
-    std::erase_if(told.steps, [](const Step& step) { return step.lines.empty(); });
-    return told;
+    Trace trace{.steps = traced_, .failure = std::move(failure)};
+    std::erase_if(trace.steps, [](const Step& step) { return step.lines.empty(); });
+    return trace;
 }
 
 }  // namespace tabacus::lab

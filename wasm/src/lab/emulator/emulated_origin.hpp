@@ -2,10 +2,10 @@
 //
 // The laboratory's parts (storage areas, lock manager, channels, clock, scheduler), for programs
 // that run outside: whatever a tab starts waits as an event in the queue of its source, and step()
-// lets one of them happen and says which. What runs in a tab is for the caller to run.
+// lets one of them happen and returns which. The caller runs what runs in a tab.
 //
-// - A process has one copy of localStorage, and sends its writes and its words to the lock manager
-//   in their order.
+// - A process has one copy of localStorage, and sends its writes and its messages to the lock
+//   manager in order.
 // - An agent is an event loop: a tab with its frames, or a worker. It dies, freezes and wakes
 // whole.
 // - A context is a global object of an agent: what storage events spare, what a lock's client is.
@@ -34,8 +34,8 @@ using ContextId = std::uint32_t;
 /// 0 is localStorage; the others are sessionStorages.
 using AreaId = std::uint32_t;
 
-/// What step() let happen.
-struct Happening {
+/// The event that step() let happen.
+struct OriginEvent {
     enum class Kind : std::uint32_t {
         nothing,  // there is nothing that could
         unseen,   // in the browser: no tab runs for it
@@ -74,7 +74,7 @@ class EmulatedOrigin final : private LockListener {
     EmulatedOrigin& operator=(EmulatedOrigin&&) = delete;
     ~EmulatedOrigin() override = default;
 
-    // --- Who there is ---
+    // --- Processes, agents, contexts ---
     ProcessId open_process();
     TabId open_agent(ProcessId process);
     /// `session` 0: it has no storage, as a worker has none.
@@ -100,11 +100,11 @@ class EmulatedOrigin final : private LockListener {
                   std::optional<std::string_view> value);
     void clear(ContextId context, AreaId area);
     void set_quota(std::optional<std::size_t> bytes);
-    /// The user clears the site's data: no event tells.
+    /// The user clears the site's data: no event is fired.
     void wipe();
-    /// A stranger's hand, in every process at once; no event tells.
+    /// Sets or removes a value in every process at once; no event is fired.
     void overwrite(const std::string& key, std::optional<std::string> value);
-    /// Raised whenever what anybody reads may have changed.
+    /// Raised whenever a value that some context reads may have changed.
     [[nodiscard]] const std::uint32_t& version() const { return version_; }
 
     // --- Locks: requests are numbered by their context ---
@@ -116,7 +116,7 @@ class EmulatedOrigin final : private LockListener {
     // --- Channels: messages are numbers to us ---
     ChannelHub::EndpointId open_channel(ContextId context, std::string_view name);
     void close_channel(ChannelHub::EndpointId endpoint) { channels_.close(endpoint); }
-    /// How many will hear it.
+    /// Returns how many channels will receive it.
     std::size_t post(ContextId context, ChannelHub::EndpointId endpoint, double message);
 
     // --- Time and tasks ---
@@ -128,24 +128,24 @@ class EmulatedOrigin final : private LockListener {
     void post_task(ContextId context, Source::Kind kind, std::uint64_t peer, double number);
 
     // --- The schedule ---
-    /// Whatever was begun first happens first, and time passes when nothing else can happen.
-    void run_calmly() { chance_.reset(), schedule_.reset(); }
+    /// The oldest event happens first, and time passes when nothing else can happen.
+    void run_default_schedule() { random_choices_.reset(), schedule_.reset(); }
     /// By a seed; `explored`: time may pass early, too.
     void run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored);
     void run_by(Schedule schedule);
-    /// The next faults of which one may be chosen at each step; see Happening::Kind::fault.
+    /// The next faults of which one may be chosen at each step; see OriginEvent::Kind::fault.
     void offer_faults(std::uint32_t count) { faults_ = count; }
     /// `may_wait`: time may pass.
-    const Happening& step(bool may_wait);
-    [[nodiscard]] const Happening& happening() const { return happening_; }
-    /// What was chosen at each step: 0 is the calmest.
+    const OriginEvent& step(bool may_wait);
+    [[nodiscard]] const OriginEvent& event() const { return event_; }
+    /// What was chosen at each step: 0 is the default.
     [[nodiscard]] const Schedule& taken() const { return taken_; }
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
     // --- For people ---
-    void tell_aloud(bool aloud) { notes_.tell_in(aloud ? &lines_ : nullptr), aloud_ = aloud; }
-    void tell(TabId agent, Object where, std::string text);
-    [[nodiscard]] Trace trace(std::string complaint);
+    void set_tracing(bool on) { notes_.trace_into(on ? &lines_ : nullptr), tracing_ = on; }
+    void add_line(TabId agent, Object where, std::string text);
+    [[nodiscard]] Trace trace(std::string failure);
     [[nodiscard]] TabId agent_of(ContextId context) const {
         return contexts_.at(context - 1).agent;
     }
@@ -175,17 +175,17 @@ class EmulatedOrigin final : private LockListener {
     void begin_step();
     void find_choices(bool may_wait);
     [[nodiscard]] std::size_t choose();
-    void happen(const Source& source);
-    /// What was told belongs to the step that is told last.
+    void perform(const Source& source);
+    /// Moves the lines traced since into the last traced step.
     void collect_lines();
 
     void pass_on(AreaId area, StorageArea::Write write);
     void send(const std::shared_ptr<StorageArea::Write>& write);
     void receive(ProcessId process, const StorageArea::Write& write);
-    void tell_contexts(AreaId area, ProcessId process, const StorageArea::Write& write);
-    void to_manager(ContextId context, Action words);
+    void notify_contexts(AreaId area, ProcessId process, const StorageArea::Write& write);
+    void to_manager(ContextId context, Action call);
     /// An event of the context's, which begins as one of `kind` with its number.
-    void to_context(Source::Kind kind, ContextId context, Happening::Kind what, double number);
+    void to_context(Source::Kind kind, ContextId context, OriginEvent::Kind what, double number);
     void post_in(const Source& source, ContextId context, Action event);
 
     void granted(RequestId id) override;
@@ -206,11 +206,11 @@ class EmulatedOrigin final : private LockListener {
     std::uint32_t version_ = 1;
     std::optional<std::size_t> quota_bytes_;
 
-    Happening happening_;
+    OriginEvent event_;
     std::uint32_t steps_ = 0;
     std::uint32_t choices_made_ = 0;
     std::uint64_t hash_ = 0;
-    std::optional<Chance> chance_;
+    std::optional<RandomChoices> random_choices_;
     bool explored_ = false;
     std::optional<Schedule> schedule_;
     Schedule taken_;
@@ -218,9 +218,9 @@ class EmulatedOrigin final : private LockListener {
     std::vector<Possible> possible_;
     std::vector<Choice> choices_;
 
-    bool aloud_ = false;
+    bool tracing_ = false;
     std::vector<Line> lines_;
-    std::vector<Step> told_;
+    std::vector<Step> traced_;
 };
 
 }  // namespace tabacus::lab

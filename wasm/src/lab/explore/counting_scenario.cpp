@@ -39,8 +39,8 @@ class CatalogueHost final : public CounterHost {
     Counter* counter_;
 };
 
-/// What the tabs did, as far as it outlives them.
-struct Books {
+/// What the tabs did. Outlives them.
+struct Totals {
     std::int64_t attempted = 0;
     std::int64_t acknowledged = 0;
     std::uint32_t refused = 0;
@@ -49,10 +49,10 @@ struct Books {
 /// The program of one tab.
 class CountingPage {
   public:
-    CountingPage(LabTab& world, const MakeHost& make, Books& books)
-        : world_(world), books_(books), host_(make(world)) {}
+    CountingPage(LabTab& world, const MakeHost& make, Totals& totals)
+        : world_(world), totals_(totals), host_(make(world)) {}
 
-    void count(const Counting& counting, double after_ms) {
+    void count(const CountingScenario& counting, double after_ms) {
         scope_.spawn(live(counting, after_ms));
     }
     void read() { scope_.spawn(read_once()); }
@@ -63,23 +63,23 @@ class CountingPage {
     std::string error;
 
   private:
-    void tell(const std::string& text) {
-        world_.origin().notes().tell(world_.id(), Object::tab, [&] { return text; });
+    void trace(const std::string& text) {
+        world_.origin().notes().trace(world_.id(), Object::tab, [&] { return text; });
     }
 
-    Task<void> live(Counting counting, double after_ms) {
+    Task<void> live(CountingScenario counting, double after_ms) {
         co_await pause(after_ms);
         co_await open();
         for (std::uint32_t i = 0; i < counting.adds; ++i) {
-            ++books_.attempted;
-            tell("adds 1");
+            ++totals_.attempted;
+            trace("adds 1");
             if (co_await succeeds(add_once())) ++pending_;
             if (counting.flush_each) co_await flush_once();
             co_await pause(counting.pause_ms);
         }
         if (!counting.flush_each) co_await flush_once();
         done = true;
-        tell("has finished");
+        trace("has finished");
     }
     Task<void> pause(double pause_ms) {
         if (pause_ms > 0) co_await world_.clock().sleep(pause_ms);
@@ -89,12 +89,12 @@ class CountingPage {
     }
     Task<void> add_once() {
         const auto value = co_await host_->counter().add(1);
-        tell("its add gave " + std::to_string(value));
+        trace("its add gave " + std::to_string(value));
     }
     Task<void> flush_once() {
         if (!co_await succeeds(host_->counter().flush())) co_return;
-        books_.acknowledged += std::exchange(pending_, 0);
-        tell("has its adds acknowledged");
+        totals_.acknowledged += std::exchange(pending_, 0);
+        trace("has its adds acknowledged");
     }
     Task<void> read_once() {
         co_await open();
@@ -105,22 +105,23 @@ class CountingPage {
     Task<bool> succeeds(Task<void> task) {
         const auto outcome = co_await attempt(std::move(task));
         if (outcome) co_return true;
-        ++books_.refused;
-        tell(std::string("is refused: ") + outcome.error().what());
+        ++totals_.refused;
+        trace(std::string("is refused: ") + outcome.error().what());
         co_return false;
     }
 
     LabTab& world_;
-    Books& books_;
+    Totals& totals_;
     std::unique_ptr<CounterHost> host_;
     bool open_ = false;
     std::int64_t pending_ = 0;  // added, not acknowledged
     Scope scope_;               // last: what runs in it uses all of the above
 };
 
-class CountingPlay final : public Play {
+class CountingWorkload final : public Workload {
   public:
-    CountingPlay(MakeHost make, Counting counting) : make_(std::move(make)), counting_(counting) {}
+    CountingWorkload(MakeHost make, CountingScenario counting)
+        : make_(std::move(make)), counting_(counting) {}
 
     void begin(Origin& origin) override {
         for (std::uint32_t i = 0; i < counting_.tabs; ++i) {
@@ -132,9 +133,9 @@ class CountingPlay final : public Play {
 
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
         // Multiples: what a step adds to them does not depend on how many there are.
-        return static_cast<std::uint64_t>(books_.attempted) * mixed(1) +
-               static_cast<std::uint64_t>(books_.acknowledged) * mixed(2) +
-               books_.refused * mixed(3);
+        return static_cast<std::uint64_t>(totals_.attempted) * mixed(1) +
+               static_cast<std::uint64_t>(totals_.acknowledged) * mixed(2) +
+               totals_.refused * mixed(3);
     }
 
     std::string at_rest(Origin& origin) override {
@@ -145,15 +146,15 @@ class CountingPlay final : public Play {
                 return "tab " + std::to_string(member.tab->id()) + " never finishes";
             }
         }
-        const bool exact = all_live && books_.refused == 0;
-        const auto min = counting_.may_lose ? 0 : exact ? books_.attempted : books_.acknowledged;
-        auto complaint = judge(origin, open(origin), min);
+        const bool exact = all_live && totals_.refused == 0;
+        const auto min = counting_.may_lose ? 0 : exact ? totals_.attempted : totals_.acknowledged;
+        auto failure = judge(origin, open(origin), min);
         for (std::size_t i = 0; counting_.all_read && i < counting_.tabs; ++i) {
             const auto& member = members_[i];
-            if (!complaint.empty() || !member.tab->alive()) continue;
-            complaint = judge(origin, *member.page, min);
+            if (!failure.empty() || !member.tab->alive()) continue;
+            failure = judge(origin, *member.page, min);
         }
-        return complaint;
+        return failure;
     }
 
   private:
@@ -163,7 +164,7 @@ class CountingPlay final : public Play {
     };
     CountingPage& open(Origin& origin) {
         auto& tab = origin.open_tab({.locks_bar_cache = counting_.locks_bar_cache});
-        auto& page = tab.run<CountingPage>(tab, make_, books_);
+        auto& page = tab.run<CountingPage>(tab, make_, totals_);
         members_.push_back({&tab, &page});
         return page;
     }
@@ -172,17 +173,17 @@ class CountingPlay final : public Play {
         reader.read_done = false;
         reader.read();
         origin.run_until([&] { return reader.read_done; });
-        if (reader.value >= min && reader.value <= books_.attempted) return {};
+        if (reader.value >= min && reader.value <= totals_.attempted) return {};
         const auto lost = reader.value < min;
         return std::string(lost ? "an update is lost: " : "an update is counted twice: ") +
-               std::to_string(books_.attempted) + " were added, " +
-               std::to_string(books_.acknowledged) + " of them acknowledged, and the value is " +
+               std::to_string(totals_.attempted) + " were added, " +
+               std::to_string(totals_.acknowledged) + " of them acknowledged, and the value is " +
                std::to_string(reader.value);
     }
 
     MakeHost make_;
-    Counting counting_;
-    Books books_;
+    CountingScenario counting_;
+    Totals totals_;
     std::vector<Member> members_;
 };
 
@@ -217,9 +218,10 @@ Guarantee guarantee_of(std::string_view strategy) {
     return host->counter().guarantee();
 }
 
-std::function<std::unique_ptr<Play>()> counting(MakeHost make, Counting counting) {
+std::function<std::unique_ptr<Workload>()> counting_workload(MakeHost make,
+                                                             CountingScenario counting) {
     return [make = std::move(make), counting] {
-        return std::make_unique<CountingPlay>(make, counting);
+        return std::make_unique<CountingWorkload>(make, counting);
     };
 }
 

@@ -1,9 +1,9 @@
-// Counting: the scenario of every counter strategy. Some tabs open, add one a few times each, and
-// flush; then a newly opened tab reads.
+// CountingScenario: the scenario of every counter strategy. Some tabs open, add one a few times
+// each, and flush; then a newly opened tab reads.
 //
-// Judged: whoever lives has finished; no acknowledged update is lost and none is counted twice: the
-// value lies between what was acknowledged and what was attempted, and is exactly that when nothing
-// was refused and nobody died.
+// Judged: every tab that lives has finished; no acknowledged update is lost and none is counted
+// twice: the value lies between what was acknowledged and what was attempted, and is exactly that
+// when nothing was refused and nobody died.
 #pragma once
 
 #include <cstdint>
@@ -42,16 +42,17 @@ MakeHost hosts_of(std::string_view strategy, Durability durability = Durability:
 /// What the strategy declares where all of the platform is there. Its name is one of the above.
 Guarantee guarantee_of(std::string_view strategy);
 
-struct Counting {
+struct CountingScenario {
     std::uint32_t tabs = 2;
     std::uint32_t adds = 2;        // in each tab
     bool flush_each = false;       // after every add, and not only after the last
-    bool all_read = false;         // at the end whoever lives reads, and must read the same
+    bool all_read = false;         // at the end every living tab reads, and must read the same
     double pause_ms = 0;           // between the adds of a tab, and between one tab and the next
     bool locks_bar_cache = false;  // Platform::locks_bar_cache of every tab
-    bool may_lose = false;  // what was acknowledged may be lost: the store itself is a fault's prey
+    bool may_lose = false;  // what was acknowledged may be lost: faults destroy the store itself
 };
 
-std::function<std::unique_ptr<Play>()> counting(MakeHost make, Counting counting);
+std::function<std::unique_ptr<Workload>()> counting_workload(MakeHost make,
+                                                             CountingScenario counting);
 
 }  // namespace tabacus::lab

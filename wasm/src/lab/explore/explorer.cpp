@@ -19,16 +19,17 @@ void check(const ExploreRequest& request) {
     const auto refuse = [](const std::string& text) {
         throw Error(ErrorCode::invalid_argument, text);
     };
-    if (!hosts_of(setup.strategy)) refuse("there is no strategy named " + setup.strategy);
+    if (!hosts_of(setup.strategy)) refuse("unknown strategy \"" + setup.strategy + "\"");
     if (setup.counting.tabs < 1 || setup.counting.tabs > tabs_limit) {
         refuse("tabs must be 1 to " + std::to_string(tabs_limit));
     }
-    if (setup.counting.adds > adds_limit) refuse("adds may be " + std::to_string(adds_limit));
-    if (setup.faults_max > faults_limit) refuse("faults may be " + std::to_string(faults_limit));
+    if (setup.counting.adds > adds_limit) refuse("adds must be 0 to " + std::to_string(adds_limit));
+    if (setup.faults_max > faults_limit)
+        refuse("faults must be 0 to " + std::to_string(faults_limit));
 }
 
-std::string plural(std::uint64_t count, const std::string& noun, const char* ending = "s") {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : ending);
+std::string plural(std::uint64_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string title_of(const CountingSetup& setup) {
@@ -37,36 +38,36 @@ std::string title_of(const CountingSetup& setup) {
            plural(setup.counting.tabs, "tab") + " of " + plural(setup.counting.adds, "add");
 }
 
-/// More than the calmest run of any setup has.
-constexpr std::uint64_t calm_steps_max = 10'000'000;
-constexpr std::uint64_t times_calm_max = 20;
+/// More steps than the default schedule of any setup has.
+constexpr std::uint64_t default_steps_max = 10'000'000;
+constexpr std::uint64_t times_default_max = 20;
 
 /// What has more steps does not come to rest.
-std::uint64_t run_steps_max(std::uint64_t calm_steps) {
-    if (calm_steps >= calm_steps_max) return calm_steps_max;
-    return std::max(steps_max_default, times_calm_max * calm_steps);
+std::uint64_t run_steps_max(std::uint64_t default_steps) {
+    if (default_steps >= default_steps_max) return default_steps_max;
+    return std::max(steps_max_default, times_default_max * default_steps);
 }
 
-constexpr const char* restless = "it does not come to rest";
+constexpr const char* never_ends = "it does not come to rest";
 
 std::uint64_t run_steps_max(const Program& program) {
-    return run_steps_max(calm_length(program, calm_steps_max));
+    return run_steps_max(default_schedule_length(program, default_steps_max));
 }
 
-/// A run again, whatever its length says of it.
+/// Repeats a run. One that is too long fails.
 Outcome judged(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
     auto outcome = replay(program, schedule, steps_max);
-    if (outcome.cut) outcome.complaint = restless;
+    if (outcome.cut) outcome.failure = never_ends;
     return outcome;
 }
 
 void describe_failure(ExploreReport& report, const CountingSetup& setup, const Program& program,
                       const Schedule& schedule, std::uint64_t steps_max) {
-    auto trace = tell(program, schedule, steps_max);
-    trace.complaint = report.complaint;
+    auto trace = trace_of(program, schedule, steps_max);
+    trace.failure = report.failure;
     report.seed = format_seed({setup, schedule});
     report.trace = trace_text(trace);
-    report.svg = sequence_diagram(trace, title_of(setup) + ": " + trace.complaint);
+    report.svg = sequence_diagram(trace, title_of(setup) + ": " + trace.failure);
 }
 
 }  // namespace
@@ -77,7 +78,7 @@ std::string_view verdict_name(Verdict verdict) {
     return names.at(static_cast<std::size_t>(verdict));
 }
 
-Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally* tally) {
+Program program_of(const CountingSetup& setup, const MakeHost& make, FaultCounts* fault_counts) {
     // How long it waits is random.
     constexpr std::string_view waits_at_random = "optimistic";
     return program_of(Scenario{
@@ -86,20 +87,20 @@ Program program_of(const CountingSetup& setup, const MakeHost& make, FaultTally*
         .faults_max = setup.faults.empty() ? 0U : setup.faults_max,
         .alike = !make && setup.counting.pause_ms == 0 && setup.strategy != waits_at_random,
         .rewinds = !make,  // what a test makes may keep something elsewhere
-        .play = counting(make ? make : hosts_of(setup.strategy), setup.counting),
-        .tally = tally});
+        .workload = counting_workload(make ? make : hosts_of(setup.strategy), setup.counting),
+        .fault_counts = fault_counts});
 }
 
 /// The stages one after another, each a few searches.
 struct Exploration::State {
-    enum class Stage : std::uint8_t { all, switches, between, seeds, over };
+    enum class Stage : std::uint8_t { all, preemptions, between, seeds, over };
 
     explicit State(ExploreRequest asked)
         : request(std::move(asked)),
-          most_faults(request.setup.faults.empty() ? 0 : request.setup.faults_max) {
+          faults_max(request.setup.faults.empty() ? 0 : request.setup.faults_max) {
         check(request);
         report.setup = request.setup;
-        if (request.faultless && most_faults > 0) levels.push_back(*request.faultless);
+        if (request.faultless && faults_max > 0) levels.push_back(*request.faultless);
         begin_level();
     }
 
@@ -117,34 +118,35 @@ struct Exploration::State {
         levels.emplace_back();
         allowed = 0;
         took = 0;
-        stage = too_long ? Stage::switches : Stage::all;
+        stage = too_long ? Stage::preemptions : Stage::all;
         begin_search();
     }
 
     /// A search with exactly so many faults, since one with more never judges a run with fewer.
     void begin_search() {
         searched = 0;
-        Bound bound{
-            .switches = std::nullopt, .steps = request.steps_max, .reduction = request.reduction};
-        if (stage != Stage::all) bound.switches = allowed;
+        Bound bound{.preemptions = std::nullopt,
+                    .steps = request.steps_max,
+                    .reduction = request.reduction};
+        if (stage != Stage::all) bound.preemptions = allowed;
         bound.ordered = stage == Stage::between;
         search = std::make_unique<Search>(program(faults()), bound);
     }
 
     std::uint64_t search_on(std::uint64_t schedules) {
-        const auto before = search->tally();
-        const auto runs = [](const Tally& tally) {
-            return tally.schedules + tally.asleep + tally.cut;
+        const auto before = search->counts();
+        const auto runs = [](const SearchCounts& counts) {
+            return counts.schedules + counts.asleep + counts.cut;
         };
         const bool more =
             search->explore(std::min(schedules, request.schedules_max - searched), work_max());
-        const auto& after = search->tally();
+        const auto& after = search->counts();
         const auto done = runs(after) - runs(before);
         searched += done;
         report.schedules += after.schedules - before.schedules;
         report.steps += after.steps - before.steps;
-        if (search->failure()) {
-            fail(*search->failure());
+        if (search->failed_run()) {
+            fail(*search->failed_run());
         } else if (!more || searched >= request.schedules_max || after.steps >= work_max()) {
             end_search(!more && search->exhausted(), after.steps);
         }
@@ -154,11 +156,11 @@ struct Exploration::State {
     [[nodiscard]] std::uint64_t work_max() const {
         if (stage == Stage::all) return std::min(request.work_max, request.unbounded_work_max);
         if (stage == Stage::between) return request.work_max;
-        return std::min(request.work_max, request.switches_work_max);
+        return std::min(request.work_max, request.preemptions_work_max);
     }
 
-    /// Each switch more multiplies the work, by less each time. To be asked with what the search
-    /// within `allowed` switches took.
+    /// Whether a search with one preemption more would take too long: each multiplies the work, by
+    /// less each time. `steps` is what the search within `allowed` preemptions took.
     [[nodiscard]] bool hopeless(std::uint64_t steps) const {
         const std::uint64_t first_growth = stage == Stage::between ? 6 : 48;
         const auto growth = took == 0 ? first_growth : steps / took;
@@ -171,32 +173,32 @@ struct Exploration::State {
         if (stage == Stage::all) {
             level.all = exhausted;
             if (exhausted) return end_level();
-            stage = Stage::switches;
+            stage = Stage::preemptions;
             return begin_search();
         }
         if (exhausted) {
-            (stage == Stage::switches ? level.switches : level.between) = allowed;
+            (stage == Stage::preemptions ? level.preemptions : level.between) = allowed;
             const bool hope = !hopeless(steps);
             took = std::max<std::uint64_t>(steps, 1);
-            if (allowed++ < request.switches_max && hope) return begin_search();
+            if (allowed++ < request.preemptions_max && hope) return begin_search();
         }
-        if (stage == Stage::switches && allowed <= request.switches_max) {
+        if (stage == Stage::preemptions && allowed <= request.preemptions_max) {
             stage = Stage::between;
             const auto without = std::exchange(took, 0);
-            // The first switch multiplies most.
+            // The first preemption multiplies most.
             if (allowed != 1 || without <= work_max() / 40) return begin_search();
         }
         end_level();
     }
 
     void end_level() {
-        if (faults() < most_faults) return begin_level();
+        if (faults() < faults_max) return begin_level();
         search.reset();
         if (levels.back().all) return end(Verdict::proved, "every schedule");
         stage = Stage::seeds;
-        const auto calm_steps = calm_length(program(0), calm_steps_max);
-        sampling = {most_faults, calm_steps, run_steps_max(calm_steps)};
-        sampled = program(most_faults);
+        const auto default_steps = default_schedule_length(program(0), default_steps_max);
+        sampling = {faults_max, default_steps, run_steps_max(default_steps)};
+        sampled = program(faults_max);
         if (request.seeds == 0) end_seeds();
     }
 
@@ -205,11 +207,11 @@ struct Exploration::State {
         ++seeds;
         ++report.schedules;
         report.steps += outcome.steps;
-        if (!outcome.complaint.empty()) {
+        if (!outcome.failure.empty()) {
             fail(outcome);
         } else if (outcome.cut) {
             auto hung = outcome;
-            hung.complaint = restless;
+            hung.failure = never_ends;
             fail(hung);
         } else if (seeds >= request.seeds) {
             end_seeds();
@@ -219,16 +221,16 @@ struct Exploration::State {
 
     [[nodiscard]] std::string bound_of(std::size_t faults) const {
         const auto& level = levels[faults];
-        if (!level.all && !level.switches && !level.between) return {};
+        if (!level.all && !level.preemptions && !level.between) return {};
         std::string text = "every schedule";
-        if (most_faults > 0)
+        if (faults_max > 0)
             text += faults == 0 ? " without faults" : " with " + plural(faults, "fault");
         if (level.all) return text;
-        text += most_faults > 0 && faults > 0 ? " and" : " with";
-        if (level.switches) text += " at most " + plural(*level.switches, "switch", "es");
-        if (level.switches && level.between) text += ", or";
+        text += faults_max > 0 && faults > 0 ? " and" : " with";
+        if (level.preemptions) text += " at most " + plural(*level.preemptions, "preemption");
+        if (level.preemptions && level.between) text += ", or";
         if (!level.between) return text;
-        return text + " at most " + plural(*level.between, "switch", "es") + " between tabs alone";
+        return text + " at most " + plural(*level.between, "preemption") + " between tabs alone";
     }
 
     void end_seeds() {
@@ -240,15 +242,15 @@ struct Exploration::State {
         end(Verdict::unbroken_within_bound, bound + plural(seeds, "seeded schedule"));
     }
 
-    void fail(const Outcome& failure) {
+    void fail(const Outcome& failed) {
         const auto setup = request.setup;
         const auto least = program_of(setup, request.make, nullptr);
-        auto shrunk = failure;
+        auto shrunk = failed;
         // A search with fewer faults numbers its choices as one with more does: faults come last.
         const auto steps_max = run_steps_max(least);
-        const auto again = judged(least, failure.schedule, steps_max);
-        if (!again.complaint.empty() && !again.cut) shrunk = shrink(least, again);
-        report.complaint = shrunk.complaint;
+        const auto again = judged(least, failed.schedule, steps_max);
+        if (!again.failure.empty() && !again.cut) shrunk = shrink(least, again);
+        report.failure = shrunk.failure;
         describe_failure(report, setup, least, shrunk.schedule, steps_max);
         end(Verdict::broken, "");
     }
@@ -262,11 +264,11 @@ struct Exploration::State {
     }
 
     ExploreRequest request;
-    std::uint32_t most_faults;
+    std::uint32_t faults_max;
     ExploreReport report;
     Stage stage = Stage::all;
     std::vector<ExploredLevel> levels;  // by the number of faults
-    std::uint32_t allowed = 0;          // switches, of a search within a bound of them
+    std::uint32_t allowed = 0;          // preemptions, of a search within a bound of them
     std::uint64_t took = 0;             // steps of the search with one less; 0: there was none
     std::uint64_t searched = 0;
     std::uint64_t seeds = 0;
@@ -300,8 +302,8 @@ std::optional<ExploreReport> replay_seed(std::string_view text) {
     const auto program = program_of(seed->setup, nullptr, &report.faults);
     const auto steps_max = run_steps_max(program);
     const auto outcome = judged(program, seed->schedule, steps_max);
-    report.verdict = outcome.complaint.empty() ? Verdict::proved : Verdict::broken;
-    report.complaint = outcome.complaint;
+    report.verdict = outcome.failure.empty() ? Verdict::proved : Verdict::broken;
+    report.failure = outcome.failure;
     report.schedules = 1;
     report.steps = outcome.steps;
     describe_failure(report, seed->setup, program_of(seed->setup, nullptr, nullptr), seed->schedule,

@@ -1,4 +1,4 @@
-// Chance: what a seed chooses at each step (sampling.hpp says how).
+// RandomChoices: what a seed chooses at each step (sampling.hpp says how).
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 namespace tabacus::lab {
 
 /// Both kinds of seed.
-class Chance {
+class RandomChoices {
   public:
-    Chance(std::uint64_t seed, const Sampling& sampling)
+    RandomChoices(std::uint64_t seed, const Sampling& sampling)
         : seed_(seed),
           random_(seed),
           by_priority_(seed % 2 == 0),
@@ -29,36 +29,38 @@ class Chance {
 
     std::size_t choose(const std::vector<Choice>& choices, std::uint64_t step) {
         // Faults are last.
-        std::size_t calm = choices.size();
-        while (calm > 0 && choices[calm - 1].fault) --calm;
-        if (calm < choices.size()) {
+        std::size_t ordinary = choices.size();
+        while (ordinary > 0 && choices[ordinary - 1].fault) --ordinary;
+        if (ordinary < choices.size()) {
             const auto due = std::find_if(faults_at_.begin(), faults_at_.end(),
                                           [step](std::uint64_t at) { return at <= step; });
             if (due != faults_at_.end()) {
                 faults_at_.erase(due);
-                return calm + random_.below(choices.size() - calm);
+                return ordinary + random_.below(choices.size() - ordinary);
             }
         }
-        if (calm == 0) return choices.size();
-        // Who has the highest priority may look again and again for what only others can bring.
+        if (ordinary == 0) return choices.size();
+        // The process of the highest priority may poll for ever for what only others can do.
         const bool late = step > 2 * length_;
-        return by_priority_ && !late ? highest(choices, calm, step) : walk(calm);
+        return by_priority_ && !late ? highest(choices, ordinary, step) : walk(ordinary);
     }
 
   private:
     static constexpr std::uint32_t depth = 4;
 
-    /// The last of the calm choices is often time, which passes rarely: else every timeout expires.
-    std::size_t walk(std::size_t calm) {
-        constexpr std::size_t patience = 8;
-        const auto index = random_.below(calm);
-        if (index + 1 < calm || random_.below(patience) == 0) return index;
-        return random_.below(calm);
+    /// The last of the choices that are no fault is often time, which passes rarely: else every
+    /// timeout expires.
+    std::size_t walk(std::size_t ordinary) {
+        constexpr std::size_t last_draws = 8;
+        const auto index = random_.below(ordinary);
+        if (index + 1 < ordinary || random_.below(last_draws) == 0) return index;
+        return random_.below(ordinary);
     }
 
-    std::size_t highest(const std::vector<Choice>& choices, std::size_t calm, std::uint64_t step) {
+    std::size_t highest(const std::vector<Choice>& choices, std::size_t ordinary,
+                        std::uint64_t step) {
         std::size_t best = 0;
-        for (std::size_t i = 1; i < calm; ++i) {
+        for (std::size_t i = 1; i < ordinary; ++i) {
             if (priority(choices[i].process) > priority(choices[best].process)) best = i;
         }
         if (std::find(changes_at_.begin(), changes_at_.end(), step) != changes_at_.end()) {

@@ -4,13 +4,13 @@
 
 namespace tabacus::lab {
 
-/// The run that lives in the arena, for those outside: whatever it does, it does there.
-class Rewinder::Guest final : public Run {
+/// The run that lives in the arena, for code outside: whatever it does, it does there.
+class Rewinder::ArenaRun final : public Run {
   public:
-    Guest(RunArena& arena, const Program& program) : arena_(arena) {
+    ArenaRun(RunArena& arena, const Program& program) : arena_(arena) {
         const RunArena::Stay stay(arena_);
         // Forgotten with the arena.
-        run_ = program(Telling::silent).release();
+        run_ = program(Tracing::off).release();
         footprint_ = std::make_unique<Footprint>().release();
     }
 
@@ -18,7 +18,7 @@ class Rewinder::Guest final : public Run {
         const RunArena::Stay stay(arena_);
         return run_->choices();
     }
-    /// The footprint of who asks must not grow in the arena.
+    /// The caller's footprint must not grow in the arena.
     Taken take(std::size_t index, Footprint* footprint) override {
         const auto taken = step(index, footprint != nullptr);
         if (footprint != nullptr) {
@@ -31,7 +31,7 @@ class Rewinder::Guest final : public Run {
         run_->finish();
     }
     void end() override { run_->end(); }
-    [[nodiscard]] const std::string& complaint() const override { return run_->complaint(); }
+    [[nodiscard]] const std::string& failure() const override { return run_->failure(); }
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
         const RunArena::Stay stay(arena_);
         return run_->state();
@@ -54,10 +54,10 @@ Rewinder::Rewinder(Program program, bool rewinding)
 Rewinder::~Rewinder() = default;
 
 void Rewinder::make_arena() {
-    rewinding_ = program_(Telling::silent)->rewinds();
+    rewinding_ = program_(Tracing::off)->rewinds();
     if (!rewinding_) return;
     auto arena = std::make_unique<RunArena>();
-    run_ = std::make_unique<Guest>(*arena, program_);
+    run_ = std::make_unique<ArenaRun>(*arena, program_);
     arena_ = std::move(arena);
     reached(0);
 }
@@ -70,7 +70,7 @@ Run& Rewinder::begin(std::size_t steps) {
         arena_->restore(checkpoints_[kept_ - 1].copy);
         passed_ = checkpoints_[kept_ - 1].steps;
     } else {
-        run_ = program_(Telling::silent);
+        run_ = program_(Tracing::off);
     }
     running_ = true;
     return *run_;

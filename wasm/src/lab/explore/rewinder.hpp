@@ -37,7 +37,7 @@ class Rewinder {
     [[nodiscard]] bool rewinding() const { return arena_ != nullptr; }
 
   private:
-    class Guest;
+    class ArenaRun;
     struct Checkpoint {
         std::size_t steps = 0;
         RunArena::Copy copy;

@@ -46,15 +46,15 @@ bool RunArena::available() {
 // Not cleared: of what is never used, the system keeps no page.
 RunArena::RunArena(std::size_t bytes)
     : bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {
-    ::new (static_cast<void*>(begin())) Books{rounded_up(sizeof(Books), smallest), {}};
+    ::new (static_cast<void*>(begin())) Bookkeeping{rounded_up(sizeof(Bookkeeping), smallest), {}};
 }
 
 RunArena::~RunArena() {
     if (known == this) known = nullptr;
 }
 
-RunArena::Books& RunArena::books() const {
-    return *std::launder(reinterpret_cast<Books*>(begin()));
+RunArena::Bookkeeping& RunArena::bookkeeping() const {
+    return *std::launder(reinterpret_cast<Bookkeeping*>(begin()));
 }
 
 RunArena::Stay::Stay(RunArena& arena) {
@@ -86,7 +86,7 @@ std::size_t RunArena::bytes_of(std::size_t number) {
 void* RunArena::take(std::size_t bytes, std::size_t alignment) {
     if (bytes > bytes_ || alignment > bytes_) end_for_want();
     const auto number = number_of(alignment > smallest ? bytes + alignment : bytes);
-    auto& [used, free] = books();
+    auto& [used, free] = bookkeeping();
     std::byte* piece = nullptr;
     if (auto*& found = free.at(number); found != nullptr) {
         piece = reinterpret_cast<std::byte*>(found);
@@ -108,7 +108,7 @@ void* RunArena::take(std::size_t bytes, std::size_t alignment) {
 void RunArena::give_back(void* pointer) {
     auto* const piece = static_cast<std::byte*>(pointer);
     const auto [number, shift] = *reinterpret_cast<const Head*>(piece - sizeof(Head));
-    auto*& first = books().free.at(number);
+    auto*& first = bookkeeping().free.at(number);
     first = ::new (static_cast<void*>(piece - shift)) Free{first};
 }
 
@@ -118,7 +118,7 @@ std::size_t RunArena::size_of(const void* pointer) {
     return bytes_of(number) - shift;
 }
 
-void RunArena::save(Copy& copy) const { copy.assign(begin(), begin() + books().used); }
+void RunArena::save(Copy& copy) const { copy.assign(begin(), begin() + bookkeeping().used); }
 
 void RunArena::restore(const Copy& copy) { std::memcpy(begin(), copy.data(), copy.size()); }
 

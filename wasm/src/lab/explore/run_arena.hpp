@@ -1,9 +1,10 @@
 // RunArena: memory of a run's own, so that the run can be put back to where it was.
 //
 // A run is a web of coroutine frames, and cannot be copied part by part. But whatever it is made of
-// it has asked for; and what was asked for in an arena lies there, with the arena's own books. Its
-// bytes are the run at that moment, and put back in their place they are that run again: so the
-// checkpoints of Plank et al., "Libckpt: Transparent Checkpointing under Unix" (USENIX 1995).
+// it has asked for; and what was asked for in an arena lies there, with the arena's own
+// bookkeeping. Its bytes are the run at that moment, and put back in their place they are that run
+// again: so the checkpoints of Plank et al., "Libckpt: Transparent Checkpointing under Unix"
+// (USENIX 1995).
 //
 // Only a program that links lab/malloc/replaced_malloc.cpp asks an arena for its memory. Elsewhere
 // (WebAssembly, sanitizers) there is none, and a search repeats its runs from the beginning.
@@ -72,7 +73,7 @@ class RunArena {
         Free* next;
     };
     /// In the arena itself, so that it is saved with it.
-    struct Books {
+    struct Bookkeeping {
         std::size_t used;
         std::array<Free*, sizes> free;  // by size
     };
@@ -85,7 +86,7 @@ class RunArena {
     static std::size_t number_of(std::size_t bytes);
     static std::size_t bytes_of(std::size_t number);
     [[nodiscard]] std::byte* begin() const { return memory_.get(); }
-    [[nodiscard]] Books& books() const;
+    [[nodiscard]] Bookkeeping& bookkeeping() const;
 
     std::size_t bytes_;
     std::unique_ptr<std::byte[]> memory_;

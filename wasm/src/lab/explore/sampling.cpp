@@ -4,10 +4,10 @@
 
 namespace tabacus::lab {
 Outcome sample(const Program& program, std::uint64_t seed, const Sampling& sampling) {
-    Chance chance(seed, sampling);
+    RandomChoices random(seed, sampling);
     return run_by(program, sampling.steps_max,
                   [&](const std::vector<Choice>& choices, std::uint64_t step) {
-                      return chance.choose(choices, step);
+                      return random.choose(choices, step);
                   });
 }
 
@@ -21,7 +21,7 @@ std::uint64_t hash_of_seeds(const Program& program, std::uint64_t first, std::ui
     return hash;
 }
 
-std::uint64_t calm_length(const Program& program, std::uint64_t steps_max) {
+std::uint64_t default_schedule_length(const Program& program, std::uint64_t steps_max) {
     return replay(program, {}, steps_max).steps;
 }
 

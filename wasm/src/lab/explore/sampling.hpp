@@ -1,4 +1,4 @@
-// Sampling: beyond what can be exhausted, schedules by chance, each of them a seed.
+// Sampling: beyond what can be exhausted, random schedules, each of them a seed.
 //
 // Odd seeds are random walks. Even seeds are PCT: every process has a random priority, the highest
 // that can go on goes, and at depth − 1 random steps it falls behind all others. A run of n steps
@@ -19,15 +19,16 @@ struct Sampling {
     std::uint64_t steps_max = steps_max_default;
 };
 
-/// One run by the seed's chance. After twice the `length` every seed is a random walk, in which
-/// everybody gets his turn, so that the run comes to its end.
+/// One run by the seed's random choices. After twice the `length` every seed is a random walk, in
+/// which every process gets its turn, so that the run comes to its end.
 Outcome sample(const Program& program, std::uint64_t seed, const Sampling& sampling);
 
 /// One number of so many runs: equal wherever the same seeds make the same runs.
 std::uint64_t hash_of_seeds(const Program& program, std::uint64_t first, std::uint64_t count,
                             const Sampling& sampling);
 
-/// How many steps the calmest run has.
-std::uint64_t calm_length(const Program& program, std::uint64_t steps_max = steps_max_default);
+/// Returns how many steps the default schedule has.
+std::uint64_t default_schedule_length(const Program& program,
+                                      std::uint64_t steps_max = steps_max_default);
 
 }  // namespace tabacus::lab

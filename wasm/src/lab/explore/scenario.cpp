@@ -69,11 +69,11 @@ Source source_of(std::uint64_t key) {
 constexpr bool commits_happen = false;
 
 /// 44 bits of a record's name.
-std::uint64_t number_of_record(std::size_t place, std::string_view key) {
-    return object_id(Object::item, key, place) & ((std::uint64_t{1} << 44U) - 1);
+std::uint64_t number_of_record(std::size_t area, std::string_view key) {
+    return object_id(Object::item, key, area) & ((std::uint64_t{1} << 44U) - 1);
 }
 
-/// Calls `use(place, key)` for each record: place 0 is localStorage, then the stores.
+/// Calls `use(area, key)` for each record: area 0 is localStorage, then the stores.
 template <typename Use>
 void for_each_record(Origin& origin, Use use) {
     for (const auto& [key, value] : origin.storage().values()) use(std::size_t{0}, key);
@@ -84,17 +84,17 @@ void for_each_record(Origin& origin, Use use) {
     }
 }
 
-/// Choices in the order: who went last, then the others in turn, then faults that end, then time,
-/// then faults.
+/// Choices in the order: the tab that went last, then the others in turn, then faults that end,
+/// then time, then faults.
 class OriginRun final : public Run {
   public:
-    OriginRun(const Scenario& scenario, Telling telling)
-        : scenario_(scenario), play_(scenario.play()), origin_(scenario.origin) {
-        if (telling == Telling::aloud) origin_.notes().tell_in(&lines_);
-        if (play_->state()) origin_.notes().remember();
-        play_->begin(origin_);
-        // What was seen there was seen by every run: it is no step's.
-        (void)origin_.notes().seen();
+    OriginRun(const Scenario& scenario, Tracing tracing)
+        : scenario_(scenario), workload_(scenario.workload()), origin_(scenario.origin) {
+        if (tracing == Tracing::on) origin_.notes().trace_into(&lines_);
+        if (workload_->state()) origin_.notes().record_observations();
+        workload_->begin(origin_);
+        // Every run has observed that: it belongs to no step.
+        (void)origin_.notes().take_observed();
         first_step_ = origin_.steps();
         tabs_ = static_cast<TabId>(origin_.tab_count());
         states_.resize(tabs_ + 1);
@@ -105,13 +105,14 @@ class OriginRun final : public Run {
     const std::vector<Choice>& choices() override;
     Taken take(std::size_t index, Footprint* footprint) override;
     [[nodiscard]] std::optional<std::uint64_t> state() const override;
-    void finish() override { complaint_ = play_->at_rest(origin_); }
+    void finish() override { failure_ = workload_->at_rest(origin_); }
     [[nodiscard]] bool rewinds() const override { return scenario_.rewinds; }
     void end() override {
-        if (scenario_.tally == nullptr) return;
-        for (std::size_t i = 0; i < fault_count; ++i) scenario_.tally->at(i) += tally_.at(i);
+        if (scenario_.fault_counts == nullptr) return;
+        for (std::size_t i = 0; i < fault_count; ++i)
+            scenario_.fault_counts->at(i) += fault_counts_.at(i);
     }
-    [[nodiscard]] const std::string& complaint() const override { return complaint_; }
+    [[nodiscard]] const std::string& failure() const override { return failure_; }
     std::vector<Line> lines() override { return std::exchange(lines_, {}); }
 
   private:
@@ -130,10 +131,10 @@ class OriginRun final : public Run {
     void add_shared_faults();
     /// The browser's steps, and faults, leave the turn to whose it is.
     [[nodiscard]] TabId turn_after(TabId tab) const { return tab != 0 ? tab : last_; }
-    void add(std::uint64_t process, TabId tab, bool disorders = false) {
+    void add(std::uint64_t process, TabId tab, bool reorders = false) {
         choices_.push_back({.process = process,
-                            .switches = stays_,
-                            .disorders = disorders,
+                            .preempts = stays_,
+                            .reorders = reorders,
                             .turn = turn_after(tab)});
     }
     void add_fault(ScenarioAction action, TabId tab, std::uint64_t peer = 0) {
@@ -142,14 +143,14 @@ class OriginRun final : public Run {
     }
     [[nodiscard]] bool offers(Fault fault) const { return scenario_.faults.contains(fault); }
     void mark_twins();
-    void happen(const Source& what);
-    void happen_to(LabTab& tab, ScenarioAction action, std::uint64_t peer);
-    void happen_to_all(ScenarioAction action, std::uint64_t peer);
+    void apply(const Source& what);
+    void apply_to(LabTab& tab, ScenarioAction action, std::uint64_t peer);
+    void apply_to_all(ScenarioAction action, std::uint64_t peer);
     void corrupt(std::uint64_t number);
 
     const Scenario& scenario_;
-    std::unique_ptr<Play> play_;
-    std::vector<Line> lines_;  // before the origin, whose end is told, too
+    std::unique_ptr<Workload> workload_;
+    std::vector<Line> lines_;  // before the origin, whose end is traced, too
     Origin origin_;
     TabId tabs_ = 0;
     std::uint64_t first_step_ = 0;
@@ -158,22 +159,22 @@ class OriginRun final : public Run {
     bool quota_ = false;
     bool database_lost_ = false;
     std::uint32_t faults_ = 0;
-    FaultTally tally_{};
+    FaultCounts fault_counts_{};
     TabId last_ = 1;
     bool stays_ = false;
     std::vector<Choice> choices_;
     static constexpr std::uint32_t none = UINT32_MAX;
     std::vector<std::uint32_t> first_of_;  // by tab: its first source
     std::vector<std::uint32_t> next_of_;   // by source: the next of the same tab
-    std::string complaint_;
+    std::string failure_;
 };
 
 void OriginRun::add_of(TabId tab, const std::vector<Source>& sources) {
     bool first = true;
     for (auto at = first_of_[tab]; at != none; at = next_of_[at]) {
         choices_.push_back({.process = key_of(sources[at]),
-                            .switches = stays_ || !first,
-                            .disorders = !first,
+                            .preempts = stays_ || !first,
+                            .reorders = !first,
                             .turn = turn_after(tab)});
         first = false;
     }
@@ -204,7 +205,7 @@ const std::vector<Choice>& OriginRun::choices() {
     if (!sources.empty() && sources.back().kind == Source::Kind::clock) {
         add(key_of(sources.back()), 0, stays_);
     }
-    // Faults do not count as switches: they have a budget of their own.
+    // Faults do not count as preemptions: they have a budget of their own.
     if (faults_ < scenario_.faults_max) add_faults();
     if (scenario_.alike) mark_twins();
     return choices_;
@@ -219,7 +220,7 @@ void OriginRun::mark_twins() {
     }
 }
 
-/// A fault that ends does so some time, so that a run comes to rest with everybody there.
+/// A fault that ends does so some time, so that a run comes to rest with every tab there.
 void OriginRun::add_ends() {
     for (TabId id = 1; id <= tabs_; ++id) {
         const auto& state = states_[id];
@@ -268,8 +269,8 @@ void OriginRun::add_shared_faults() {
         }
     }
     if (!offers(Fault::corrupt)) return;
-    for_each_record(origin_, [this](std::size_t place, const std::string& key) {
-        add_fault(ScenarioAction::corrupt, 0, number_of_record(place, key));
+    for_each_record(origin_, [this](std::size_t area, const std::string& key) {
+        add_fault(ScenarioAction::corrupt, 0, number_of_record(area, key));
     });
 }
 
@@ -284,36 +285,36 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
         taken.cause = cause > first_step_ ? static_cast<std::uint32_t>(cause - first_step_) : 0;
     } else {
         origin_.begin_step();
-        happen(source);
+        apply(source);
     }
     last_ = static_cast<TabId>(choice.turn_after());
-    complaint_ = play_->after_step();
+    failure_ = workload_->after_step();
     return taken;
 }
 
 std::optional<std::uint64_t> OriginRun::state() const {
-    const auto known = play_->state();
+    const auto known = workload_->state();
     if (!known) return std::nullopt;
     return *known + origin_.digest(offers(Fault::browser_crash)) +
            digest(faults_, database_lost_ ? 1U : 0U);
 }
 
-void OriginRun::happen(const Source& what) {
+void OriginRun::apply(const Source& what) {
     const auto action = static_cast<ScenarioAction>(what.kind);
     auto& notes = origin_.notes();
     notes.note(Object::faults, 0, Touch::write);
     if (action < ScenarioAction::thaw || action == ScenarioAction::browser_crash) {
         ++faults_;
-        ++tally_.at(static_cast<std::size_t>(fault_of(action)));
+        ++fault_counts_.at(static_cast<std::size_t>(fault_of(action)));
     }
     if (what.tab == 0) {
-        happen_to_all(action, what.peer);
+        apply_to_all(action, what.peer);
     } else {
-        happen_to(origin_.tab(what.tab), action, what.peer);
+        apply_to(origin_.tab(what.tab), action, what.peer);
     }
 }
 
-void OriginRun::happen_to(LabTab& tab, ScenarioAction action, std::uint64_t peer) {
+void OriginRun::apply_to(LabTab& tab, ScenarioAction action, std::uint64_t peer) {
     auto& state = states_[tab.id()];
     switch (action) {
         case ScenarioAction::kill:
@@ -343,9 +344,9 @@ void OriginRun::happen_to(LabTab& tab, ScenarioAction action, std::uint64_t peer
     }
 }
 
-void OriginRun::happen_to_all(ScenarioAction action, std::uint64_t peer) {
-    const auto say = [&](const char* text) {
-        origin_.notes().tell(0, Object::faults, [&] { return std::string(text); });
+void OriginRun::apply_to_all(ScenarioAction action, std::uint64_t peer) {
+    const auto trace = [&](const char* text) {
+        origin_.notes().trace(0, Object::faults, [&] { return std::string(text); });
     };
     switch (action) {
         case ScenarioAction::lose_database:
@@ -353,11 +354,11 @@ void OriginRun::happen_to_all(ScenarioAction action, std::uint64_t peer) {
             return origin_.lose_database(commits_happen);
         case ScenarioAction::quota:
             quota_ = true;
-            say("the quota is used up");
+            trace("the quota is used up");
             origin_.database().set_quota(0);
             return origin_.storage().set_quota(0);
         case ScenarioAction::clear_storage:
-            say("the site's data is cleared");
+            trace("the site's data is cleared");
             return origin_.clear_site_data(commits_happen);
         case ScenarioAction::corrupt:
             return corrupt(peer);
@@ -365,7 +366,7 @@ void OriginRun::happen_to_all(ScenarioAction action, std::uint64_t peer) {
             return origin_.crash({.commits = peer % 2 != 0, .writes = peer / 2 != 0});
         case ScenarioAction::quota_lifted:
             quota_ = false;
-            say("there is room again");
+            trace("there is room again");
             origin_.database().set_quota(std::nullopt);
             return origin_.storage().set_quota(std::nullopt);
         default:
@@ -378,12 +379,12 @@ void OriginRun::corrupt(std::uint64_t number) {
     constexpr const char* nonsense = "~";
     std::size_t found_in = 0;
     std::string found;
-    for_each_record(origin_, [&](std::size_t place, const std::string& key) {
-        if (number_of_record(place, key) != number) return;
-        found_in = place;
+    for_each_record(origin_, [&](std::size_t area, const std::string& key) {
+        if (number_of_record(area, key) != number) return;
+        found_in = area;
         found = key;
     });
-    origin_.notes().tell(0, Object::faults, [&] { return "what is under " + found + " spoils"; });
+    origin_.notes().trace(0, Object::faults, [&] { return "what is under " + found + " spoils"; });
     if (found_in == 0) {
         origin_.storage().overwrite(found, nonsense);
     } else {
@@ -405,8 +406,8 @@ std::optional<Fault> fault_named(std::string_view name) {
 
 Program program_of(Scenario scenario) {
     return [scenario = std::make_shared<Scenario>(std::move(scenario))](
-               Telling telling) -> std::unique_ptr<Run> {
-        return std::make_unique<OriginRun>(*scenario, telling);
+               Tracing tracing) -> std::unique_ptr<Run> {
+        return std::make_unique<OriginRun>(*scenario, tracing);
     };
 }
 

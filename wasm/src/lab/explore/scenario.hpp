@@ -58,26 +58,27 @@ class Faults {
 };
 
 /// How often each fault happened.
-using FaultTally = std::array<std::uint64_t, fault_count>;
+using FaultCounts = std::array<std::uint64_t, fault_count>;
 
-/// What one run knows and is judged by. Made anew for each run, before its origin, and outlives it.
-class Play {
+/// What the tabs of one run do, and the checks that judge it. Made anew for each run, before its
+/// origin, and outlives it.
+class Workload {
   public:
-    Play() = default;
-    Play(const Play&) = delete;
-    Play& operator=(const Play&) = delete;
-    Play(Play&&) = delete;
-    Play& operator=(Play&&) = delete;
-    virtual ~Play() = default;
+    Workload() = default;
+    Workload(const Workload&) = delete;
+    Workload& operator=(const Workload&) = delete;
+    Workload(Workload&&) = delete;
+    Workload& operator=(Workload&&) = delete;
+    virtual ~Workload() = default;
 
     /// Opens the tabs and posts what they do. Not a part of the schedule.
     virtual void begin(Origin& origin) = 0;
     /// What is wrong, in one sentence, or nothing. Looked at after every step: it must be cheap.
     /// What it knows of several tabs is noted as Object::scenario by the steps that change it.
     virtual std::string after_step() { return {}; }
-    /// Of all that it knows beside what the tabs were told; see Run::state().
+    /// Returns a hash of all that it knows beside what the tabs received; see Run::state().
     [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
-    /// The same, when nothing can happen any more: also that everybody has finished. It may open
+    /// The same, when nothing can happen any more: also that every tab has finished. It may open
     /// further tabs and let the origin run.
     virtual std::string at_rest(Origin& origin) = 0;
 };
@@ -87,18 +88,18 @@ struct Scenario {
     Faults faults;                 // that may happen
     std::uint32_t faults_max = 0;  // how many of them in one run
     /// The tabs begin alike, and nothing that they do depends on how their names are ordered, nor
-    /// on the amount of a random number: who begins first may as well be the first.
+    /// on the amount of a random number: the tab that begins first may as well be the first.
     bool alike = false;
     /// The database at most once in a run: what goes on by the clock after a loss supposes that
     /// time passes before the next.
     bool lost_once = false;
-    /// The play changes nothing that is not its own: see Run::rewinds().
+    /// The workload changes nothing that is not its own: see Run::rewinds().
     bool rewinds = false;
-    std::function<std::unique_ptr<Play>()> play;
-    FaultTally* tally = nullptr;  // counted in here, if anywhere
+    std::function<std::unique_ptr<Workload>()> workload;
+    FaultCounts* fault_counts = nullptr;  // of all runs; null: not counted
 };
 
-/// Runs of the scenario. Whatever else a scenario's play holds, runs share nothing.
+/// Runs of the scenario. Whatever else a scenario's workload holds, runs share nothing.
 Program program_of(Scenario scenario);
 
 /// "kill 2": a choice of such a program, for a person.

@@ -13,7 +13,7 @@ std::string guarded(Run& run, Body body) {
     } catch (const std::exception& error) {
         return std::string("it threw: ") + error.what();
     }
-    return run.complaint();
+    return run.failure();
 }
 
 /// FNV-1a, by words.
@@ -25,8 +25,8 @@ std::uint64_t hashed(std::uint64_t hash, std::uint64_t word) {
 
 std::string take_guarded(Run& run, std::size_t index, Footprint* footprint, Run::Taken* taken) {
     return guarded(run, [&] {
-        const auto told = run.take(index, footprint);
-        if (taken != nullptr) *taken = told;
+        const auto step = run.take(index, footprint);
+        if (taken != nullptr) *taken = step;
     });
 }
 
@@ -37,13 +37,13 @@ std::string finish_guarded(Run& run) {
 Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& choose) {
     Outcome outcome;
     outcome.hash = 0xcbf29ce484222325U;
-    std::size_t said = 0;  // entries that are not the calmest
-    const auto run = program(Telling::silent);
-    while (outcome.complaint.empty()) {
+    std::size_t departed = 0;  // entries up to the last that is not the default
+    const auto run = program(Tracing::off);
+    while (outcome.failure.empty()) {
         const auto& choices = run->choices();
         const auto index = choices.empty() ? 0 : choose(choices, outcome.steps);
         if (index >= choices.size()) {
-            outcome.complaint = finish_guarded(*run);
+            outcome.failure = finish_guarded(*run);
             break;
         }
         if (outcome.steps == steps_max) {
@@ -51,19 +51,20 @@ Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& ch
             break;
         }
         outcome.schedule.push_back(static_cast<std::uint32_t>(index));
-        if (index != 0 || choices[0].fault) said = outcome.schedule.size();
+        if (index != 0 || choices[0].fault) departed = outcome.schedule.size();
         outcome.hash = hashed(outcome.hash, choices[index].process);
         ++outcome.steps;
-        outcome.complaint = take_guarded(*run, index, nullptr, nullptr);
+        outcome.failure = take_guarded(*run, index, nullptr, nullptr);
     }
     run->end();
-    outcome.schedule.resize(said);
+    outcome.schedule.resize(departed);
     return outcome;
 }
 
 namespace {
 
-/// What the schedule says, and else the calmest: nothing, where that is a fault.
+/// The schedule's choice, and after its end the default; as many as there are choices, where that
+/// is a fault.
 std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices,
                   std::uint64_t step) {
     std::size_t index = step < schedule.size() ? schedule[static_cast<std::size_t>(step)] : 0;
@@ -79,18 +80,18 @@ Outcome replay(const Program& program, const Schedule& schedule, std::uint64_t s
     });
 }
 
-Trace tell(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
+Trace trace_of(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
     Trace trace;
-    const auto run = program(Telling::aloud);
-    while (trace.complaint.empty() && trace.steps.size() < steps_max) {
+    const auto run = program(Tracing::on);
+    while (trace.failure.empty() && trace.steps.size() < steps_max) {
         const auto& choices = run->choices();
         const auto index = choices.empty() ? 0 : entry(schedule, choices, trace.steps.size());
         if (index >= choices.size()) {
-            trace.complaint = finish_guarded(*run);
+            trace.failure = finish_guarded(*run);
             break;
         }
         Step step{choices[index].process, choices[index].fault, {}};
-        trace.complaint = take_guarded(*run, index, nullptr, nullptr);
+        trace.failure = take_guarded(*run, index, nullptr, nullptr);
         step.lines = run->lines();
         trace.steps.push_back(std::move(step));
     }

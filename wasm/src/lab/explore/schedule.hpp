@@ -1,5 +1,5 @@
-// Schedule: which choice was taken at each step. After its last entry the calmest is taken, but no
-// fault, so that most of a schedule goes without saying.
+// Schedule: which choice was taken at each step. After its last entry the default choice is taken,
+// but no fault, so that most schedules are short.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace tabacus::lab {
 using Schedule = std::vector<std::uint32_t>;
 
 struct Outcome {
-    std::string complaint;  // empty: nothing was wrong
-    Schedule schedule;      // as it was run, up to its last departure from the calmest
+    std::string failure;  // empty: nothing was wrong
+    Schedule schedule;    // as it was run, up to its last departure from the default
     std::uint64_t steps = 0;
     std::uint64_t hash = 0;  // of the choices' processes, in order: equal for equal runs
     bool cut = false;        // it was longer than steps_max
@@ -24,7 +24,7 @@ struct Outcome {
 /// A run as long as an honest one can be, and a runaway is not mistaken for it.
 constexpr std::uint64_t steps_max_default = 20'000;
 
-/// Runs by `schedule`; an entry that is no choice stands for the calmest. Ends where only faults
+/// Runs by `schedule`; an entry that is no choice stands for the default. Ends where only faults
 /// could happen, unless the schedule asks for one.
 Outcome replay(const Program& program, const Schedule& schedule,
                std::uint64_t steps_max = steps_max_default);
@@ -36,18 +36,18 @@ struct Step {
 };
 struct Trace {
     std::vector<Step> steps;
-    std::string complaint;
+    std::string failure;
 };
 
 /// Runs by `choose(choices, step)`: an index of `choices`, or their number to end the run there.
 using Choose = std::function<std::size_t(const std::vector<Choice>& choices, std::uint64_t step)>;
 Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& choose);
 
-/// The same, told.
-Trace tell(const Program& program, const Schedule& schedule,
-           std::uint64_t steps_max = steps_max_default);
+/// The same, traced.
+Trace trace_of(const Program& program, const Schedule& schedule,
+               std::uint64_t steps_max = steps_max_default);
 
-/// Takes a step and says what it threw, if anything: a program that throws is broken.
+/// Takes a step and returns what is wrong, also if it threw: a program that throws is broken.
 std::string take_guarded(Run& run, std::size_t index, Footprint* footprint, Run::Taken* taken);
 std::string finish_guarded(Run& run);
 

@@ -42,8 +42,8 @@ struct Search::Frame {
     std::vector<Choice> choices;
     std::vector<Plan> plans;     // of the choices
     std::vector<Sleeper> sleep;  // explored elsewhere; grows with what has been done here. Within
-                                 // a bound of switches it may have to be explored here, too
-    std::uint32_t switches = 0;  // on the way here
+                                 // a preemption bound it may have to be explored here, too
+    std::uint32_t preemptions = 0;  // on the way here
 
     std::size_t chosen = 0;
     Footprint footprint;
@@ -79,30 +79,30 @@ Search::Search(Program program, Bound bound)
     : program_(std::move(program)),
       runs_(program_, bound.rewinding),
       bound_(bound),
-      dynamic_(bound.reduction && !bound.switches),
-      caching_(bound.reduction && bound.switches) {}
+      dynamic_(bound.reduction && !bound.preemptions),
+      caching_(bound.reduction && bound.preemptions) {}
 Search::~Search() = default;
 
 bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
-    for (; runs > 0 && !done_ && tally_.steps < steps_max; --runs) {
+    for (; runs > 0 && !done_ && counts_.steps < steps_max; --runs) {
         run_once();
-        if (failure_ || !backtrack()) done_ = true;
+        if (failed_run_ || !backtrack()) done_ = true;
     }
     runs_.end();
     return !done_;
 }
 
-/// One schedule: the choices that are fixed, then on. All but the last have been here before, and
-/// nobody complained.
+/// One schedule: the choices that are fixed, then on. All but the last have been taken before, and
+/// none failed.
 void Search::run_once() {
     const auto repeated = std::max<std::size_t>(fixed_, 1) - 1;
     auto& run = runs_.begin(repeated);
-    tally_.steps += runs_.passed();
+    counts_.steps += runs_.passed();
     for (auto step = runs_.passed(); step < repeated; ++step) {
         run.choices();
-        ++tally_.steps;
-        const auto complaint = take_guarded(run, path_[step]->chosen, nullptr, nullptr);
-        if (!complaint.empty()) return fail(complaint);
+        ++counts_.steps;
+        const auto failure = take_guarded(run, path_[step]->chosen, nullptr, nullptr);
+        if (!failure.empty()) return fail(failure);
     }
     depth_ = fixed_;
     if (fixed_ == 0 && caching_) initial_ = run.state().value_or(0);
@@ -119,16 +119,16 @@ bool Search::take(Run& run, std::size_t depth) {
     auto& frame = *path_[depth];
     frame.footprint.clear();
     Run::Taken taken;
-    ++tally_.steps;
+    ++counts_.steps;
     const bool note = dynamic_ || caching_;
-    auto complaint = take_guarded(run, frame.chosen, note ? &frame.footprint : nullptr, &taken);
-    if (!complaint.empty()) {
-        fail(std::move(complaint));
+    auto failure = take_guarded(run, frame.chosen, note ? &frame.footprint : nullptr, &taken);
+    if (!failure.empty()) {
+        fail(std::move(failure));
         return false;
     }
     if (dynamic_) note_step(depth, taken.cause);
     if (!caching_ || remember(run, depth, taken.cause)) return true;
-    ++tally_.asleep;
+    ++counts_.asleep;
     return false;
 }
 
@@ -138,12 +138,12 @@ bool Search::descend(Run& run) {
     const auto& choices = run.choices();
     if (depth_ > 0 && dynamic_) wake_disabled(*path_[depth_ - 1], choices);
     if (choices.empty()) {
-        ++tally_.schedules;
-        if (auto complaint = finish_guarded(run); !complaint.empty()) fail(std::move(complaint));
+        ++counts_.schedules;
+        if (auto failure = finish_guarded(run); !failure.empty()) fail(std::move(failure));
         return false;
     }
     if (depth_ == bound_.steps) {
-        ++tally_.cut;
+        ++counts_.cut;
         return false;
     }
     push_frame(choices);
@@ -151,7 +151,7 @@ bool Search::descend(Run& run) {
     const auto choice = pick(frame);
     if (choice == frame.choices.size()) {
         --depth_;
-        ++tally_.asleep;
+        ++counts_.asleep;
         return false;
     }
     frame.chosen = choice;
@@ -166,13 +166,13 @@ void Search::push_frame(const std::vector<Choice>& choices) {
     frame.plans.assign(choices.size(), dynamic_ ? Plan::not_needed : Plan::to_do);
     frame.sleep.clear();
     frame.footprint.clear();
-    frame.switches = 0;
+    frame.preemptions = 0;
     frame.point = initial_;
     if (depth_ > 0) {
         const auto& before = *path_[depth_ - 1];
         frame.point = before.point + before.event;
-        frame.switches =
-            before.switches + (before.choices[before.chosen].switches ? std::uint32_t{1} : 0);
+        frame.preemptions =
+            before.preemptions + (before.choices[before.chosen].preempts ? std::uint32_t{1} : 0);
         for (const auto& sleeper : before.sleep) {
             if (sleeper.process == before.process()) continue;
             if (meeting(sleeper.footprint, before.footprint) == Meeting::none) {
@@ -180,19 +180,19 @@ void Search::push_frame(const std::vector<Choice>& choices) {
             }
         }
     }
-    const bool used_up = bound_.switches && frame.switches >= *bound_.switches;
+    const bool used_up = bound_.preemptions && frame.preemptions >= *bound_.preemptions;
     for (std::size_t i = 0; i < choices.size(); ++i) {
         const auto& choice = choices[i];
         const bool out_of_bound =
-            (used_up && choice.switches) || (bound_.ordered && choice.disorders);
+            (used_up && choice.preempts) || (bound_.ordered && choice.reorders);
         if (out_of_bound || (caching_ && choice.twin)) frame.plans[i] = Plan::not_needed;
     }
     ++depth_;
 }
 
-/// One that is not explored elsewhere, the calmest; as many as there are choices for none. Within a
-/// bound of switches faults come before: further on, those that commute with what happened
-/// meanwhile are foreseen, and need not be taken again.
+/// Returns a choice that is not explored elsewhere, the nearest to the default; as many as there
+/// are choices for none. Within a preemption bound faults come first: further on, those that
+/// commute with what happened meanwhile are foreseen, and need not be taken again.
 std::size_t Search::pick(const Frame& frame) const {
     const auto count = frame.choices.size();
     std::size_t found = count;
@@ -286,8 +286,8 @@ void Search::wake_disabled(const Frame& before, const std::vector<Choice>& after
     }
 }
 
-std::uint32_t Search::switches_left(const Frame& frame, std::size_t choice) const {
-    return *bound_.switches - frame.switches - (frame.choices[choice].switches ? 1U : 0U);
+std::uint32_t Search::preemptions_left(const Frame& frame, std::size_t choice) const {
+    return *bound_.preemptions - frame.preemptions - (frame.choices[choice].preempts ? 1U : 0U);
 }
 
 /// True if the choice would lead to what is explored: it need not be taken to know.
@@ -296,8 +296,8 @@ bool Search::foreseen(const Frame& frame, std::size_t choice) const {
     const auto& to = frame.choices[choice];
     return std::any_of(frame.sleep.begin(), frame.sleep.end(), [&](const Sleeper& one) {
         return one.process == to.process &&
-               explored_.covers(frame.point + one.event, to.turn_after(),
-                                switches_left(frame, choice));
+               visited_.covers(frame.point + one.event, to.turn_after(),
+                               preemptions_left(frame, choice));
     });
 }
 
@@ -312,9 +312,9 @@ bool Search::remember(const Run& run, std::size_t depth, std::uint32_t cause) {
     }
     const auto point = frame.point + frame.event;
     const auto turn = frame.choices[frame.chosen].turn_after();
-    const auto left = switches_left(frame, frame.chosen);
-    if (explored_.covers(point, turn, left)) return false;
-    explored_.insert(point, turn, left);
+    const auto left = preemptions_left(frame, frame.chosen);
+    if (visited_.covers(point, turn, left)) return false;
+    visited_.insert(point, turn, left);
     return true;
 }
 
@@ -347,13 +347,13 @@ std::optional<std::size_t> Search::next_planned(const Frame& frame) const {
     return found;
 }
 
-void Search::fail(std::string complaint) {
+void Search::fail(std::string failure) {
     Schedule schedule;
     for (std::size_t i = 0; i < std::max(depth_, fixed_); ++i) {
         schedule.push_back(static_cast<std::uint32_t>(path_[i]->chosen));
     }
-    failure_ = replay(program_, schedule);
-    if (failure_->complaint.empty()) failure_->complaint = std::move(complaint);
+    failed_run_ = replay(program_, schedule);
+    if (failed_run_->failure.empty()) failed_run_->failure = std::move(failure);
 }
 
 }  // namespace tabacus::lab

@@ -10,14 +10,13 @@
 // Partial Order Reduction", POPL 2014, source sets) and sleep sets (Godefroid 1996). A step that
 // disables another counts as a race with it.
 //
-// Within a bound of switches that would be unsound: two schedules that are equal but for commuting
-// steps need not have equally many switches, and the one left out might be the only one within the
-// bound. There a schedule is given up where it has come to what an equal one (TraceHash) has come
-// to with as many switches left: nothing that could follow is left out (Musuvathi and Qadeer 2007);
-// and of a program that can tell its state (Run::state()), where it has come to an equal one, by
-// whatever way.
-// What has been seen of a step that commutes with those after it tells where it leads without
-// taking it.
+// Within a preemption bound that would be unsound: two schedules that are equal but for commuting
+// steps need not have equally many preemptions, and the one left out might be the only one within
+// the bound. There a schedule is given up where it has come to what an equal one (TraceHash) has
+// come to with as many preemptions left: nothing that could follow is left out (Musuvathi and
+// Qadeer 2007). A schedule of a program that has a state (Run::state()) is given up where it has
+// come to an equal state, in whatever way. What was seen of a step that commutes with those after
+// it shows where it leads without taking it.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +34,15 @@
 namespace tabacus::lab {
 
 struct Bound {
-    std::optional<std::uint32_t> switches =
+    std::optional<std::uint32_t> preemptions =
         std::nullopt;             // at most so many steps that take another's turn
-    bool ordered = false;         // of these, none that disorders
+    bool ordered = false;         // of these, none that reorders
     std::uint64_t steps = 2'000;  // longer runs are cut, and counted as `cut`
     bool reduction = true;
     bool rewinding = true;  // if it can be; the report is the same
 };
 
-struct Tally {
+struct SearchCounts {
     std::uint64_t schedules = 0;  // complete runs
     std::uint64_t asleep = 0;     // runs given up since an equal one was explored
     std::uint64_t cut = 0;        // runs longer than the bound
@@ -61,17 +60,17 @@ class Search {
 
     /// Explores up to `runs` more, and begins none once the search has taken `steps_max` steps.
     /// False when there is nothing more to do: everything within the bound was explored, or a
-    /// complaint was heard.
+    /// run failed.
     bool explore(std::uint64_t runs, std::uint64_t steps_max = UINT64_MAX);
 
-    [[nodiscard]] const Tally& tally() const { return tally_; }
+    [[nodiscard]] const SearchCounts& counts() const { return counts_; }
     /// Whether its runs go back to where they were, instead of repeating it; known once it has
     /// begun.
     [[nodiscard]] bool rewinding() const { return runs_.rewinding(); }
     /// True when every schedule within the bound was explored and none was cut.
-    [[nodiscard]] bool exhausted() const { return done_ && !failure_ && tally_.cut == 0; }
-    /// The first run that somebody complained of.
-    [[nodiscard]] const std::optional<Outcome>& failure() const { return failure_; }
+    [[nodiscard]] bool exhausted() const { return done_ && !failed_run_ && counts_.cut == 0; }
+    /// The first run that failed.
+    [[nodiscard]] const std::optional<Outcome>& failed_run() const { return failed_run_; }
 
   private:
     struct Frame;
@@ -84,27 +83,27 @@ class Search {
     void find_races(std::size_t depth);
     void add_backtrack(std::size_t at, std::size_t later);
     void wake_disabled(const Frame& before, const std::vector<Choice>& after);
-    [[nodiscard]] std::uint32_t switches_left(const Frame& frame, std::size_t choice) const;
+    [[nodiscard]] std::uint32_t preemptions_left(const Frame& frame, std::size_t choice) const;
     [[nodiscard]] bool foreseen(const Frame& frame, std::size_t choice) const;
     bool remember(const Run& run, std::size_t depth, std::uint32_t cause);
     bool take(Run& run, std::size_t depth);
     bool backtrack();
-    void fail(std::string complaint);
+    void fail(std::string failure);
 
     Program program_;
     Rewinder runs_;
     Bound bound_;
     bool dynamic_;  // reduction of all schedules
-    bool caching_;  // reduction of those within a bound of switches
-    Tally tally_;
-    TraceHash traces_;           // of a program that cannot tell its state
+    bool caching_;  // reduction of those within a preemption bound
+    SearchCounts counts_;
+    TraceHash traces_;           // of a program without states
     std::uint64_t initial_ = 0;  // the state it begins in
-    Explored explored_;
+    VisitedPoints visited_;
     std::vector<std::unique_ptr<Frame>> path_;
-    std::size_t depth_ = 0;  // frames of path_ in use; the others are room
+    std::size_t depth_ = 0;  // frames of path_ in use; the others are memory
     std::size_t fixed_ = 0;  // of these, how many the next run repeats
     bool done_ = false;
-    std::optional<Outcome> failure_;
+    std::optional<Outcome> failed_run_;
 };
 
 }  // namespace tabacus::lab

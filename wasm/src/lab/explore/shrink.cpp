@@ -12,7 +12,7 @@ std::size_t departures(const Schedule& schedule) {
            static_cast<std::size_t>(std::count(schedule.begin(), schedule.end(), 0U));
 }
 
-/// Who goes, step by step. Who cannot is passed over; when it ends, the calmest goes.
+/// Which process goes, step by step. One that cannot is skipped; after the end the default goes.
 using Order = std::vector<std::uint64_t>;
 
 /// What belongs together: all of one tab, or one thread.
@@ -29,7 +29,7 @@ class Shrinker {
     Outcome shrink() {
         while (runs_left_ > 0) {
             const auto before = rank(best_);
-            calm_down();
+            restore_defaults();
             gather();
             drop();
             lower();
@@ -65,13 +65,13 @@ class Shrinker {
     }
     bool take_over(Outcome outcome) {
         --runs_left_;
-        if (outcome.complaint.empty() || rank(outcome) >= rank(best_)) return false;
+        if (outcome.failure.empty() || rank(outcome) >= rank(best_)) return false;
         best_ = std::move(outcome);
         return true;
     }
 
-    /// Ever smaller chunks become calm.
-    void calm_down() {
+    /// Ever smaller chunks become the default choice.
+    void restore_defaults() {
         for (auto chunk = best_.schedule.size(); chunk > 0; chunk /= 2) {
             for (std::size_t at = 0; at < best_.schedule.size(); at += chunk) {
                 auto candidate = best_.schedule;
@@ -90,7 +90,8 @@ class Shrinker {
 
     [[nodiscard]] Order order_of_best() const {
         Order order;
-        for (const auto& step : tell(program_, best_.schedule).steps) order.push_back(step.process);
+        for (const auto& step : trace_of(program_, best_.schedule).steps)
+            order.push_back(step.process);
         return order;
     }
 
@@ -130,7 +131,7 @@ class Shrinker {
         return false;
     }
 
-    /// Ever smaller chunks of the order are left to calm.
+    /// Ever smaller chunks of the order are left to the default choice.
     void drop() {
         auto order = order_of_best();
         for (auto chunk = std::max<std::size_t>(order.size() / 2, 1); chunk > 0; chunk /= 2) {
@@ -148,7 +149,7 @@ class Shrinker {
         }
     }
 
-    /// A calmer choice than the one taken.
+    /// A choice nearer to the default than the one taken.
     void lower() {
         for (std::size_t at = 0; at < best_.schedule.size(); ++at) {
             for (std::uint32_t entry = 1; entry < best_.schedule[at]; ++entry) {

@@ -19,8 +19,8 @@ constexpr std::uint64_t known_mask = (std::uint64_t{1} << known_bits) - 1;
 constexpr std::uint64_t turn_mask = (std::uint64_t{1} << turn_bits) - 1;
 constexpr std::uint32_t left_max = (1U << left_bits) - 2;  // with more nothing is covered
 
-/// What is known of a point: the most switches that were left, plus one; and by whose turns. Who
-/// had one less is covered by those.
+/// What is known of a point: the most preemptions that were left, plus one; and by whose turns. A
+/// visit with one less is covered by those.
 struct Known {
     std::uint32_t most = 0;  // + 1; 0: nothing
     std::uint64_t turns = 0;
@@ -36,51 +36,51 @@ constexpr std::uint64_t bit_of(std::uint64_t turn) {
 
 }  // namespace
 
-Explored::Explored(std::size_t slots_max)
+VisitedPoints::VisitedPoints(std::size_t slots_max)
     : slots_max_(slots_max), bits_(other_bits), buckets_(buckets_min) {}
 
-bool Explored::covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const {
-    const auto place = find(mixed(point));
-    if (!place) return false;
-    const auto known = known_in(buckets_[place->bucket].slots.at(place->slot));
+bool VisitedPoints::covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const {
+    const auto location = find(mixed(point));
+    if (!location) return false;
+    const auto known = known_in(buckets_[location->bucket].slots.at(location->slot));
     return known.most > left + 1 || (known.most == left + 1 && (known.turns & bit_of(turn)) != 0);
 }
 
-void Explored::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
+void VisitedPoints::insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
     const auto key = mixed(point);
-    auto place = find(key);
+    auto location = find(key);
     const auto is_new = [&] {
-        return !place || buckets_[place->bucket].slots.at(place->slot) == 0;
+        return !location || buckets_[location->bucket].slots.at(location->slot) == 0;
     };
-    while (is_new() && (!place || size_ >= buckets_.size() * slots_each / 4 * 3)) {
+    while (is_new() && (!location || size_ >= buckets_.size() * slots_each / 4 * 3)) {
         if (!grow()) return;
-        place = find(key);
+        location = find(key);
     }
-    auto& slot = buckets_[place->bucket].slots.at(place->slot);
+    auto& slot = buckets_[location->bucket].slots.at(location->slot);
     if (slot == 0) ++size_;
     auto [most, turns] = known_in(slot);
     const auto here = std::min(left, left_max) + 1;
     if (here < most) return;
     if (here > most) turns = 0;
-    slot = place->tag | std::uint64_t{here} << turn_bits | turns | bit_of(turn);
+    slot = location->tag | std::uint64_t{here} << turn_bits | turns | bit_of(turn);
 }
 
-std::optional<Explored::Place> Explored::find(std::uint64_t key) const {
+std::optional<VisitedPoints::Location> VisitedPoints::find(std::uint64_t key) const {
     const auto own = static_cast<std::size_t>(key >> (word_bits - bits_));
     const auto rest = key << bits_ >> bits_;
     for (std::size_t away = 0; away < std::size_t{1} << away_bits; ++away) {
-        Place place{(own + away) & (buckets_.size() - 1), 0,
-                    rest << other_bits | Slot{away} << known_bits};
-        for (const auto& slots = buckets_[place.bucket].slots; place.slot < slots_each;
-             ++place.slot) {
-            const auto slot = slots.at(place.slot);
-            if (slot == 0 || (slot & ~known_mask) == place.tag) return place;
+        Location location{(own + away) & (buckets_.size() - 1), 0,
+                          rest << other_bits | Slot{away} << known_bits};
+        for (const auto& slots = buckets_[location.bucket].slots; location.slot < slots_each;
+             ++location.slot) {
+            const auto slot = slots.at(location.slot);
+            if (slot == 0 || (slot & ~known_mask) == location.tag) return location;
         }
     }
     return std::nullopt;
 }
 
-bool Explored::grow() {
+bool VisitedPoints::grow() {
     if (buckets_.size() * slots_each * 2 > slots_max_) return false;
     const auto smaller = std::exchange(buckets_, std::vector<Bucket>(buckets_.size() * 2));
     const auto bits = bits_++;
@@ -90,9 +90,10 @@ bool Explored::grow() {
             if (slot == 0) continue;
             const auto away = slot >> known_bits & ((1U << away_bits) - 1);
             const std::uint64_t own = (bucket - away) & (smaller.size() - 1);
-            const auto place = find(own << (word_bits - bits) | slot >> other_bits);
-            if (!place) continue;
-            buckets_[place->bucket].slots.at(place->slot) = place->tag | (slot & known_mask);
+            const auto location = find(own << (word_bits - bits) | slot >> other_bits);
+            if (!location) continue;
+            buckets_[location->bucket].slots.at(location->slot) =
+                location->tag | (slot & known_mask);
             ++size_;
         }
     }

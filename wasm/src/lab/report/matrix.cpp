@@ -41,8 +41,8 @@ std::optional<Fault> explored_as(FaultClass fault) {
 
 Finding finding_of(const ExploreReport& report) {
     if (report.verdict != Verdict::broken) return Finding::nothing;
-    if (report.complaint.starts_with("an update is lost")) return Finding::lost;
-    if (report.complaint.starts_with("an update is counted twice")) return Finding::exceeded;
+    if (report.failure.starts_with("an update is lost")) return Finding::lost;
+    if (report.failure.starts_with("an update is counted twice")) return Finding::exceeded;
     return Finding::stuck;
 }
 
@@ -52,7 +52,7 @@ std::vector<MatrixCell> matrix_cells() {
     std::vector<MatrixCell> cells;
     for (const auto strategy : counting_strategies()) {
         for (std::size_t model = 0; model < storage_model_count; ++model) {
-            for (std::size_t fault = 0; fault < tabacus::fault_count; ++fault) {
+            for (std::size_t fault = 0; fault < fault_class_count; ++fault) {
                 cells.push_back(
                     {strategy, static_cast<StorageModel>(model), static_cast<FaultClass>(fault)});
             }
@@ -78,7 +78,7 @@ std::string_view fault_class_name(FaultClass fault) {
 }
 
 std::optional<FaultClass> fault_class_named(std::string_view name) {
-    for (std::size_t i = 0; i < tabacus::fault_count; ++i) {
+    for (std::size_t i = 0; i < fault_class_count; ++i) {
         const auto fault = static_cast<FaultClass>(i);
         if (fault_class_name(fault) == name) return fault;
     }
@@ -143,7 +143,7 @@ struct CellExploration::State {
         }
     }
 
-    /// The next setup that could say anything more.
+    /// Begins the next setup that could still find something.
     void begin() {
         exploration.reset();
         for (; next < setups.size(); ++next) {
@@ -155,8 +155,8 @@ struct CellExploration::State {
                                .schedules_max = UINT64_MAX,
                                .work_max = report.may_lose ? bound.work_declared : bound.work,
                                .unbounded_work_max = bound.work_unbounded,
-                               .switches_work_max = bound.work_switches,
-                               .switches_max = bound.switches,
+                               .preemptions_work_max = bound.work_preemptions,
+                               .preemptions_max = bound.preemptions,
                                .seeds = bound.seeds,
                                .steps_max = 500,
                                .make = bound.make,
@@ -176,9 +176,9 @@ struct CellExploration::State {
         }
     }
 
-    /// Of the same tabs and adds. Who was not seen to lose was not seen to exceed.
+    /// Of the same tabs and adds. A strategy that was not seen to lose was not seen to exceed.
     [[nodiscard]] std::optional<ExploredLevel> level_without_faults(
-        const Counting& counting) const {
+        const CountingScenario& counting) const {
         if (faultless == nullptr) return std::nullopt;
         for (const auto& part : faultless->parts) {
             const auto& other = part.setup.counting;

@@ -17,7 +17,7 @@
 
 namespace tabacus::lab {
 
-using FaultClass = tabacus::Fault;
+using tabacus::FaultClass;
 
 struct MatrixCell {
     std::string_view strategy;
@@ -41,26 +41,26 @@ std::optional<FaultClass> fault_class_named(std::string_view name);
 bool depends_on_model(std::string_view strategy);
 
 struct MatrixBound {
-    std::uint64_t work = 0;            // steps of each search where no loss is declared
-    std::uint64_t work_declared = 0;   // of each where a loss is declared
-    std::uint64_t work_unbounded = 0;  // at most, of each search without a bound of switches
-    std::uint64_t work_switches = 0;   // at most, of each within a bound of all switches
-    std::uint64_t seeds = 0;           // of each setup that is not exhausted
-    std::uint32_t switches = 3;
-    MakeHost make = nullptr;  // in place of the cell's strategy, to be held against its guarantee
+    std::uint64_t work = 0;              // steps of each search where no loss is declared
+    std::uint64_t work_declared = 0;     // of each where a loss is declared
+    std::uint64_t work_unbounded = 0;    // at most, of each search without a preemption bound
+    std::uint64_t work_preemptions = 0;  // at most, of each within a bound of all preemptions
+    std::uint64_t seeds = 0;             // of each setup that is not exhausted
+    std::uint32_t preemptions = 3;
+    MakeHost make = nullptr;  // in place of the cell's strategy, to be compared with its guarantee
 };
 inline MatrixBound usual_bound() {
     return {.work = 2'000'000,
             .work_declared = 150'000,
             .work_unbounded = 75'000,
-            .work_switches = 500'000,
+            .work_preemptions = 500'000,
             .seeds = 1'000};
 }
 inline MatrixBound deep_bound() {
     return {.work = 20'000'000'000,
             .work_declared = 50'000'000,
             .work_unbounded = 10'000'000,
-            .work_switches = 20'000'000,
+            .work_preemptions = 20'000'000,
             .seeds = 500'000};
 }
 

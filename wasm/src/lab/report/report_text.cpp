@@ -53,7 +53,7 @@ Json summary_of(const ExploreReport& report) {
         .raw("seconds", std::to_string(report.seconds))
         .flag("exhausted", report.exhausted)
         .text("bound", report.bound)
-        .text("complaint", report.complaint)
+        .text("failure", report.failure)
         .text("seed", report.seed);
     return object;
 }

@@ -1,4 +1,4 @@
-// What the explorer says, as JSON (RFC 8259), for programs: the command line, the laboratory's
+// The explorer's reports, as JSON (RFC 8259), for programs: the command line, the laboratory's
 // page, scripts/matrix.js.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tabacus::lab {
 
-/// {"verdict", "schedules", "steps", "seconds", "exhausted", "bound", "faults", "complaint",
+/// {"verdict", "schedules", "steps", "seconds", "exhausted", "bound", "faults", "failure",
 /// "seed"}, and of a broken one "trace" and "svg".
 std::string json_of(const ExploreReport& report);
 

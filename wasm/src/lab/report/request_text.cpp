@@ -58,8 +58,8 @@ void read_line(ExploreRequest& request, std::string_view name, std::string_view 
         setup.faults = faults_named(value);
     } else if (name == "fault-budget") {
         read(name, value, setup.faults_max);
-    } else if (name == "switches") {
-        read(name, value, request.switches_max);
+    } else if (name == "preemptions") {
+        read(name, value, request.preemptions_max);
     } else if (name == "seeds") {
         read(name, value, request.seeds);
     } else if (name == "first-seed") {

@@ -1,7 +1,7 @@
 // What to explore, as text: a line "name=value" for each thing that is not left at its default.
 //
-//   strategy, model, tabs, adds, faults (names with commas between), fault-budget, switches, seeds,
-//   first-seed, schedules, work
+//   strategy, model, tabs, adds, faults (names with commas between), fault-budget, preemptions,
+//   seeds, first-seed, schedules, work
 #pragma once
 
 #include <string_view>

@@ -2,7 +2,7 @@
 //
 //   tabacus-1-<base64url of: parameters, schedule, checksum>
 //
-// Whoever reads one back gets exactly the run that was written, or nothing: other versions, unknown
+// A reader gets exactly the run that was written, or nothing: other versions, unknown
 // names, numbers out of range, more than one spelling of the same run and damaged texts are
 // refused.
 #pragma once
@@ -22,7 +22,7 @@ namespace tabacus::lab {
 struct CountingSetup {
     std::string strategy;  // as hosts_of() knows it
     StorageModel model = StorageModel::mutexed;
-    Counting counting{};
+    CountingScenario counting{};
     Faults faults;
     std::uint32_t faults_max = 0;
 };

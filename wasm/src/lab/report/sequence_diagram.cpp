@@ -11,14 +11,16 @@
 namespace tabacus::lab {
 namespace {
 
-std::string who(std::uint32_t tab) { return tab == 0 ? "browser" : "tab " + std::to_string(tab); }
-
-std::string padded(std::string text, std::size_t width, bool right) {
-    const std::string room(width - std::min(width, text.size()), ' ');
-    return right ? room + text : text + room;
+std::string name_of(std::uint32_t tab) {
+    return tab == 0 ? "browser" : "tab " + std::to_string(tab);
 }
 
-/// Steps that told nothing are told by their name.
+std::string padded(std::string text, std::size_t width, bool right) {
+    const std::string spaces(width - std::min(width, text.size()), ' ');
+    return right ? spaces + text : text + spaces;
+}
+
+/// A step without a line has its name for one.
 std::vector<Line> lines_of(const Step& step) {
     if (!step.lines.empty()) return step.lines;
     return {{static_cast<std::uint32_t>(step.process >> 44U & 0xfffU), Object::turn,
@@ -55,8 +57,8 @@ std::optional<Shared> shared_of(Object where) {
 bool arrives(const Line& line) {
     if (line.where == Object::copy || line.where == Object::now) return true;
     const std::string_view text = line.text;
-    return text.starts_with("hears") || text.starts_with("is granted") ||
-           text.starts_with("is robbed") || text.starts_with("has ");
+    return text.starts_with("receives") || text.starts_with("is granted") ||
+           text.starts_with("loses the lock") || text.starts_with("has ");
 }
 
 std::string escaped(std::string_view text) {
@@ -124,13 +126,13 @@ class Diagram {
             ++number;
             for (const auto& line : lines_of(step)) draw_line(number, step, line);
         }
-        if (!trace_.complaint.empty()) {
+        if (!trace_.failure.empty()) {
             y_ += row_px;
-            text(margin_px / 2, y_, "wrong", trace_.complaint);
+            text(margin_px / 2, y_, "wrong", trace_.failure);
         }
         const auto height = y_ + row_px;
         const auto width = std::max({margin_px * 2 + lane_px * (lanes() - 1) + 120, 760,
-                                     width_of(title_), margin_px + width_of(trace_.complaint)});
+                                     width_of(title_), margin_px + width_of(trace_.failure)});
         const auto size = std::to_string(width) + "\" height=\"" + std::to_string(height);
         return "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"" +
                escaped(title_) + "\" viewBox=\"0 0 " + std::to_string(width) + " " +
@@ -140,7 +142,7 @@ class Diagram {
     }
 
   private:
-    /// Room for all of it.
+    /// Wide enough for all of it.
     static int width_of(const std::string& words) {
         return 24 + letter_px * static_cast<int>(words.size());
     }
@@ -158,9 +160,9 @@ class Diagram {
                                           std::count(used_.begin(), used_.begin() + before, true)));
     }
 
-    void text(int x, int y, std::string_view look, std::string_view words) {
+    void text(int x, int y, std::string_view css_class, std::string_view words) {
         body_ += "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" class=\"" +
-                 std::string(look) + "\">" + escaped(words) + "</text>";
+                 std::string(css_class) + "\">" + escaped(words) + "</text>";
     }
 
     void draw_line(std::size_t number, const Step& step, const Line& line) {
@@ -193,10 +195,10 @@ class Diagram {
                  std::to_string(y_ - 5) + "l10 10m0 -10l-10 10\"/>";
     }
 
-    std::string head(int x, std::string_view look, const std::string& name, int height) {
+    std::string head(int x, std::string_view css_class, const std::string& name, int height) {
         const auto middle = std::to_string(x);
         return "<path class=\"life\" d=\"M" + middle + " " + std::to_string(head_px - 18) + "V" +
-               std::to_string(height - row_px / 2) + "\"/><rect class=\"" + std::string(look) +
+               std::to_string(height - row_px / 2) + "\"/><rect class=\"" + std::string(css_class) +
                "\" x=\"" + std::to_string(x - 45) + "\" y=\"" + std::to_string(head_px - 44) +
                "\" width=\"90\" height=\"26\" rx=\"4\"/><text class=\"text\" "
                "text-anchor=\"middle\" "
@@ -208,7 +210,7 @@ class Diagram {
     std::string heads(int height) {
         auto drawn = "<text class=\"text title\" x=\"12\" y=\"24\">" + escaped(title_) + "</text>";
         for (std::uint32_t tab = 1; tab <= tabs_; ++tab) {
-            drawn += head(x_of(tab), "box", who(tab), height);
+            drawn += head(x_of(tab), "box", name_of(tab), height);
         }
         for (std::size_t i = 0; i < used_.size(); ++i) {
             if (!used_.at(i)) continue;
@@ -235,10 +237,10 @@ std::string trace_text(const Trace& trace) {
         ++number;
         for (const auto& line : lines_of(step)) {
             text += padded(std::to_string(number), 4, true) + "  " +
-                    padded(who(line.tab), 7, false) + "  " + line.text + "\n";
+                    padded(name_of(line.tab), 7, false) + "  " + line.text + "\n";
         }
     }
-    if (!trace.complaint.empty()) text += "      " + trace.complaint + "\n";
+    if (!trace.failure.empty()) text += "      " + trace.failure + "\n";
     return text;
 }
 

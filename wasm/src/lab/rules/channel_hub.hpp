@@ -68,7 +68,7 @@ class ChannelHub {
         const auto callback = endpoint->callback;  // it may close its channel
         callback(message);
     }
-    /// Of who would hear.
+    /// Returns a hash of the open channels.
     [[nodiscard]] std::uint64_t digest() const {
         std::uint64_t sum = 0;
         for (const auto& endpoint : endpoints_) {

@@ -22,12 +22,12 @@ void LockManager::touch(std::string_view name) const {
     notes_->note(Object::locks, 0, Touch::bump);
 }
 
-void LockManager::tell(const Request& request, const char* what) const {
-    notes_->tell(request.tab, Object::lock, [&] { return what + (" " + request.name); });
+void LockManager::trace(const Request& request, const char* what) const {
+    notes_->trace(request.tab, Object::lock, [&] { return what + (" " + request.name); });
 }
 
 void LockManager::request(Request request) {
-    tell(request, "asks for the lock");
+    trace(request, "asks for the lock");
     const std::string name = request.name;
     touch(name);
     ++requests_;
@@ -48,15 +48,15 @@ void LockManager::request(Request request) {
 }
 
 void LockManager::take_from_holders(std::string_view name) {
-    std::vector<RequestId> robbed;
+    std::vector<RequestId> previous;
     std::erase_if(held_, [&](const Request& lock) {
         if (lock.name == name) {
-            robbed.push_back(lock.id);
-            tell(lock, "is robbed of the lock");
+            previous.push_back(lock.id);
+            trace(lock, "loses the lock");
         }
         return lock.name == name;
     });
-    for (const auto id : robbed) listener_.stolen(id);
+    for (const auto id : previous) listener_.stolen(id);
 }
 
 /// §2.5 "Lock Requests": the second half of "grantable".
@@ -85,7 +85,7 @@ void LockManager::process(std::string_view name) {
         if (first == queue_.end() || held_against(*first)) return;
         held_.push_back(std::move(*first));
         queue_.erase(first);
-        tell(held_.back(), "is granted the lock");
+        trace(held_.back(), "is granted the lock");
         listener_.granted(held_.back().id);
     }
 }
@@ -95,7 +95,7 @@ void LockManager::release(RequestId id) {
     if (found == held_.end()) return;
     const std::string name = found->name;
     touch(name);
-    tell(*found, "has let go the lock");
+    trace(*found, "has released the lock");
     held_.erase(found);
     process(name);
 }

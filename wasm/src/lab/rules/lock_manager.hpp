@@ -1,7 +1,7 @@
 // LockManager: one origin's Web Locks, queued as the specification queues them.
 //
-// Its steps run on the specification's lock task queue: whoever calls decides when. It tells the
-// outcome through LockListener; how long that news travels is the caller's business too.
+// Its steps run on the specification's lock task queue: the caller decides when. It reports the
+// outcome to a LockListener; the caller decides how long that report travels, too.
 // Sections are those of "Web Locks API", W3C.
 #pragma once
 
@@ -36,7 +36,7 @@ class LockManager {
     struct Request {
         RequestId id = 0;
         std::uint32_t client = 0;
-        std::uint32_t tab = 0;  // for traces: whose it is
+        std::uint32_t tab = 0;  // for traces: the tab that it belongs to
         std::string name;
         LockMode mode = LockMode::exclusive;
         bool if_available = false;
@@ -55,13 +55,13 @@ class LockManager {
     void end(std::uint32_t client);
     /// §4.5 "Snapshot the lock state".
     [[nodiscard]] LockSnapshot snapshot() const;
-    /// Of who holds and who waits: for each name in its order.
+    /// Returns a hash of the held locks and of the queue, which has an order within each name.
     [[nodiscard]] std::uint64_t digest() const;
     [[nodiscard]] bool holds_any(std::uint32_t client) const;
     /// How many requests there were, and how many of them to steal.
     [[nodiscard]] int requests() const { return requests_; }
     [[nodiscard]] int steals() const { return steals_; }
-    /// False: as Chromium 156, which looks at no one behind an aborted or ended waiter until a
+    /// False: as Chromium 156, which processes no request behind an aborted or ended waiter until a
     /// holder releases, although §4.3 says to.
     void wake_after_abort(bool wakes) { wakes_after_abort_ = wakes; }
 
@@ -72,7 +72,7 @@ class LockManager {
     void take_from_holders(std::string_view name);
 
     void touch(std::string_view name) const;
-    void tell(const Request& request, const char* what) const;
+    void trace(const Request& request, const char* what) const;
 
     LockListener& listener_;
     Notes* notes_;

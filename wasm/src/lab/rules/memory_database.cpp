@@ -91,11 +91,11 @@ void MemoryDatabase::enqueue(TransactionId id, Operation operation) {
     announce();
 }
 
-void MemoryDatabase::tell(TransactionId id, const Operation& operation) const {
+void MemoryDatabase::trace(TransactionId id, const Operation& operation) const {
     constexpr std::array<const char*, 8> verbs = {
         "gets",   "lists",    "puts",   "removes", "looks for the holder of",
         "claims", "releases", "commits"};
-    notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+    notes_->trace(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
         auto text = std::string(verbs.at(static_cast<std::size_t>(operation.kind)));
         if (!operation.key.empty()) text += " " + operation.key;
         const bool from = operation.kind == Operation::Kind::list;
@@ -118,7 +118,7 @@ void MemoryDatabase::execute(TransactionId id) {
         transaction.operations.pop_front();
         ++operations_;
         Operation::Reply reply;
-        tell(id, operation);
+        trace(id, operation);
         const bool failing = operations_ >= failing_from_ && operations_ <= failing_until_;
         if (failing || operations_ == failing_again_) {
             reply.error = ErrorCode::store_failed;
@@ -249,7 +249,7 @@ void MemoryDatabase::finish(TransactionId id, std::optional<ErrorCode> error,
     notes_->note(Object::transaction, id, Touch::write);
     note_settled(transaction.scope, Touch::write);
     auto waiting = std::move(transaction.operations);
-    notes_->tell(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+    notes_->trace(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
         return error ? "has its transaction aborted: " + std::string(code_name(*error))
                      : std::string("has committed");
     });

@@ -54,15 +54,16 @@ struct Operation {
 
 class MemoryDatabase {
   public:
-    /// `on_runnable(id)`: the transaction may run and has something to do. Told once until
+    /// `on_runnable(id)`: the transaction may run and has something to do. Called once until
     /// execute().
     MemoryDatabase(std::function<void(TransactionId)> on_runnable, Notes& notes)
         : on_runnable_(std::move(on_runnable)), notes_(&notes) {}
 
-    /// What the browser says of lost data, when there was no database and one was made.
+    /// Creates the database if there is none, and returns then what the browser reports of lost
+    /// data.
     std::optional<std::string> create_if_missing() {
         notes_->note(Object::existence, 0, exists_ ? Touch::read : Touch::write);
-        notes_->saw([this] { return exists_ ? 1 : lab::digest(std::string_view(data_loss_)); });
+        notes_->observe([this] { return exists_ ? 1 : lab::digest(std::string_view(data_loss_)); });
         if (std::exchange(exists_, true)) return std::nullopt;
         return std::exchange(data_loss_, "none");
     }
@@ -95,7 +96,7 @@ class MemoryDatabase {
         fail_operation(nth, false);
         failing_again_ = failing_from_ + nth_after;
     }
-    void heal_operations() { failing_from_ = failing_until_ = failing_again_ = 0; }
+    void stop_failing_operations() { failing_from_ = failing_until_ = failing_again_ = 0; }
     [[nodiscard]] bool failed_operations() const { return operations_ >= failing_from_; }
     [[nodiscard]] std::uint64_t operations() const { return operations_; }
     /// Keys and values together, in bytes. Enforced when a transaction that grows commits.
@@ -110,7 +111,7 @@ class MemoryDatabase {
     }
     [[nodiscard]] bool refusing() const {
         notes_->note(Object::database, 0, Touch::read);
-        notes_->saw([this] { return std::uint64_t{refusing_}; });
+        notes_->observe([this] { return std::uint64_t{refusing_}; });
         return refusing_;
     }
     /// The database is gone, and all transactions with it.
@@ -124,7 +125,7 @@ class MemoryDatabase {
     /// Of all that there is; with what a crash would leave, if that may come.
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
-    /// A stranger's hand (a test's), to look and to spoil.
+    /// For tests: to read what is stored, and to corrupt it.
     [[nodiscard]] const StoreRows& rows(Store store) const { return contents_[index(store)]; }
     void overwrite(Store store, const std::string& key, std::optional<StoredValue> value);
 
@@ -154,14 +155,14 @@ class MemoryDatabase {
     [[nodiscard]] std::optional<ErrorCode> over_quota(const Live& transaction) const;
     void keep(Live transaction);
     static void apply(Contents& contents, const Changes& changes);
-    /// Whoever changes them asks here: what is known of them is forgotten.
+    /// Returns the contents to be changed, and forgets their digest.
     Contents& contents_to_change() {
         digest_.reset();
         return contents_;
     }
 
-    /// By the tab that is in the number's upper half, where it has one.
-    void tell(TransactionId id, const Operation& operation) const;
+    /// The tab is in the upper half of `id`.
+    void trace(TransactionId id, const Operation& operation) const;
     void note_order(std::span<const Store> scope, Access access) const;
     void note_settled(std::span<const Store> scope, Touch touch) const;
 

@@ -98,7 +98,7 @@ std::optional<std::string> StorageArea::get(ProcessId process, std::string_view 
     note(process, key, Touch::read);
     const auto& values = seen_by(process);
     const auto found = values.find(key);
-    notes_->saw(
+    notes_->observe(
         [&] { return found == values.end() ? 1 : lab::digest(std::string_view(found->second)); });
     if (found == values.end()) return std::nullopt;
     return found->second;
@@ -111,9 +111,9 @@ std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view p
     for (auto it = values.lower_bound(prefix); it != values.end() && it->first.starts_with(prefix);
          ++it) {
         found.push_back(it->first);
-        notes_->saw([&] { return lab::digest(std::string_view(it->first)); });
+        notes_->observe([&] { return lab::digest(std::string_view(it->first)); });
     }
-    notes_->saw([&] { return std::uint64_t{found.size()}; });
+    notes_->observe([&] { return std::uint64_t{found.size()}; });
     return found;
 }
 
@@ -127,7 +127,7 @@ void StorageArea::check_quota(const Values& values, Sums& sums, Values::const_it
     }
     const auto replaced = at == values.end() ? 0 : key.size() + at->second.size();
     const bool full = *bytes - replaced + key.size() + value.size() > *quota_bytes_;
-    notes_->saw([full] { return full ? std::uint64_t{2} : std::uint64_t{3}; });
+    notes_->observe([full] { return full ? std::uint64_t{2} : std::uint64_t{3}; });
     if (full) {
         throw Error(ErrorCode::quota_exceeded, "localStorage is full");
     }
@@ -142,9 +142,9 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     auto& sums = own != nullptr ? own->sums : sums_;
     const auto at = values.find(key);
     const bool held = at != values.end();
-    // HTML §12.2.1, setItem: an equal value changes nothing and tells nobody; nor does removing
-    // what is not there. But a copy does not know what the area holds: an equal value that is sent
-    // all the same may undo a write that the copy has not heard of.
+    // HTML §12.2.1, setItem: an equal value changes nothing and fires no event; nor does
+    // removing what is not there. But a copy does not know what the area holds: an equal value that
+    // is sent all the same may undo a write that the copy has not received yet.
     const bool equal = held ? value == at->second : !value;
     const bool blind = own != nullptr && equal_writes_ == EqualWrites::sent;
     if (equal && !(value && blind)) return std::nullopt;
@@ -154,7 +154,7 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     notes_->note(Object::database, 0, Touch::read);
     if (value && !equal) check_quota(values, sums, at, key, *value);
     Write write{process, writer, {std::string(key), std::nullopt, std::nullopt}};
-    // What the copy held is not what the area will say that it held.
+    // The area may hold another value than the copy: it will set the old value.
     if (held && !blind) write.change.old_value = at->second;
     if (value) write.change.new_value.emplace(*value);
     if (own != nullptr) {
@@ -226,10 +226,10 @@ void StorageArea::receive_from_other(Process& process, const StorageChange& chan
 
 namespace {
 
-std::uint64_t digest_of(std::uint64_t place, const StorageArea::Values& values) {
+std::uint64_t digest_of(std::uint64_t owner, const StorageArea::Values& values) {
     std::uint64_t sum = 0;
     for (const auto& [key, value] : values) {
-        sum += digest(place, std::string_view(key), std::string_view(value));
+        sum += digest(owner, std::string_view(key), std::string_view(value));
     }
     return sum;
 }
@@ -237,8 +237,8 @@ std::uint64_t digest_of(std::uint64_t place, const StorageArea::Values& values) 
 }  // namespace
 
 std::uint64_t StorageArea::digest(bool with_disk) const {
-    const auto known = [](Sums& sums, std::uint64_t place, const Values& values) {
-        if (!sums.digest) sums.digest = digest_of(place, values);
+    const auto known = [](Sums& sums, std::uint64_t owner, const Values& values) {
+        if (!sums.digest) sums.digest = digest_of(owner, values);
         return *sums.digest;
     };
     auto sum = known(sums_, 0, values_) + mixed(quota_bytes_.value_or(UINT64_MAX));

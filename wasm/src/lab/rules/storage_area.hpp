@@ -2,11 +2,12 @@
 //
 // - mutexed: the storage mutex that HTML once asked for; a turn is atomic.
 // - interleaved: each operation is atomic and at once visible to everyone.
-// - cached: what browsers do (DESIGN §1). A process reads and writes a copy of its own; its writes
-//   reach the others later, in one order for all, and while a process waits for its own write to a
-//   key to come back in that order it ignores the others' writes to that key. So all copies end
-//   equal, but for clear(): the process that clears waits for no key, and keeps what it hears
-//   before its clear() comes back (docs/reality.md; Chromium's CachedStorageArea::AllDeleted).
+// - cached: what browsers do (docs/decisions/0001). A process reads and writes a copy of its own;
+//   its writes reach the others later, in one order for all, and while a process waits for its own
+//   write to a key to come back in that order it ignores the others' writes to that key. So all
+//   copies end equal, but for clear(): the process that clears waits for no key, and keeps what it
+//   receives before its clear() comes back (docs/reality.md; Chromium's
+//   CachedStorageArea::AllDeleted).
 //
 // The class only keeps the rules; when a write travels is the schedule's choice (send, receive).
 #pragma once
@@ -31,7 +32,7 @@ using tabacus::StorageModel;
 /// What becomes of a write that is equal to what the writer's copy holds, which may be stale
 /// (`cached` only; measured, docs/reality.md).
 enum class EqualWrites : std::uint8_t {
-    sent,  // Chromium: it has its place in the order, and whether it changed anything shows there
+    sent,     // Chromium: the write takes part in the order, which decides whether it is a change
     dropped,  // Firefox, WebKit: the copy decides, of this and of whether there is an event
 };
 
@@ -45,12 +46,12 @@ class StorageArea {
   public:
     using Values = std::map<std::string, std::string, std::less<>>;
 
-    /// A change of the area, as `storage` events tell it.
+    /// A change of the area, as `storage` events describe it.
     struct Write {
         ProcessId process = 0;
-        std::uint32_t writer = 0;  // the tab, which hears no event of its own change
+        std::uint32_t writer = 0;  // the tab, which gets no event for its own change
         StorageChange change;
-        bool changes = true;  // false: the area held that already, and no event tells of it
+        bool changes = true;  // false: the area held that already, and there is no event
     };
 
     StorageArea(StorageModel model, Notes& notes, EqualWrites equal_writes = EqualWrites::sent)
@@ -74,7 +75,7 @@ class StorageArea {
     /// localStorage.clear(): the write to send.
     Write clear(ProcessId process, std::uint32_t writer);
     /// The write reaches the area itself, whose order is everybody's. Returns it as the processes
-    /// are told of it.
+    /// receive it.
     Write send(Write write);
     /// The write reaches `process`, which may be its own.
     void receive(ProcessId process, const Write& write);
@@ -99,7 +100,7 @@ class StorageArea {
     [[nodiscard]] const Values& values() const { return values_; }
     /// What the process reads: its copy, or the area.
     [[nodiscard]] const Values& seen_by(ProcessId process) const;
-    /// A stranger's hand (a test's): every process sees the value.
+    /// For tests: every process sees the value.
     void overwrite(const std::string& key, std::optional<std::string> value);
 
   private:

@@ -27,7 +27,7 @@ class VirtualClock {
 
     [[nodiscard]] double now_ms() const {
         notes_->note(Object::now, 0, Touch::read);
-        notes_->saw([this] { return std::bit_cast<std::uint64_t>(now_ms_); });
+        notes_->observe([this] { return std::bit_cast<std::uint64_t>(now_ms_); });
         return now_ms_;
     }
     void begin_step(std::uint32_t number) { step_ = number; }

@@ -40,11 +40,11 @@ thread_local std::vector<std::unique_ptr<Stack>>
 
 class ThreadsRun final : public Run {
   public:
-    ThreadsRun(std::uint32_t threads, const std::function<std::unique_ptr<ThreadsPlay>()>& make,
-               Telling telling)
-        : threads_(threads), telling_(telling) {
+    ThreadsRun(std::uint32_t threads, const std::function<std::unique_ptr<ThreadsWorkload>()>& make,
+               Tracing tracing)
+        : threads_(threads), tracing_(tracing) {
         cells_made = 0;
-        play_ = make();
+        workload_ = make();
         for (std::uint32_t i = 0; i < threads; ++i) begin(i);
     }
     ThreadsRun(const ThreadsRun&) = delete;
@@ -91,20 +91,20 @@ class ThreadsRun final : public Run {
             running = nullptr;
         }
         footprint_ = nullptr;
-        if (complaint_.empty()) complaint_ = play_->after_step();
+        if (failure_.empty()) failure_ = workload_->after_step();
         return taken;
     }
 
     void finish() override {
         for (const auto& thread : threads_) {
             if (thread.state == State::parked) {
-                complaint_ = "everybody who has not ended sleeps";
+                failure_ = "all threads that have not ended sleep";
                 return;
             }
         }
-        complaint_ = play_->judge();
+        failure_ = workload_->judge();
     }
-    [[nodiscard]] const std::string& complaint() const override { return complaint_; }
+    [[nodiscard]] const std::string& failure() const override { return failure_; }
     std::vector<Line> lines() override { return std::exchange(lines_, {}); }
 
     // Inside a thread.
@@ -119,23 +119,23 @@ class ThreadsRun final : public Run {
             footprint_->push_back({object_id(Object::word, std::uint64_t{object}), touch});
         }
     }
-    void tell(std::string text) {
-        if (telling_ == Telling::aloud) {
+    void trace(std::string text) {
+        if (tracing_ == Tracing::on) {
             lines_.push_back({current_ + 1, Object::word, std::move(text)});
         }
     }
-    [[nodiscard]] bool tells() const { return telling_ == Telling::aloud; }
+    [[nodiscard]] bool traces() const { return tracing_ == Tracing::on; }
 
     sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged,
                       bool times_out) {
         point();
         note(number * 2, Touch::read);
         if (!unchanged()) {
-            tell("does not sleep: the cell has changed");
+            trace("does not sleep: the cell has changed");
             return sync::Parked::changed;
         }
         note(number * 2 + 1, Touch::write);
-        tell("sleeps");
+        trace("sleeps");
         auto& thread = threads_[current_];
         thread.state = State::parked;
         thread.word = number;
@@ -149,7 +149,7 @@ class ThreadsRun final : public Run {
     void unpark(std::uint32_t number, bool all) {
         point();
         note(number * 2 + 1, Touch::write);
-        tell(all ? "wakes all" : "wakes one");
+        trace(all ? "wakes all" : "wakes one");
         do {
             Thread* longest = nullptr;
             for (auto& thread : threads_) {
@@ -180,9 +180,9 @@ class ThreadsRun final : public Run {
         auto& run = *running;
         const auto self = run.current_;
         try {
-            run.play_->run(self);
+            run.workload_->run(self);
         } catch (const std::exception& error) {
-            run.complaint_ = std::string("it threw: ") + error.what();
+            run.failure_ = std::string("it threw: ") + error.what();
         }
         run.threads_[self].state = State::ended;
     }
@@ -193,8 +193,8 @@ class ThreadsRun final : public Run {
     }
 
     std::vector<Thread> threads_;
-    Telling telling_;
-    std::unique_ptr<ThreadsPlay> play_;
+    Tracing tracing_;
+    std::unique_ptr<ThreadsWorkload> workload_;
     ucontext_t home_{};
     std::uint32_t current_ = 0;
     std::uint32_t last_ = UINT32_MAX;
@@ -203,7 +203,7 @@ class ThreadsRun final : public Run {
     Footprint* footprint_ = nullptr;
     std::vector<Choice> choices_;
     std::vector<Line> lines_;
-    std::string complaint_;
+    std::string failure_;
 };
 
 }  // namespace
@@ -217,9 +217,9 @@ void point() {
 void touched(std::uint32_t number, Touch touch, const char* what, std::int64_t value) {
     if (running == nullptr) return;
     running->note(number * 2, touch);
-    if (running->tells()) {
-        running->tell(std::string(what) + " " + std::to_string(value) + " (cell " +
-                      std::to_string(number) + ")");
+    if (running->traces()) {
+        running->trace(std::string(what) + " " + std::to_string(value) + " (cell " +
+                       std::to_string(number) + ")");
     }
 }
 
@@ -235,9 +235,10 @@ void unpark(std::uint32_t number, bool all) {
 
 }  // namespace model
 
-Program threads_program(std::uint32_t threads, std::function<std::unique_ptr<ThreadsPlay>()> make) {
-    return [threads, make = std::move(make)](Telling telling) -> std::unique_ptr<Run> {
-        return std::make_unique<ThreadsRun>(threads, make, telling);
+Program threads_program(std::uint32_t threads,
+                        std::function<std::unique_ptr<ThreadsWorkload>()> make) {
+    return [threads, make = std::move(make)](Tracing tracing) -> std::unique_ptr<Run> {
+        return std::make_unique<ThreadsRun>(threads, make, tracing);
     };
 }
 

@@ -22,14 +22,14 @@ namespace tabacus::lab {
 
 /// One run's shared objects, what each thread does with them, and what must be true in the end.
 /// Threads must not own heap memory across an operation: a run may end in the middle of them.
-class ThreadsPlay {
+class ThreadsWorkload {
   public:
-    ThreadsPlay() = default;
-    ThreadsPlay(const ThreadsPlay&) = delete;
-    ThreadsPlay& operator=(const ThreadsPlay&) = delete;
-    ThreadsPlay(ThreadsPlay&&) = delete;
-    ThreadsPlay& operator=(ThreadsPlay&&) = delete;
-    virtual ~ThreadsPlay() = default;
+    ThreadsWorkload() = default;
+    ThreadsWorkload(const ThreadsWorkload&) = delete;
+    ThreadsWorkload& operator=(const ThreadsWorkload&) = delete;
+    ThreadsWorkload(ThreadsWorkload&&) = delete;
+    ThreadsWorkload& operator=(ThreadsWorkload&&) = delete;
+    virtual ~ThreadsWorkload() = default;
     /// The body of thread `index`, from 0.
     virtual void run(std::uint32_t index) = 0;
     /// What is wrong, or nothing; after every thread has ended.
@@ -38,8 +38,9 @@ class ThreadsPlay {
     virtual std::string after_step() { return {}; }
 };
 
-/// `make` makes the objects anew for each run. All threads parked is a complaint.
-Program threads_program(std::uint32_t threads, std::function<std::unique_ptr<ThreadsPlay>()> make);
+/// `make` makes the objects anew for each run. All threads parked is a failure.
+Program threads_program(std::uint32_t threads,
+                        std::function<std::unique_ptr<ThreadsWorkload>()> make);
 
 namespace model {
 
@@ -69,13 +70,13 @@ class ModelAtomic {
 
     T load(std::memory_order = std::memory_order_seq_cst) const {
         model::point();
-        told(Touch::read, "loads");
+        note_access(Touch::read, "loads");
         return value_;
     }
     void store(T value, std::memory_order = std::memory_order_seq_cst) {
         model::point();
         value_ = value;
-        told(Touch::write, "stores");
+        note_access(Touch::write, "stores");
     }
     T exchange(T value) {
         return change("exchanges for", [value](T) { return value; });
@@ -99,8 +100,8 @@ class ModelAtomic {
         } else {
             expected = value_;
         }
-        told(equal ? Touch::write : Touch::read,
-             equal ? "compares and exchanges for" : "compares in vain with");
+        note_access(equal ? Touch::write : Touch::read,
+                    equal ? "compares and exchanges for" : "compares in vain with");
         return equal;
     }
     /// Neither WebAssembly's nor x86's fails for no reason.
@@ -118,10 +119,10 @@ class ModelAtomic {
         model::point();
         const T before = value_;
         value_ = change(before);
-        told(Touch::write, what);
+        note_access(Touch::write, what);
         return before;
     }
-    void told(Touch touch, const char* what) const {
+    void note_access(Touch touch, const char* what) const {
         model::touched(number_, touch, what, static_cast<std::int64_t>(value_));
     }
 
@@ -134,7 +135,7 @@ struct ModelParker {
     using Atomic = ModelAtomic<T>;
     using Word = ModelAtomic<std::uint32_t>;
 
-    // To look again changes nothing that another schedule would not show.
+    // Spinning for longer shows nothing that another schedule would not show.
     static constexpr std::uint32_t spin_pause_first = 1;
     static constexpr std::uint32_t spin_pause_max = 0;
     static constexpr std::uint32_t spin_rounds_max = 2;

@@ -18,7 +18,7 @@ class ListenersBase {
   protected:
     using Callback = std::function<void(const void*)>;
     Subscription add(Callback callback);
-    /// Calls those registered when it begins, except who is withdrawn meanwhile.
+    /// Calls those registered when it begins, except those withdrawn meanwhile.
     void emit(const void* event) const;
 
   private:

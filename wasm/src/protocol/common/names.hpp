@@ -35,28 +35,28 @@ class Names {
     [[nodiscard]] std::string slot_lock(std::string_view slot) const {
         return concat({root_, "slot/", slot});
     }
-    /// Held by whoever holds the lock `key`, an escaped name (entry_lock.hpp).
+    /// Held by whoever holds the lock `key`, an escaped name (web_lock.hpp).
     [[nodiscard]] std::string lock(std::string_view key) const {
         return root_ + "lock/" + std::string(key);
     }
     /// localStorage: the largest token of all locks, as last seen.
     [[nodiscard]] std::string lock_tokens() const { return concat({root_, "lock-tokens"}); }
-    [[nodiscard]] std::string lock_words() const { return concat({root_, "gone/"}); }
+    [[nodiscard]] std::string lock_departures() const { return concat({root_, "gone/"}); }
     /// localStorage: that `id`, of a lease on the lock, is gone with its page, and when
     /// (lease.hpp).
-    [[nodiscard]] std::string lock_word(std::string_view key, std::string_view id) const {
-        return concat({lock_words(), key, "/", id});
+    [[nodiscard]] std::string lock_departure(std::string_view key, std::string_view id) const {
+        return concat({lock_departures(), key, "/", id});
     }
     /// Held while waiting for that one: the queue.
-    [[nodiscard]] std::string lock_gate(std::string_view key) const {
+    [[nodiscard]] std::string entry_lock(std::string_view key) const {
         return root_ + "gate/" + std::string(key);
     }
     /// One of a semaphore's permits.
     [[nodiscard]] std::string permit(std::string_view key, int number) const {
         return root_ + "permit/" + std::string(key) + "/" + std::to_string(number);
     }
-    /// localStorage: the turns of a worker that has left its slot in good order (work.cpp).
-    [[nodiscard]] std::string queue_word(std::string_view key, std::string_view slot) const {
+    /// localStorage: the clean exit of a worker from its slot, as its turns (work.cpp).
+    [[nodiscard]] std::string queue_exit(std::string_view key, std::string_view slot) const {
         return concat({root_, "left/", key, "/", slot});
     }
     [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
@@ -66,15 +66,15 @@ class Names {
     [[nodiscard]] std::string holder(std::string_view tab) const {
         return root_ + "holder/" + std::string(tab);
     }
-    /// Held, shared, by whoever has watched a rate limit's time pass.
+    /// Held, shared, by every tab that has watched a rate limit's time pass.
     [[nodiscard]] std::string witness(std::string_view key) const {
         return root_ + "witness/" + std::string(key);
     }
-    /// Held by who makes a row of Store::limits, where there seems to be none.
+    /// Held by the tab that makes a row of Store::limits, where there seems to be none.
     [[nodiscard]] std::string limit_birth(std::string_view key) const {
         return concat({root_, "limit-birth/", key});
     }
-    /// Held, shared, by who has seen that there is such a row.
+    /// Held, shared, by every tab that has seen that there is such a row.
     [[nodiscard]] std::string limit_seen(std::string_view key) const {
         return concat({root_, "limit-seen/", key});
     }
@@ -88,8 +88,8 @@ class Names {
     [[nodiscard]] std::string database_generation() const {
         return concat({root_, "database-generation"});
     }
-    /// localStorage: the mirror of a row of the database.
-    [[nodiscard]] std::string mirror(std::string_view row_key) const {
+    /// localStorage: the backup of a row of the database.
+    [[nodiscard]] std::string backup(std::string_view row_key) const {
         return concat({root_, "mirror/", row_key});
     }
     /// localStorage and locks: what the simple strategies keep per counter.

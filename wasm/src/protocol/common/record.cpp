@@ -164,7 +164,7 @@ std::string format_message(const Message& message) {
         case Message::Kind::ask:
         case Message::Kind::changed:
             return joined({kind, message.counter});
-        case Message::Kind::healed:
+        case Message::Kind::recovered:
             break;
     }
     return joined({kind});
@@ -176,7 +176,7 @@ std::optional<Message> parse_message(std::string_view text) {
     const auto kind = fields.next();
     if (kind == "h") {
         if (!fields.finished()) return std::nullopt;
-        return Message{Message::Kind::healed, "", "", {}};
+        return Message{Message::Kind::recovered, "", "", {}};
     }
     const std::string counter(fields.next());
     if (counter.empty()) return std::nullopt;

@@ -1,8 +1,8 @@
-// What is written into rows, mirrors, claims and messages, and read back as if a stranger had
+// What is written into rows, backups, claims and messages, and read back as if a stranger had
 // written it: every parser accepts exactly what its formatter writes, or nothing.
 //
 // Every format begins with its version, "1;": old and new tabs live side by side, and a version
-// that is not known is a record to set aside, not to guess at.
+// that is not known is a record to quarantine, not to guess at.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ struct TotalsRecord {
     Totals totals;
     friend bool operator==(TotalsRecord, TotalsRecord) = default;
 };
-/// True when `record` says more than `known`, which it then replaces.
+/// True when `record` holds more than `known`, which it then replaces.
 bool outgrows(TotalsRecord& known, TotalsRecord record);
 std::string format_totals(TotalsRecord record);
 std::optional<TotalsRecord> parse_totals(std::string_view text);
@@ -86,13 +86,13 @@ std::string subject_of_slot(std::string_view slot);
 /// A message between tabs.
 struct Message {
     enum class Kind : char {
-        totals = 'n',   // the totals of a row, perhaps not committed yet
-        ask = 'a',      // announce your totals of this counter (there is no store to read)
-        changed = 'c',  // the store of this counter changed: read it
-        healed = 'h',   // rows were brought back: read everything
+        totals = 'n',     // the totals of a row, perhaps not committed yet
+        ask = 'a',        // announce your totals of this counter (there is no store to read)
+        changed = 'c',    // the store of this counter changed: read it
+        recovered = 'h',  // rows were brought back: read everything
     };
     Kind kind = Kind::totals;
-    std::string counter;  // escaped name, empty for healed
+    std::string counter;  // escaped name, empty for recovered
     std::string row;      // totals: "generation/slot"
     TotalsRecord record;  // totals
     friend bool operator==(const Message&, const Message&) = default;

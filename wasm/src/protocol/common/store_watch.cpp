@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view meta_key = "database";
 
-// While a browser clears an origin's data, whoever opens a database may be refused for a while.
+// While a browser clears an origin's data, opening a database may be refused for a while.
 constexpr double first_pause_ms = 1'000;
 constexpr double pause_factor = 4;
 constexpr double last_pause_ms = 64'000;
@@ -19,12 +19,12 @@ constexpr double last_pause_ms = 64'000;
 
 void StoreWatch::start() {
     if (!world_.database().available() || std::exchange(started_, true)) return;
-    events_ = world_.database().on_event([this](const DatabaseEvent&) { look_again(); });
+    events_ = world_.database().on_event([this](const DatabaseEvent&) { check(); });
     lifecycle_ = world_.lifecycle().on_event([this](LifecycleEvent event) {
         const bool back = event == LifecycleEvent::page_show || event == LifecycleEvent::resumed;
-        if (back) look_again();
+        if (back) check();
     });
-    look_again();
+    check();
 }
 
 void StoreWatch::stop() {
@@ -33,24 +33,24 @@ void StoreWatch::stop() {
     lifecycle_ = {};
 }
 
-void StoreWatch::look_again() {
+void StoreWatch::check() {
     stale_ = true;
-    if (!std::exchange(looking_, true)) scope_.spawn(look());
+    if (!std::exchange(checking_, true)) scope_.spawn(check_until_done());
 }
 
-Task<void> StoreWatch::look() {
-    // Who starts it may be in the making, and not to be reached yet.
+Task<void> StoreWatch::check_until_done() {
+    // The owner of this object may still be in its constructor, and not to be called yet.
     co_await world_.clock().end_of_turn();
     auto pause_ms = first_pause_ms;
     while (!stopped_ && std::exchange(stale_, false)) {
         if (co_await attempt(compare())) continue;
-        // After the last of them add(), read() and their like meet the failure, and tell.
+        // After the last pause add(), read() and their like meet the failure, and report it.
         if (stopped_ || pause_ms > last_pause_ms) break;
         co_await world_.clock().sleep(pause_ms);
         pause_ms *= pause_factor;
         stale_ = true;
     }
-    looking_ = false;
+    checking_ = false;
 }
 
 Task<void> StoreWatch::compare() {

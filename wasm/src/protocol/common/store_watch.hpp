@@ -1,9 +1,9 @@
 // StoreWatch: notices that the database of a namespace is another one than before.
 //
-// A browser may throw a database away, and a user may; what is in the one that takes its place
-// begins at nothing. The default counter finds out by itself, and heals (replica_recover.cpp); of
+// A browser may delete a database, and a user may; what is in the one that replaces it begins at
+// nothing. The default counter finds out by itself, and recovers (replica_recover.cpp); of
 // everything else nothing can be brought back, and it must not be silent: an id in the database,
-// remembered in localStorage and by every tab, says which database this is.
+// remembered in localStorage and by every tab, tells which database this is.
 //
 // It promises, to every tab that uses the database when it vanishes, one store_lost, whether or not
 // the tab asks for anything afterwards.
@@ -22,15 +22,15 @@ class StoreWatch {
     StoreWatch(World& world, Names names, NoticeHandler on_notice)
         : world_(world), names_(std::move(names)), on_notice_(std::move(on_notice)) {}
 
-    /// Looks, and again whenever the connection was lost, the database made, or the page away.
-    /// Nothing where there is no database.
+    /// Checks which database this is, now and whenever the connection was lost, the database made,
+    /// or the page away. Does nothing where there is no database.
     void start();
-    /// Looks no more: the tab is closed.
+    /// Ends the checks: the tab is closed.
     void stop();
 
   private:
-    void look_again();
-    Task<void> look();
+    void check();
+    Task<void> check_until_done();
     Task<void> compare();
 
     World& world_;
@@ -38,7 +38,7 @@ class StoreWatch {
     NoticeHandler on_notice_;
     bool started_ = false;
     bool stopped_ = false;
-    bool looking_ = false;
+    bool checking_ = false;
     bool stale_ = false;
     std::string known_;
     Subscription events_;

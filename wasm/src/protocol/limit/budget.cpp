@@ -6,6 +6,7 @@
 #include "limit_record.hpp"
 #include "limit_store.hpp"
 #include "protocol/common/concat.hpp"
+#include "protocol/common/timer.hpp"
 
 namespace tabacus {
 
@@ -34,7 +35,7 @@ void Budget::start() {
     if (!std::exchange(serving_, true)) scope_.spawn(serve());
 }
 
-/// One thing at a time: takes in their order, and what is wanted back before all.
+/// One thing at a time: takes in their order; rights that are recalled go back before all.
 Task<void> Budget::serve() {
     for (;;) {
         grant();
@@ -74,7 +75,7 @@ Task<void> Budget::take_out() {
     auto taken = co_await attempt(owner_.store.persist<Round>(
         key_,
         [this]() -> Task<Round> {
-            co_await owner_.live();
+            co_await owner_.hold_liveness();
             co_return co_await take_out_once();
         },
         true));
@@ -109,7 +110,7 @@ Task<std::int64_t> Budget::read_used(Transaction& transaction) {
 
 Task<Budget::Round> Budget::take_out_once() {
     const auto transaction = co_await owner_.store.begin(Access::write);
-    co_await resolve_doubt(*transaction);
+    co_await resolve_unknown(*transaction);
     auto used = co_await read_used(*transaction);
     if (waiters_.empty()) co_return Round{};
     const auto least = waiters_.front().n - left_;
@@ -152,35 +153,35 @@ Task<Budget::Round> Budget::take_out_once() {
     co_return round;
 }
 
-/// Writes what is used and commits. An outcome that is never told is found out later.
-Task<void> Budget::commit(Transaction& transaction, std::int64_t used, Doubt doubt) {
+/// Writes what is used and commits. An unknown outcome is resolved later (resolve_unknown).
+Task<void> Budget::commit(Transaction& transaction, std::int64_t used, UnknownCommit unknown) {
     transaction.put(Store::limits, key_, format_budget({used}));
     const auto committed = co_await attempt(transaction.commit());
     if (!committed) {
-        if (committed.error().code() == ErrorCode::unknown_commit) doubt_ = doubt;
+        if (committed.error().code() == ErrorCode::unknown_commit) unknown_ = unknown;
         co_await fail(committed.error());
     }
     used_ = used;
     co_await owner_.store.mark(key_, "1");
-    owner_.tell(false, used);
+    owner_.broadcast(false, used);
 }
 
 /// Rights are this tab's only where its own row, which nobody else writes, proves it: another may
 /// have removed it, or it was given up meanwhile.
-Task<void> Budget::resolve_doubt(Transaction& transaction) {
-    if (!doubt_) co_return;
+Task<void> Budget::resolve_unknown(Transaction& transaction) {
+    if (!unknown_) co_return;
     const auto stored = co_await transaction.get(Store::limits, own_key());
-    const auto doubt = std::exchange(doubt_, std::nullopt);
+    const auto unknown = std::exchange(unknown_, std::nullopt);
     const auto row = stored ? parse_holding(stored->value) : std::nullopt;
     const auto serial =
         row && row->state == HoldingRow::State::open ? std::optional(row->serial) : std::nullopt;
     row_ = serial;
-    if (!serial || doubt->before == doubt->after) co_return;
-    if (serial == doubt->after) left_ += doubt->if_done;
-    if (serial == doubt->before) left_ += doubt->if_not;
+    if (!serial || unknown->before == unknown->after) co_return;
+    if (serial == unknown->after) left_ += unknown->if_done;
+    if (serial == unknown->before) left_ += unknown->if_not;
 }
 
-/// Puts back what was given up. Tells who else holds rights, if these would do.
+/// Puts back what was given up. Returns the other tabs that hold rights, if theirs would suffice.
 Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used) {
     const auto prefix = concat({key_, "/"});
     std::int64_t held = 0;
@@ -190,7 +191,7 @@ Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used
         const auto holding = parse_holding(row.value);
         if (!holding) {
             // Whatever it held stays used.
-            owner_.store.set_aside(transaction, row);
+            owner_.store.quarantine(transaction, row);
             transaction.remove(Store::limits, row.key);
         } else if (holding->state == HoldingRow::State::given) {
             used -= std::min(used, holding->amount);
@@ -209,11 +210,11 @@ Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used
 
 /// Asks those that hold rights to put them back, and waits a while.
 Task<void> Budget::recall(Round round) {
-    auto living = co_await attempt(owner_.living());
-    if (living && living.value()) {
+    auto live_tabs = co_await attempt(owner_.live_tabs());
+    if (live_tabs && live_tabs.value()) {
         std::set<std::string> dead;
         for (const auto& holder : round.holders) {
-            if (!living.value()->contains(holder)) dead.insert(holder);
+            if (!live_tabs.value()->contains(holder)) dead.insert(holder);
         }
         if (!dead.empty()) {
             (void)co_await attempt(sweep(dead));
@@ -224,20 +225,15 @@ Task<void> Budget::recall(Round round) {
             }
         }
     }
-    constexpr double look_again_ms = recall_ms / 4;
+    constexpr double recheck_ms = recall_ms / 4;
     bell_ = {};
     const auto bell = bell_;
-    owner_.tell(true, 0);
-    scope_.spawn(ring_after(look_again_ms, bell));
+    owner_.broadcast(true, 0);
+    scope_.spawn(complete_after(owner_.world.clock(), recheck_ms, bell));
     co_await bell.async();
 }
 
-Task<void> Budget::ring_after(double delay_ms, Completer<Unit> bell) {
-    co_await owner_.world.clock().sleep(delay_ms);
-    bell.complete({});
-}
-
-/// What the dead held counts as spent, since nobody can know: their rows only go.
+/// Removes the rows of dead tabs. What these held counts as spent, since nobody can know.
 Task<void> Budget::sweep(std::set<std::string> dead) {
     const auto transaction = co_await owner_.store.begin(Access::write);
     for (const auto& tab : dead) {
@@ -249,7 +245,7 @@ Task<void> Budget::sweep(std::set<std::string> dead) {
     co_await transaction->commit();
 }
 
-/// Also who has spent all answers: its row says that it may hold some.
+/// A tab that has spent all its rights answers as well: its row records some.
 void Budget::recalled() {
     wanted_back_ = true;
     start();
@@ -274,7 +270,7 @@ Task<void> Budget::put_back() {
 
 Task<Unit> Budget::put_back_once() {
     const auto transaction = co_await owner_.store.begin(Access::write);
-    co_await resolve_doubt(*transaction);
+    co_await resolve_unknown(*transaction);
     const auto used = co_await read_used(*transaction);
     // From here on they are nobody's: they cannot be spent any more.
     const auto amount = std::exchange(left_, 0);
@@ -301,7 +297,7 @@ Task<void> Budget::close_window() {
         seen = takes_;
         if (owner_.world.lifecycle().hidden()) {
             // Its timers may run once a minute, a transaction at once.
-            (void)co_await attempt(look());
+            (void)co_await attempt(refresh());
         } else {
             co_await owner_.world.clock().sleep(pause_ms);
         }
@@ -333,13 +329,13 @@ Task<void> Budget::give(std::int64_t n) {
             co_await transaction->commit();
             used_ = used - n;
             co_await owner_.store.mark(key_, "1");
-            owner_.tell(false, used_);
+            owner_.broadcast(false, used_);
             co_return Unit{};
         },
         false);
 }
 
-Task<void> Budget::look() {
+Task<void> Budget::refresh() {
     const auto transaction = co_await owner_.store.begin(Access::write);
     const auto before = co_await read_used(*transaction);
     auto used = before;
@@ -351,7 +347,7 @@ Task<void> Budget::look() {
     }
 }
 
-// --- The page's life ----------------------------------------------------------------------------
+// --- The page's lifecycle -----------------------------------------------------------------------
 
 /// Without waiting for a read, since no callback may run any more: what is held is given up in the
 /// own row, and forgotten, so that whoever comes may put it back.

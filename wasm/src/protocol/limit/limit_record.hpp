@@ -32,7 +32,7 @@ std::optional<BudgetRow> parse_budget(std::string_view text);
 /// Rights of one tab, under "<budget>/<tab>": "1;state;amount;serial".
 struct HoldingRow {
     enum class State : char {
-        open = 'o',   // its tab may spend up to `amount` of them without a word
+        open = 'o',   // its tab may spend up to `amount` of them without a transaction
         given = 'g',  // its tab has given them up: whoever comes first puts them back
     };
     State state = State::open;
@@ -46,7 +46,7 @@ std::optional<HoldingRow> parse_holding(std::string_view text);
 /// "1;serial;now;ahead;wall;until;count;…": the grants that may still count, oldest first.
 struct RateRow {
     struct Grants {
-        std::int64_t until = 0;  // told no later than this, in the limit's own time
+        std::int64_t until = 0;  // delivered no later than this, in the limit's own time
         std::int64_t count = 0;
         friend bool operator==(const Grants&, const Grants&) = default;
     };
@@ -65,10 +65,9 @@ std::optional<RateRow> parse_rate(std::string_view text);
 /// A message between tabs: "1;kind;key;detail;sender".
 struct LimitMessage {
     enum class Kind : char {
-        changed =
-            'c',  // of a budget or a rate limit: read it; of a budget, detail says what is used
-        recall = 'r',  // of a budget: put back what you do not need
-        ask = 'q',     // of a rate limit: write what time it is
+        changed = 'c',  // of a budget or a rate limit: read it; of a budget, detail is what is used
+        recall = 'r',   // of a budget: put back what you do not need
+        ask = 'q',      // of a rate limit: write what time it is
     };
     Kind kind = Kind::changed;
     std::string key;

@@ -66,14 +66,14 @@ class MemoryTransaction final : public Transaction {
 Task<std::unique_ptr<Transaction>> LimitStore::begin(Access access) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
     if (!durable()) co_return std::make_unique<MemoryTransaction>(memory_);
-    const std::vector scope{Store::limits, Store::aside};
+    const std::vector scope{Store::limits, Store::quarantine};
     auto transaction = co_await transactions_.begin(scope, access, Durability::strict);
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
     co_return transaction;
 }
 
-void LimitStore::set_aside(Transaction& transaction, const Row& row) {
-    transaction.put(Store::aside, concat({"limits/", row.key}), row.text());
+void LimitStore::quarantine(Transaction& transaction, const Row& row) {
+    transaction.put(Store::quarantine, concat({"limits/", row.key}), row.text());
     if (!warned_.insert(row.key).second) return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 "A record that cannot be read was set aside; all others count.",
@@ -84,8 +84,7 @@ Task<bool> LimitStore::vanished(const std::string& key) {
     const bool known = seen_.contains(key) || co_await marked(key);
     if (known && warned_.insert(key).second) {
         on_notice_({Notice::Kind::store_lost, "limit-lost",
-                    "The database vanished; what it held of a limit is taken at its worst.", "", "",
-                    0});
+                    "The database vanished; a limit assumes that all of it was used.", "", "", 0});
     }
     co_return known;
 }
@@ -135,7 +134,7 @@ Task<void> LimitStore::mark(const std::string& key, std::string_view text) {
     auto& mark = marks_[key];
     if (mark == text) co_return;
     mark = text;
-    // A hint: if there is no room for it, there is none.
+    // A hint: if localStorage is full, there is none.
     (void)co_await attempt(world_.storage().set(names_.limit_mark(key), text));
 }
 

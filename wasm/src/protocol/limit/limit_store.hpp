@@ -1,13 +1,14 @@
 // LimitStore: how sequences, budgets and rate limits read and write their rows (Store::limits).
 //
 // It promises:
-//  - What a transaction wrote is on the disk before anybody is told (durability `strict`): an id or
-//    a right that was given out is not given out again after a crash.
+//  - What a transaction wrote is on the disk before a caller receives it (durability `strict`): an
+//    id or a right that was given out is not given out again after a crash.
 //  - Without IndexedDB the rows are this page's own, and gone with it.
-//  - A row that vanished is told from one that never was: by what this tab has seen, by a mark in
-//    localStorage, and, since that mark reaches other processes some time later, by locks that
-//    those hold who have seen it. Who finds one vanished must assume the worst.
-//  - A row that cannot be read is set aside, with one warning, and counts as vanished.
+//  - A row that vanished is distinguished from one that never was: by what this tab has seen, by a
+//    mark in localStorage, and, since that mark reaches other processes some time later, by locks
+//    that the tabs hold which have seen it. A tab that finds a row vanished must assume the worst.
+//  - A row that cannot be read is moved to quarantine (Store::quarantine), with one warning, and counts
+//    as vanished.
 //  - A page that is frozen or hidden aborts what it has under way, and begins nothing.
 #pragma once
 
@@ -52,20 +53,20 @@ class LimitStore {
         const auto stored = co_await transaction.get(Store::limits, key);
         if (!stored) co_return Found<Row>{std::nullopt, co_await vanished(key)};
         auto row = parse(stored->value);
-        if (!row) set_aside(transaction, *stored);
+        if (!row) quarantine(transaction, *stored);
         seen_.insert(key);
         co_return Found<Row>{row, !row};
     }
-    void set_aside(Transaction& transaction, const Row& row);
+    void quarantine(Transaction& transaction, const Row& row);
 
     /// Once a row has been written: `text` is what is known of it if it vanishes.
     Task<void> mark(const std::string& key, std::string_view text);
-    /// What mark() was last told of it, by any tab; nothing, if it is not known.
+    /// Returns what mark() last received for the row, in any tab; nothing if that is not known.
     Task<std::optional<std::string>> marked(const std::string& key);
 
-    /// Runs `once` again when its transaction aborted for a passing reason, or nobody can tell
-    /// whether it was committed and `unknown_too`. If there is no row `key` that this tab knows of,
-    /// nobody else makes one meanwhile, and whether one vanished is known. Empty: no row is meant.
+    /// Runs `once` again when its transaction aborted for a passing reason, or, if `unknown_too`,
+    /// when its outcome is unknown. If this tab knows of no row `key`, no other tab makes one
+    /// meanwhile, and whether one vanished is known. Empty: no row is meant.
     template <typename T>
     Task<T> persist(std::string key, std::function<Task<T>()> once, bool unknown_too) {
         const auto birth = std::make_shared<Birth>();

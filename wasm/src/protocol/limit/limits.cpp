@@ -24,11 +24,11 @@ struct Limits::Parts {
     void on_lifecycle(LifecycleEvent event);
     void fall_asleep();
     void wake_up();
-    void tell(LimitMessage::Kind kind, const std::string& key, std::int64_t detail) const {
+    void broadcast(LimitMessage::Kind kind, const std::string& key, std::int64_t detail) const {
         if (channel) channel->post(format_limit_message({kind, key, detail, tab}));
     }
-    Task<void> live();
-    Task<std::optional<std::set<std::string>>> living();
+    Task<void> hold_liveness();
+    Task<std::optional<std::set<std::string>>> live_tabs();
 
     /// Calls `use` with the object of that key, if there is one.
     template <typename Objects, typename Use>
@@ -59,7 +59,7 @@ void Limits::Parts::open_channel() {
 void Limits::Parts::on_message(std::string_view text) {
     const auto message = parse_limit_message(text);
     if (!message || closed) return;  // another version's, or a stranger's
-    with(budgets, message->key, [&](Budget& budget) { budget.heard_of(message->tab); });
+    with(budgets, message->key, [&](Budget& budget) { budget.note_alive(message->tab); });
     switch (message->kind) {
         case LimitMessage::Kind::changed:
             with(budgets, message->key, [&](Budget& budget) { budget.changed(message->detail); });
@@ -110,14 +110,14 @@ void Limits::Parts::wake_up() {
     for (const auto& [key, budget] : budgets) budget->wake_up();
 }
 
-/// Who holds it lives: what it may spend is not written off.
-Task<void> Limits::Parts::live() {
+/// Takes the liveness lock: while a tab holds it, what the tab may spend is not written off.
+Task<void> Limits::Parts::hold_liveness() {
     if (liveness || !world.locks().available()) co_return;
     auto held = co_await world.locks().request({.name = names.holder(tab), .if_available = true});
     if (!store.asleep()) liveness = std::move(held);
 }
 
-Task<std::optional<std::set<std::string>>> Limits::Parts::living() {
+Task<std::optional<std::set<std::string>>> Limits::Parts::live_tabs() {
     if (!world.locks().available()) co_return std::nullopt;
     const auto prefix = names.holder("");
     std::set<std::string> found;
@@ -160,10 +160,10 @@ Budget& Limits::budget(std::string_view name, std::int64_t limit) {
         BudgetOwner owner{parts->world,
                           parts->store,
                           parts->tab,
-                          [parts] { return parts->live(); },
-                          [parts] { return parts->living(); },
+                          [parts] { return parts->hold_liveness(); },
+                          [parts] { return parts->live_tabs(); },
                           [parts, key](bool recall, std::int64_t used) {
-                              parts->tell(
+                              parts->broadcast(
                                   recall ? LimitMessage::Kind::recall : LimitMessage::Kind::changed,
                                   key, used);
                           }};
@@ -181,7 +181,8 @@ RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit, std::in
     } else {
         RateOwner owner{
             parts->world, parts->store, parts->names.witness(key), [parts, key](bool ask) {
-                parts->tell(ask ? LimitMessage::Kind::ask : LimitMessage::Kind::changed, key, 0);
+                parts->broadcast(ask ? LimitMessage::Kind::ask : LimitMessage::Kind::changed, key,
+                                 0);
             }};
         rate = std::make_unique<RateLimit>(std::move(owner), key, limit, interval_ms);
     }

@@ -5,6 +5,7 @@
 
 #include "limit_record.hpp"
 #include "limit_store.hpp"
+#include "protocol/common/timer.hpp"
 
 namespace tabacus {
 namespace {
@@ -15,9 +16,9 @@ constexpr double slack_min_ms = 2;
 /// And the most, or an interval: a tab that hung once holds nobody up for longer.
 constexpr double slack_max_ms = 2'000;
 
-/// How long a witness is waited for before it is asked again, and how long a hasty one waits.
+/// How long a witness is waited for before it is asked again, and how long try_take() waits for it.
 constexpr double witness_ms = 250;
-constexpr double hasty_ms = 1000;
+constexpr double try_max_ms = 1000;
 
 std::int64_t wall_of(const Clock& clock) {
     return static_cast<std::int64_t>(
@@ -40,7 +41,7 @@ Task<void> RateLimit::take(std::optional<AbortSignal> signal, std::optional<doub
 }
 
 Task<bool> RateLimit::try_take() {
-    // It comes behind those that wait, for whom there is no room.
+    // It would queue behind calls that wait because the limit is reached.
     if (pausing_ && !waiters_.empty()) co_return false;
     co_return co_await wait(false, std::nullopt, std::nullopt);
 }
@@ -57,7 +58,7 @@ Task<bool> RateLimit::wait(bool waits, std::optional<AbortSignal> signal,
         });
     }
     if (timeout_ms) scope_.spawn(expire(waiter, *timeout_ms));
-    if (!waits && !time_) scope_.spawn(expire(waiter, hasty_ms));
+    if (!waits && !time_) scope_.spawn(expire(waiter, try_max_ms));
     if (!std::exchange(serving_, true)) {
         scope_.spawn(serve());
     } else if (!waits) {
@@ -76,7 +77,7 @@ Task<void> RateLimit::expire(WaiterPtr waiter, double timeout_ms) {
     const auto late = weak.lock();
     if (!late) co_return;
     if (late->waits) {
-        end(late, ErrorCode::timed_out, "there was no room in time");
+        end(late, ErrorCode::timed_out, "the rate limit was reached until the timeout");
     } else if (std::erase(waiters_, late) > 0) {
         late->done.complete(false);
     }
@@ -93,45 +94,40 @@ Task<void> RateLimit::serve() {
             break;
         }
         const auto& round = outcome.value();
-        if (round.granted > 0 && (round.life != life_ || now() > round.tell_until)) {
-            // Too late to be told: a commit gets more time from here on.
-            if (round.life == life_) allow(slack_ms_ * 2);
+        if (round.granted > 0 && (round.resets != resets_ || now() > round.deliver_until)) {
+            // Too late to be delivered: a commit gets more time from here on.
+            if (round.resets == resets_) allow(slack_ms_ * 2);
             continue;
         }
         for (auto left = round.granted; left > 0 && !waiters_.empty(); --left) {
             const auto waiter = waiters_.front();
             waiters_.pop_front();
-            if (untold_.count > 0) --untold_.count;
+            if (undelivered_.count > 0) --undelivered_.count;
             waiter->done.complete(true);
         }
         if (round.granted == asked) continue;
-        refuse_hasty();
+        refuse_tries();
         if (!waiters_.empty()) co_await pause(round.wait_ms);
     }
     serving_ = false;
 }
 
-void RateLimit::refuse_hasty() {
-    std::list<WaiterPtr> hasty;
+void RateLimit::refuse_tries() {
+    std::list<WaiterPtr> tries;
     for (const auto& waiter : waiters_) {
-        if (!waiter->waits) hasty.push_back(waiter);
+        if (!waiter->waits) tries.push_back(waiter);
     }
     std::erase_if(waiters_, [](const WaiterPtr& waiter) { return !waiter->waits; });
-    for (const auto& waiter : hasty) waiter->done.complete(false);
+    for (const auto& waiter : tries) waiter->done.complete(false);
 }
 
 Task<void> RateLimit::pause(double delay_ms) {
     bell_ = {};
     const auto bell = bell_;
     pausing_ = true;
-    scope_.spawn(ring_after(delay_ms, bell));
+    scope_.spawn(complete_after(owner_.world.clock(), delay_ms, bell));
     co_await bell.async();
     pausing_ = false;
-}
-
-Task<void> RateLimit::ring_after(double delay_ms, Completer<Unit> bell) {
-    co_await owner_.world.clock().sleep(delay_ms);
-    bell.complete({});
 }
 
 // --- Granting -----------------------------------------------------------------------------------
@@ -157,39 +153,39 @@ Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
     stamp(row, found.vanished);
     const auto at = row.now;
 
-    // Any span of interval_ms that ends after `at` and has a grant told in it has it here: until
-    // then it was told, and not before it was recorded.
+    // Any span of interval_ms that ends after `at` and in which a grant was delivered has it here:
+    // a grant is delivered by its `until`, and not before it was recorded.
     std::erase_if(row.grants, [&](const auto& old) { return old.until + interval_ms_ <= at; });
     std::int64_t counted = 0;
     for (const auto& grants : row.grants) counted = std::min(counted + grants.count, value_max);
 
     Round round;
     round.granted = std::clamp<std::int64_t>(limit_ - counted, 0, count);
-    round.life = life_;
-    round.tell_until = at + static_cast<std::int64_t>(std::ceil(slack_ms_));
+    round.resets = resets_;
+    round.deliver_until = at + static_cast<std::int64_t>(std::ceil(slack_ms_));
     if (round.granted > 0) record(row, round);
     if (round.granted < count && !row.grants.empty()) {
         round.wait_ms = static_cast<double>(row.grants.front().until + interval_ms_ - at);
     }
     if (round.granted == 0 && !found.vanished) co_return round;
-    // Of a commit of unknown outcome nobody can tell what there is to take back.
-    untold_ = {};
+    // What a commit of unknown outcome has recorded cannot be known, so it is not taken back.
+    undelivered_ = {};
     transaction->put(Store::limits, key_, format_rate(row));
     co_await transaction->commit();
     // It is known by its time, which is no other's within an interval.
     if (round.granted > 0 && row.grants.back().until < at + interval_ms_) {
-        untold_ = {row.grants.back().until, round.granted};
+        undelivered_ = {row.grants.back().until, round.granted};
     }
     co_await owner_.store.mark(key_, "1");
     const auto took_ms = clock.monotonic_ms() - began_ms;
-    if (round.life == life_) allow(std::max(3 * took_ms, slack_ms_ / 2));
+    if (round.resets == resets_) allow(std::max(3 * took_ms, slack_ms_ / 2));
     co_return round;
 }
 
-/// A grant into the row.
+/// Records a grant in the row.
 void RateLimit::record(RateRow& row, const Round& round) {
     auto& grants = row.grants;
-    auto until = round.tell_until + row.ahead;
+    auto until = round.deliver_until + row.ahead;
     if (!grants.empty()) until = std::max(until, grants.back().until);
     grants.push_back({until, round.granted});
     // Later is stricter.
@@ -199,13 +195,13 @@ void RateLimit::record(RateRow& row, const Round& round) {
     }
 }
 
-/// Out of the row what was recorded for this tab and nobody was told, nor will be.
+/// Takes a grant out of the row that was recorded for this tab, and never delivered nor will be.
 void RateLimit::take_back(RateRow& row) const {
     const auto own = std::ranges::find_if(row.grants, [this](const auto& grants) {
-        return grants.until == untold_.until && grants.count >= untold_.count;
+        return grants.until == undelivered_.until && grants.count >= undelivered_.count;
     });
     if (own == row.grants.end()) return;
-    own->count -= untold_.count;
+    own->count -= undelivered_.count;
     if (own->count == 0) row.grants.erase(own);
 }
 
@@ -247,7 +243,7 @@ Task<std::optional<RateRow>> RateLimit::read_row() {
 }
 
 Task<void> RateLimit::learn_time() {
-    // Without locks nobody can know whether there is a witness, but by asking.
+    // Without locks a tab learns only by asking whether there is a witness.
     if (!owner_.world.locks().available() && co_await ask_time()) co_return;
     while (!co_await begin_time() && !co_await ask_time()) {
         // Two that come anew at once may each have taken the other for a witness.
@@ -259,17 +255,17 @@ Task<void> RateLimit::learn_time() {
 /// Where there is no witness: by the wall clock.
 Task<bool> RateLimit::begin_time() {
     auto& world = owner_.world;
-    const auto life = life_;
+    const auto resets = resets_;
     if (world.locks().available()) {
         auto alone = co_await world.locks().request({.name = owner_.witness, .if_available = true});
         if (!alone) co_return false;
         // Queued before the other is released: nobody comes between.
         auto shared = world.locks().request({.name = owner_.witness, .mode = LockMode::shared});
         alone.reset();
-        if (!hold(co_await std::move(shared), life)) co_return false;
+        if (!hold(co_await std::move(shared), resets)) co_return false;
     }
     const auto row = co_await read_row();
-    if (life != life_) co_return false;
+    if (resets != resets_) co_return false;
     auto at = row ? row->now : 1;
     if (row) at += std::max<std::int64_t>(wall_of(world.clock()) - row->wall, 0);
     const auto offset_ms =
@@ -281,21 +277,21 @@ Task<bool> RateLimit::begin_time() {
 /// Where there is one. As a witness, since nobody may begin a time of his own meanwhile.
 Task<bool> RateLimit::ask_time() {
     auto& world = owner_.world;
-    const auto life = life_;
+    const auto resets = resets_;
     if (world.locks().available()) {
         auto held =
             co_await world.locks().request({.name = owner_.witness, .mode = LockMode::shared});
-        if (!hold(std::move(held), life)) co_return false;
+        if (!hold(std::move(held), resets)) co_return false;
     }
     const auto asked_ms = world.clock().monotonic_ms();
     const auto before = co_await read_row();
     news_ = {};
     const auto news = news_;
-    owner_.tell(true);
-    scope_.spawn(ring_after(witness_ms, news));
+    owner_.broadcast(true);
+    scope_.spawn(complete_after(world.clock(), witness_ms, news));
     co_await news.async();
     const auto row = co_await read_row();
-    if (life != life_) co_return false;
+    if (resets != resets_) co_return false;
     if (!row || (before && row->serial <= before->serial)) {
         witness_.reset();
         co_return false;
@@ -308,19 +304,19 @@ Task<bool> RateLimit::ask_time() {
 }
 
 /// False, and it is released: the page stopped meanwhile.
-bool RateLimit::hold(std::unique_ptr<HeldLock> lock, int life) {
-    if (life != life_) return false;
+bool RateLimit::hold(std::unique_ptr<HeldLock> lock, int resets) {
+    if (resets != resets_) return false;
     witness_ = std::move(lock);
     witness_->on_lost([this] { forget_time(); });
     return true;
 }
 
-/// Somebody wants to know the time.
+/// Another tab asks for the time.
 void RateLimit::asked() {
-    if (time_ && !std::exchange(testifying_, true)) scope_.spawn(testify());
+    if (time_ && !std::exchange(writing_time_, true)) scope_.spawn(write_time());
 }
 
-Task<void> RateLimit::testify() {
+Task<void> RateLimit::write_time() {
     (void)co_await attempt([](RateLimit& self) -> Task<Unit> {
         const auto transaction = co_await self.owner_.store.begin(Access::write);
         const auto found = co_await self.owner_.store.load(*transaction, self.key_, parse_rate);
@@ -331,14 +327,14 @@ Task<void> RateLimit::testify() {
         co_await transaction->commit();
         co_return Unit{};
     }(*this));
-    testifying_ = false;
-    owner_.tell(false);
+    writing_time_ = false;
+    owner_.broadcast(false);
 }
 
 void RateLimit::changed() { news_.complete({}); }
 
 void RateLimit::forget_time() {
-    ++life_;
+    ++resets_;
     time_.reset();
     witness_.reset();
 }

@@ -74,22 +74,23 @@ Task<SequenceRange> Sequence::fetch_once(std::int64_t count) {
     const auto found = co_await store_.load(*transaction, key_, parse_sequence);
     auto base = found.row ? found.row->last : 0;
     if (found.vanished) base = co_await floor();
-    if (const auto doubt = std::exchange(doubt_, std::nullopt)) {
-        // It took place, and nobody came after it.
-        if (found.row && found.row->grant == doubt->grant) {
-            seen_ = doubt->range.last;
-            co_return doubt->range;
+    if (const auto unknown = std::exchange(unknown_, std::nullopt)) {
+        // It was committed, and no other commit followed.
+        if (found.row && found.row->grant == unknown->grant) {
+            seen_ = unknown->range.last;
+            co_return unknown->range;
         }
     }
     if (base > value_max - count) {
-        co_await fail(ErrorCode::out_of_range, "the sequence has come to 2^53 − 1");
+        co_await fail(ErrorCode::out_of_range, "the sequence has reached its end, 2^53 − 1");
     }
     const SequenceRange range{base + 1, base + count};
     const auto grant = identifier_of(world_.random().bits());
     transaction->put(Store::limits, key_, format_sequence({range.last, grant}));
     const auto committed = co_await attempt(transaction->commit());
     if (!committed) {
-        if (committed.error().code() == ErrorCode::unknown_commit) doubt_ = Doubt{grant, range};
+        if (committed.error().code() == ErrorCode::unknown_commit)
+            unknown_ = UnknownCommit{grant, range};
         co_await fail(committed.error());
     }
     seen_ = range.last;

@@ -1,13 +1,13 @@
 // Cycles of waiting, over tabs: Chandy, Misra and Haas, "Distributed Deadlock Detection" (ACM TOCS
 // 1983), for requests that wait for all holders of a lock.
 //
-// Who waits is known only where it is said: a request made within a held lock. Such a request, when
-// it has waited for a moment, sends a probe after the lock it waits for; every tab that has a
-// holder of that lock, which itself waits within it, sends the probe on. A probe that comes home
-// has gone round a cycle. Of a cycle the request with the greatest id is the victim, whoever found
-// it; it probes twice before it gives up, since a request on the way may have ended by a timeout
-// meanwhile. Not seen: a wait for those ahead in the queue, rather than for holders; timeouts end
-// that.
+// That a holder waits is known only where the caller passes it: a request made within a held lock.
+// Such a request, when it has waited for a moment, sends a probe after the lock it waits for; every
+// tab that has a holder of that lock, which itself waits within it, sends the probe on. A probe
+// that comes home has gone round a cycle. Of a cycle the request with the greatest id is the
+// victim, whoever found it; it probes twice before it gives up, since a request on the way may have
+// ended by a timeout meanwhile. Not seen: a wait for those ahead in the queue, rather than for
+// holders; timeouts end that.
 #include <algorithm>
 
 #include "lock_queue.hpp"
@@ -109,7 +109,7 @@ void LockQueue::on_probe(const LockMessage& message) {
 void LockQueue::follow(const WaiterPtr& waiter, const std::vector<std::string>& path) {
     const auto id = id_of(*waiter);
     if (id == path[1]) {
-        came_home(waiter, path);
+        on_probe_returned(waiter, path);
         return;
     }
     std::vector<std::string> longer = path;
@@ -120,7 +120,7 @@ void LockQueue::follow(const WaiterPtr& waiter, const std::vector<std::string>& 
     pass_on({LockMessage::Kind::probe, key_, context_.epochs.tab(), std::move(longer)});
 }
 
-void LockQueue::came_home(const WaiterPtr& waiter, const std::vector<std::string>& path) {
+void LockQueue::on_probe_returned(const WaiterPtr& waiter, const std::vector<std::string>& path) {
     std::string victim = path[1];
     std::string where = path[3];
     for (std::size_t i = 1; i < path.size(); i += fields_of_wait) {

@@ -49,14 +49,14 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
 
 Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
                                         std::function<bool()> wanted) {
-    const std::vector scope{Store::locks, Store::aside};
+    const std::vector scope{Store::locks, Store::quarantine};
     const auto transaction =
         co_await transactions().begin(scope, Access::write, Durability::relaxed);
     const auto row = co_await read_in(*transaction, key);
     if (wanted && !wanted()) co_await fail(ErrorCode::lock_lost, "the lock was lost meanwhile");
     auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
     co_await transaction->commit();
-    co_await mirror(tokens.last);
+    co_await save_backup(tokens.last);
     co_return tokens;
 }
 
@@ -69,13 +69,13 @@ Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::strin
 Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
                                      std::shared_ptr<const bool> granted) {
     auto tokens = co_await reserve_once(key, std::move(claim), std::move(granted));
-    co_await mirror(tokens.last);
+    co_await save_backup(tokens.last);
     co_return tokens;
 }
 
 Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim claim,
                                           std::shared_ptr<const bool> granted) {
-    const std::vector scope{Store::locks, Store::aside};
+    const std::vector scope{Store::locks, Store::quarantine};
     const auto transaction =
         co_await transactions().begin(scope, Access::write, Durability::relaxed);
     auto row = co_await read_in(*transaction, key);
@@ -92,7 +92,7 @@ Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim clai
                             base + claim.tokens,
                             claim};
     seen_[key] = row->last = tokens.last;
-    // Who waits must know how long the next holder may hold, also if that one hangs at once.
+    // Waiting tabs must know how long the next holder may hold, also if that one hangs at once.
     if (claim.max_hold_ms > 0) {
         row->max_hold_ms = row->max_hold_ms > 0 ? std::min(row->max_hold_ms, claim.max_hold_ms)
                                                 : claim.max_hold_ms;
@@ -153,7 +153,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
         auto row = co_await check(*transaction, key, tokens);
         if (row.last > token_max - count) co_await fail(exhausted());
         if (row.last != tokens.last) {
-            co_await fail(ErrorCode::unavailable, "tokens are reserved for who is next");
+            co_await fail(ErrorCode::unavailable, "tokens are reserved for the next holder");
         }
         tokens.next = std::max(row.last, seen_[key]) + 1;
         last = row.last = tokens.next + count - 1;
@@ -161,7 +161,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
         co_await transaction->commit();
     }
     tokens.last = seen_[key] = last;
-    co_await mirror(last);
+    co_await save_backup(last);
 }
 
 Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
@@ -185,7 +185,7 @@ Task<std::vector<std::string>> LockEpochs::leased() {
         if (line) key.remove_suffix(line_suffix.size());
         auto name = unescaped(key);
         const auto row = name && !line ? parse_lock_row(stored.value) : std::nullopt;
-        if (name && (line || (row && row->beat > 0))) names.insert(std::move(*name));
+        if (name && (line || (row && row->heartbeat > 0))) names.insert(std::move(*name));
     }
     co_return std::vector<std::string>(names.begin(), names.end());
 }
@@ -233,7 +233,8 @@ Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const
     if (!stored) co_return std::nullopt;
     auto row = parse_lock_row(stored->value);
     if (!row) {
-        transaction.put(Store::aside, "locks/" + key, stored->value.empty() ? "?" : stored->value);
+        transaction.put(Store::quarantine, "locks/" + key,
+                        stored->value.empty() ? "?" : stored->value);
         on_notice_({Notice::Kind::warning, "corrupt-record",
                     "A record that cannot be read was set aside; all others count.", "locks " + key,
                     "", 0});
@@ -245,11 +246,11 @@ Task<std::int64_t> LockEpochs::floor() {
     constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
     const auto base =
         static_cast<std::int64_t>(std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max));
-    co_return std::max(base, co_await mirrored());
+    co_return std::max(base, co_await backup());
 }
 
-/// A mirror is a hint: none will do.
-Task<std::int64_t> LockEpochs::mirrored() {
+/// The backup is a hint: without it, the clock alone must do.
+Task<std::int64_t> LockEpochs::backup() {
     if (!world_.storage().available()) co_return 0;
     auto text = co_await attempt(world_.storage().get(names_.lock_tokens()));
     const auto last = text && text.value() ? parse_value(*text.value()) : std::nullopt;
@@ -258,8 +259,8 @@ Task<std::int64_t> LockEpochs::mirrored() {
 
 /// One for all locks: a key for each would fill localStorage, which is small, and the
 /// application's.
-Task<void> LockEpochs::mirror(std::int64_t last) {
-    if (!world_.storage().available() || co_await mirrored() >= last) co_return;
+Task<void> LockEpochs::save_backup(std::int64_t last) {
+    if (!world_.storage().available() || co_await backup() >= last) co_return;
     (void)co_await attempt(world_.storage().set(names_.lock_tokens(), std::to_string(last)));
 }
 

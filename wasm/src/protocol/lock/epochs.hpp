@@ -3,19 +3,19 @@
 // It promises:
 //  - A token is given once: every raise() returns larger ones than all before it, in any tab, for
 //    ever. One row per lock holds the newest that is reserved, and only grows.
-//  - After a raise(), or a check() that succeeded, nothing commits under an earlier possession:
-//    check() fails there, in the transaction that would have written.
+//  - After a raise(), or a check() that succeeded, nothing commits under an earlier hold: check()
+//    fails there, in the transaction that would have written.
 //
-// A possession that another one gave its lock to needs no transaction between the two: who is next
-// in line reserves its tokens while it waits, and begins its epoch with its first commit. That is
-// enough, because who gave the lock up writes nothing any more; who was robbed of it may try, and
-// therefore a thief raises the epoch before it is let in.
+// No transaction is needed between a holder that releases the lock and the next one: the next in
+// line reserves its tokens while it waits, and begins its epoch with its first commit. That is
+// enough, because a holder that released the lock writes nothing any more. A holder from which it
+// was stolen may try to; therefore a stealer raises the epoch before it is granted the lock.
 //
-// A database can vanish (DESIGN §1). The row is then begun anew above the mirror in localStorage,
-// the largest token of all locks, above what this tab has seen, and above the microseconds since
-// 1970: tokens are reserved more slowly than that grows, so that they rise even where everything
-// was cleared. Only a vanished database, a stale or cleared mirror and a clock set back, all
-// together, could repeat one.
+// A database can vanish (docs/decisions/0007). The row is then begun anew above the backup in
+// localStorage, the largest token of all locks, above what this tab has seen, and above the
+// microseconds since 1970: tokens are reserved more slowly than that grows, so that they rise even
+// where everything was cleared. Only a vanished database, a stale or cleared backup and a clock set
+// back, all together, could repeat one.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@
 
 namespace tabacus {
 
-/// Who is about to hold a lock.
+/// What a tab that is about to hold a lock claims.
 struct LockClaim {
     std::string label;
     std::int64_t max_hold_ms = 0;
@@ -43,7 +43,7 @@ struct LockClaim {
     std::int64_t tokens = 1;    // how many to reserve; where Web Locks exclude, perhaps none
 };
 
-/// A possession's tokens: from `next` to `last`.
+/// The tokens of a native hold: from `next` to `last`.
 struct LockTokens {
     std::string grant;
     std::string born;  // the row that they were reserved in
@@ -51,7 +51,7 @@ struct LockTokens {
     std::int64_t next = 1;
     std::int64_t last = 0;
     LockClaim claim = {};   // NOLINT(readability-redundant-member-init)
-    bool recorded = false;  // the row names this possession
+    bool recorded = false;  // the row names this hold
     [[nodiscard]] bool empty() const { return next > last; }
 };
 
@@ -73,23 +73,23 @@ class LockEpochs {
     /// time that it would.
     Task<LockTokens> raise(const std::string& key, LockClaim claim,
                            std::function<bool()> wanted = nullptr);
-    /// Tokens for who will hold the lock next, greater than all before; the epoch stays, unless
+    /// Tokens for the next holder, greater than all before; the epoch stays, unless
     /// `granted` has become true meanwhile. Only one at a time may wait with such tokens.
     Task<LockTokens> reserve(const std::string& key, LockClaim claim,
                              std::shared_ptr<const bool> granted);
     /// The same in a transaction under way (scope: locks, aside).
     Task<LockTokens> raise_in(Transaction& transaction, const std::string& key, LockClaim claim);
-    /// Reserves more tokens for the possession. fenced: it has ended. unavailable: somebody has
-    /// reserved some for who is next.
+    /// Reserves more tokens for the hold. fenced: it has ended. unavailable: another tab has
+    /// reserved some for the next holder.
     Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
     /// What is recorded; nothing when there is none that can be read.
     Task<std::optional<LockRow>> read(const std::string& key);
     /// Whether tabs wait, or read, in the lock's line (lease.hpp).
     Task<bool> lined_up(const std::string& key);
-    /// The names of the locks whose leases have not been given back, or are waited for; a dead
-    /// holder's is among them.
+    /// The names of the locks with a lease that has not been returned, or that tabs wait for; a
+    /// dead holder's lock is among them.
     Task<std::vector<std::string>> leased();
-    /// Makes the possession's epoch the newest one (scope: locks). fenced: there is a newer one.
+    /// Makes the hold's epoch the newest one (scope: locks). fenced: there is a newer one.
     Task<LockRow> check(Transaction& transaction, const std::string& key, LockTokens& tokens);
     /// The same in a transaction of its own, if it is not recorded yet.
     Task<void> record(const std::string& key, LockTokens& tokens);
@@ -107,8 +107,8 @@ class LockEpochs {
                               std::int64_t count);
     [[nodiscard]] LockRow row_of(const LockTokens& tokens) const;
     Task<std::int64_t> floor();
-    Task<std::int64_t> mirrored();
-    Task<void> mirror(std::int64_t last);
+    Task<std::int64_t> backup();
+    Task<void> save_backup(std::int64_t last);
 
     World& world_;
     const Names& names_;

@@ -1,17 +1,18 @@
-// Eviction: how a lock comes free again whose holder is frozen or hung and cannot let it go.
+// Eviction: how a lock comes free again when its holder is frozen or hung and cannot release it.
 //
 // Only under maxHold. A waiter that has seen nothing move for longer than that, by its own timer,
 // steals the lock, begins a new epoch (so that the hung holder can write nothing any more), and
-// lets it go at once: the queue goes on in its order, and nobody profits from robbing. Four things
-// keep it from becoming a storm:
-//  - Each thing seen without movement is one tab's to evict: the claim is a row in IndexedDB. Who
-//    finds another's claim leaves it alone, and takes over only what stays unmoved for longer
+// releases it at once: the queue goes on in its order, and nobody profits from evicting. Four
+// things keep it from becoming a storm:
+//  - Each state seen without movement is evicted by one tab: the claim is a row in IndexedDB. A tab
+//    that finds another's claim leaves it alone, and takes over only what stays unmoved for longer
 //    still.
-//  - The first in line looks after one maxHold, those behind it after two.
-//  - Only a tab that hears itself on the channel: a deaf or barely thawed one proves nothing.
+//  - The first in line checks after one maxHold, those behind it after two.
+//  - Only a tab that receives its own message on the channel evicts: one whose channel does not
+//    work, or that is barely thawed, proves nothing.
 //  - A holder that lives keeps the time itself (LockQueue::limit) and is gone before that. While
-//    others wait it tells of each grant with a maxHold, too, under one possession, of which the row
-//    and the browser's locks tell nothing.
+//    others wait it also announces each grant with a maxHold under one native hold: the row and the
+//    browser's locks do not show those.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -24,12 +25,12 @@ namespace {
 
 /// Most waits are over by then, and need no watching.
 constexpr double watch_after_ms = 250;
-/// How often a waiter looks whether a maxHold has been declared, when it knows of none.
-constexpr double look_again_ms = 5'000;
-/// Beyond maxHold: for the holder's own timer and for the news of its end.
-constexpr double grace_ms = 2 * slice_ms + 50;
-constexpr double hear_within_ms = 1'000;
-constexpr std::int64_t patience_max = 8;
+/// How often a waiter checks whether a maxHold has been declared, when it knows of none.
+constexpr double max_hold_poll_ms = 5'000;
+/// Waited beyond maxHold: for the holder's own timer and for the message of its end.
+constexpr double eviction_margin_ms = 2 * slice_ms + 50;
+constexpr double echo_within_ms = 1'000;
+constexpr std::int64_t rounds_max = 8;
 
 /// A fingerprint as an identifier (FNV-1a).
 std::string digest(std::string_view text) {
@@ -63,80 +64,83 @@ Task<void> LockQueue::watch() {
     if (!context_.world.locks().available() || !context_.epochs.fenced()) co_return;
     watching_ = true;
     co_await clock.sleep(std::min(watch_after_ms, own_max_hold_ms().value_or(watch_after_ms)));
-    while (!self.expired() && taking_ && !context_.closed) {
+    while (!self.expired() && acquiring_ && !context_.closed) {
         const auto moves = moves_;
-        auto before = co_await attempt(look());
+        auto before = co_await attempt(observe());
         auto max_hold = own_max_hold_ms().value_or(std::numeric_limits<double>::infinity());
         if (before && before.value().max_hold_ms > 0) {
             max_hold = std::min(max_hold, static_cast<double>(before.value().max_hold_ms));
         }
         if (!before || max_hold == std::numeric_limits<double>::infinity()) {
-            co_await clock.sleep(look_again_ms);
+            co_await clock.sleep(max_hold_poll_ms);
             continue;
         }
         const auto state = before.value().state;
-        const auto patience = state == claimed_state_ ? std::min(claimed_attempt_ + 1, patience_max)
-                                                      : std::int64_t{1};
-        const bool first = turnstile_->first_in_line();
-        co_await clock.sleep((max_hold + grace_ms) * (first ? 1 : 2) *
-                             static_cast<double>(patience));
-        if (self.expired() || !taking_ || context_.asleep) continue;
-        (void)co_await attempt(rescue_from(state, moves));  // another look follows
+        const auto rounds =
+            state == claimed_state_ ? std::min(claimed_attempt_ + 1, rounds_max) : std::int64_t{1};
+        const bool first = native_lock_->first_in_line();
+        co_await clock.sleep((max_hold + eviction_margin_ms) * (first ? 1 : 2) *
+                             static_cast<double>(rounds));
+        if (self.expired() || !acquiring_ || context_.asleep) continue;
+        (void)co_await attempt(evict_if_unmoved(state, moves));  // the next round follows
     }
     watching_ = false;
 }
 
-/// Evicts who holds the lock, if nothing moved from `state` and it is this tab's to evict.
-Task<void> LockQueue::rescue_from(std::string state, std::uint64_t moves) {
-    const auto seen = co_await look();
-    if (seen.state != state || !co_await hears() || !taking_ || moves != moves_) co_return;
-    if (!co_await claim_rescue(seen) || !taking_) co_return;
+/// Evicts the lock's holder, if nothing moved from `state` and this tab's claim succeeds.
+Task<void> LockQueue::evict_if_unmoved(std::string state, std::uint64_t moves) {
+    const auto seen = co_await observe();
+    if (seen.state != state || !co_await channel_echoes() || !acquiring_ || moves != moves_)
+        co_return;
+    if (!co_await claim_eviction(seen) || !acquiring_) co_return;
     co_await evict();
 }
 
-/// Everything that moves when anybody gets on: the epoch, and who holds the lock and the gate.
-Task<LockQueue::Sight> LockQueue::look() {
+/// Everything that changes when any tab makes progress: the epoch, and the holders of the lock and
+/// of the entry lock.
+Task<LockQueue::Observation> LockQueue::observe() {
     const auto row = co_await context_.epochs.read(key_);
     const auto snapshot = co_await context_.world.locks().query();
-    Sight sight;
+    Observation observation;
     std::vector<std::string> holders;
     for (const auto& lock : snapshot.held) {
-        const bool gate = lock.name == context_.names.lock_gate(key_);
-        if (!gate && lock.name != context_.names.lock(key_)) continue;
-        holders.push_back((gate ? "gate " : "lock ") + lock.client_id);
+        const bool is_entry = lock.name == context_.names.entry_lock(key_);
+        if (!is_entry && lock.name != context_.names.lock(key_)) continue;
+        holders.push_back((is_entry ? "gate " : "lock ") + lock.client_id);
     }
     std::sort(holders.begin(), holders.end());
-    sight.epoch = describe(row);
-    if (row) sight.max_hold_ms = row->max_hold_ms;
-    auto text = sight.epoch;
+    observation.epoch = describe(row);
+    if (row) observation.max_hold_ms = row->max_hold_ms;
+    auto text = observation.epoch;
     for (const auto& holder : holders) (text += '\n') += holder;
-    sight.state = digest(text);
-    co_return sight;
+    observation.state = digest(text);
+    co_return observation;
 }
 
 /// True when a message of this tab came back to it: its channel and its event loop work.
-Task<bool> LockQueue::hears() {
-    const auto voice = context_.world.channel(context_.names.locks_channel());
-    if (!voice || !context_.channel) co_return false;
+Task<bool> LockQueue::channel_echoes() {
+    const auto sender = context_.world.channel(context_.names.locks_channel());
+    if (!sender || !context_.channel) co_return false;
     const auto nonce = identifier_of(context_.world.random().bits());
-    const Completer<Unit> heard;
-    context_.hearing[nonce] = heard;
+    const Completer<Unit> echoed;
+    context_.echoes[nonce] = echoed;
     context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
-        co_await context.world.clock().sleep(hear_within_ms);
+        co_await context.world.clock().sleep(echo_within_ms);
         bell.complete({});
-    }(context_, heard));
-    voice->post(
-        format_lock_message({LockMessage::Kind::hear, key_, context_.epochs.tab(), {nonce}}));
-    co_await heard.async();
-    // A word that came back took its nonce away.
-    co_return context_.hearing.erase(nonce) == 0;
+    }(context_, echoed));
+    sender->post(
+        format_lock_message({LockMessage::Kind::echo, key_, context_.epochs.tab(), {nonce}}));
+    co_await echoed.async();
+    // A message that came back took its nonce away.
+    co_return context_.echoes.erase(nonce) == 0;
 }
 
-/// True when evicting what is seen is this tab's. In one transaction with the epoch, which the
-/// rescue of another moves: who was held up meanwhile does not rob whom that one let in.
-Task<bool> LockQueue::claim_rescue(Sight seen) {
+/// Claims the eviction of what was seen; false if another tab has it. The claim is in one
+/// transaction with the epoch, which another tab's eviction moves: a tab that was held up meanwhile
+/// does not steal from the holder that was let in by then.
+Task<bool> LockQueue::claim_eviction(Observation seen) {
     const auto& state = seen.state;
-    const std::vector scope{Store::locks, Store::aside};
+    const std::vector scope{Store::locks, Store::quarantine};
     const auto where = key_ + "/rescue";
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
@@ -144,8 +148,8 @@ Task<bool> LockQueue::claim_rescue(Sight seen) {
         co_return false;
     }
     const auto stored = co_await transaction->get(Store::locks, where);
-    const auto former = stored ? parse_rescue_row(stored->value) : std::nullopt;
-    RescueRow claim{1, context_.epochs.tab(), state};
+    const auto former = stored ? parse_eviction_row(stored->value) : std::nullopt;
+    EvictionRow claim{1, context_.epochs.tab(), state};
     if (former && former->state == state) {
         const bool known = claimed_state_ == state && claimed_attempt_ == former->attempt;
         claimed_state_ = state;
@@ -155,28 +159,28 @@ Task<bool> LockQueue::claim_rescue(Sight seen) {
         claim.attempt = former->attempt + 1;
         claimed_attempt_ = claim.attempt;
     }
-    transaction->put(Store::locks, where, format_rescue_row(claim));
+    transaction->put(Store::locks, where, format_eviction_row(claim));
     co_await transaction->commit();
     co_return true;
 }
 
-/// The gate first, as WebTurnstile::rob() does; or it is this tab's.
+/// Steals the entry lock first, as WebLock::steal() does, unless this tab holds it.
 Task<void> LockQueue::evict() {
     auto& locks = context_.world.locks();
-    ++context_.rescues;
+    ++context_.evictions;
     context_.on_notice({Notice::Kind::warning, "hung-holder",
-                        "A lock was taken from a holder that did not let it go within maxHold.",
+                        "A lock was taken from a holder that did not release it within maxHold.",
                         name_, "", 0});
     {
-        std::optional<Async<std::unique_ptr<HeldLock>>> gate_asked;
-        if (turnstile_->first_in_line()) {
-            turnstile_->distrust();
+        std::optional<Async<std::unique_ptr<HeldLock>>> entry_asked;
+        if (native_lock_->first_in_line()) {
+            native_lock_->void_reservation();
         } else {
-            gate_asked = locks.request({.name = context_.names.lock_gate(key_), .steal = true});
+            entry_asked = locks.request({.name = context_.names.entry_lock(key_), .steal = true});
         }
         const auto evicted =
             co_await locks.request({.name = context_.names.lock(key_), .steal = true});
-        const auto gate = gate_asked ? co_await std::move(*gate_asked) : nullptr;
+        const auto entry_lock = entry_asked ? co_await std::move(*entry_asked) : nullptr;
         co_await context_.epochs.raise(key_, {.label = "rescue"});
     }
     context_.post(LockMessage::Kind::released, key_);

@@ -1,5 +1,5 @@
-// Places in line: which requests of this tab other tabs came between, so that first come is first
-// served over tabs.
+// Positions in line: between which requests of this tab other tabs came, so that first come is
+// first served over tabs.
 #include <algorithm>
 
 #include "lock_queue.hpp"
@@ -7,41 +7,44 @@
 namespace tabacus {
 namespace {
 
-/// Words of one other tab, and of all, that are remembered: those that came between the same two
-/// requests of this tab count as one. Of more the newest are forgotten.
-constexpr std::ptrdiff_t heard_of_tab_max = 1'000;
-constexpr std::size_t heard_max = 10'000;
+/// How many contenders of one other tab, and of all tabs, are remembered: requests that came
+/// between the same two requests of this tab count as one contender. Beyond that the newest are
+/// dropped.
+constexpr std::ptrdiff_t contenders_of_tab_max = 1'000;
+constexpr std::size_t contenders_max = 10'000;
 constexpr const char* only_tries = "t";
 
 }  // namespace
 
-/// @param number  To be answered with, if it is to be answered.
-void LockQueue::want(const Waiter& waiter, std::optional<std::uint64_t> number) {
+/// @param number  The position, which an answer repeats; nothing if no answer is needed.
+void LockQueue::announce_request(const Waiter& waiter, std::optional<std::uint64_t> number) {
     std::vector<std::string> detail{format_since(waiter.since_ms)};
     if (number) detail.push_back(std::to_string(*number));
     if (number && waiter.options.if_available) detail.emplace_back(only_tries);
-    context_.post(LockMessage::Kind::want, key_, std::move(detail));
+    context_.post(LockMessage::Kind::request, key_, std::move(detail));
 }
 
-/// Whether somebody of another tab came after all of this tab's places, and before this request. A
-/// place that was given back is none.
-bool LockQueue::behind_a_rival(const Waiter& waiter) const {
-    const auto last = places_.empty() ? wanted_ : places_.back().number;
+/// Whether another tab's request came after all of this tab's positions, and before this request.
+/// Positions that were given up do not count.
+bool LockQueue::behind_a_contender(const Waiter& waiter) const {
+    const auto last = positions_.empty() ? acquiring_position_ : positions_.back().number;
     return !waiter.options.if_available &&
-           std::any_of(rivals_.begin(), rivals_.end(),
-                       [last](const Rival& rival) { return rival.wants >= last; });
+           std::any_of(contenders_.begin(), contenders_.end(), [last](const Contender& contender) {
+               return contender.after_position >= last;
+           });
 }
 
-/// Whether somebody of another tab came after a place of this tab, and before this request.
+/// Whether another tab's request came after a position of this tab, and before this request.
 bool LockQueue::came_between(std::uint64_t number, const Waiter& waiter) const {
-    return std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
-        return rival.wants >= number && rival.heard < waiter.id;
+    return std::any_of(contenders_.begin(), contenders_.end(), [&](const Contender& contender) {
+        return contender.after_position >= number && contender.after_request < waiter.id;
     });
 }
 
-/// Whether a request that comes asks for another mode than whoever of this tab is before it: who
-/// has the lock or stands in line, does so in one mode, and other tabs would not see the other. Or
-/// there is only who does not wait: what is asked of the browser for it keeps no place.
+/// Whether a new request needs a position of its own. It does if it asks for another mode than the
+/// one before it in this tab: a tab holds or requests the native lock in one mode, and other tabs
+/// would not see the other. It also does if only `ifAvailable` requests are before it: what is
+/// requested of the browser for those keeps no position.
 bool LockQueue::stands_alone(const Waiter& waiter) const {
     if (waiter.options.if_available) return false;
     const auto before = std::find_if(
@@ -49,172 +52,177 @@ bool LockQueue::stands_alone(const Waiter& waiter) const {
         [](const WaiterPtr& other) { return !other->ended && !other->options.if_available; });
     const auto mode = waiter.options.mode;
     if (before != waiting_.rend()) return (*before)->options.mode != mode;
-    if (taking_) return true;
-    return possession_ && !possession_->active.empty() && possession_->mode != mode;
+    if (acquiring_) return true;
+    return hold_ && !hold_->active.empty() && hold_->mode != mode;
 }
 
-/// A request that another tab's came before, or that must stand alone, stands in line for itself,
-/// unless the tab is let linger for it or takes the lock for it anyway.
-/// Who asks from then on came later, and is to know it.
-Task<void> LockQueue::line_up(WaiterPtr waiter) {
+/// Takes a position for a request that another tab's came before, or that needs its own, unless the
+/// tab serves it in its grace period or acquires the lock for it anyway. The request is announced:
+/// tabs that ask from then on came later.
+Task<void> LockQueue::take_position(WaiterPtr waiter) {
     const auto self = weak_from_this();
     co_await soon();
     if (self.expired() || waiter->ended || context_.asleep) co_return;
-    if (taking_ && front() == waiter) co_return;  // what is asked of the browser is for it
-    if (!waiter->alone && !behind_a_rival(*waiter)) co_return;
-    if (place_of(*waiter) != places_.end()) co_return;  // it has inherited one
-    auto ticket = turnstile_->line_up(waiter->options.mode, [self] {
+    if (acquiring_ && front() == waiter) co_return;  // what is asked of the browser is for it
+    if (!waiter->alone && !behind_a_contender(*waiter)) co_return;
+    if (position_of(*waiter) != positions_.end()) co_return;  // it has inherited one
+    auto entry = native_lock_->request_entry(waiter->options.mode, [self] {
         if (const auto alive = self.lock()) alive->ring();
     });
-    if (!ticket) co_return;
-    places_.push_back(
-        {++wants_, waiter->options.mode, waiter->id, waiter->since_ms, std::move(ticket)});
-    want(*waiter);
+    if (!entry) co_return;
+    positions_.push_back(
+        {++last_position_, waiter->options.mode, waiter->id, waiter->since_ms, std::move(entry)});
+    announce_request(*waiter);
 }
 
-/// The requests of this tab that stand in line for themselves, and do not: a frozen tab has given
-/// its places back, and so has one whose turn came in another mode. And the first of those that
-/// wait, if who is before them does not.
-void LockQueue::line_up_behind(const Waiter& first) {
+/// Takes positions for the requests of this tab that need their own and have none: a frozen tab
+/// gave its positions up, and so did a tab whose turn came in another mode. The first request that
+/// waits needs one, too, if the one before it is an `ifAvailable` request.
+void LockQueue::take_positions_behind(const Waiter& first) {
     bool behind_a_try = first.options.if_available;
     for (const auto& waiter : waiting_) {
         if (waiter->ended || waiter->options.if_available) continue;
         if (std::exchange(behind_a_try, false)) waiter->alone = true;
-        const bool in_line = !waiter->alone || place_of(*waiter) != places_.end();
+        const bool in_line = !waiter->alone || position_of(*waiter) != positions_.end();
         if (waiter.get() != &first && !in_line) {
-            context_.scope.spawn(line_up(waiter));
+            context_.scope.spawn(take_position(waiter));
         }
     }
 }
 
-/// Who waited before the tab did in this place has had its turn, or has gone.
+/// Forgets the contenders that were before this position: each has had its turn, or has gone.
 void LockQueue::was_served_before(std::uint64_t number) {
-    std::erase_if(rivals_, [&](const Rival& rival) { return rival.wants < number; });
+    std::erase_if(contenders_,
+                  [&](const Contender& contender) { return contender.after_position < number; });
 }
 
-/// The last place that is next in line, and shuts the gate for this tab's own sake.
-std::optional<LockQueue::Place> LockQueue::place_in_turn() const {
-    const auto found = std::find_if(places_.rbegin(), places_.rend(),
-                                    [](const Place& one) { return one.ticket->next(); });
-    return found == places_.rend() ? std::nullopt : std::optional(*found);
+/// The last position that is next in line, which holds the entry lock for this tab.
+std::optional<LockQueue::Position> LockQueue::position_in_turn() const {
+    const auto found = std::find_if(positions_.rbegin(), positions_.rend(),
+                                    [](const Position& one) { return one.entry->is_next(); });
+    return found == positions_.rend() ? std::nullopt : std::optional(*found);
 }
 
-std::deque<LockQueue::Place>::iterator LockQueue::place_of(const Waiter& waiter) {
-    return std::find_if(places_.begin(), places_.end(),
-                        [&](const Place& one) { return one.owner == waiter.id; });
+std::deque<LockQueue::Position>::iterator LockQueue::position_of(const Waiter& waiter) {
+    return std::find_if(positions_.begin(), positions_.end(),
+                        [&](const Position& one) { return one.owner == waiter.id; });
 }
 
-/// The place of a request that ended is the next one's, if nobody else came between them. Who ended
-/// before it had one leaves it to the next one to take.
-void LockQueue::leave_line(const Waiter& waiter) {
-    const auto place = place_of(waiter);
+/// Passes the position of a request that ended to the tab's next request, if no other tab came
+/// between them. If the request ended before it had a position, the next one takes it.
+void LockQueue::release_position(const Waiter& waiter) {
+    const auto position = position_of(waiter);
     const auto heir = std::find_if(waiting_.begin(), waiting_.end(), [&](const WaiterPtr& other) {
         return other->id > waiter.id && !other->ended && !other->options.if_available;
     });
-    const bool has_heir = heir != waiting_.end() && place_of(**heir) == places_.end();
-    if (place == places_.end()) {
+    const bool has_heir = heir != waiting_.end() && position_of(**heir) == positions_.end();
+    if (position == positions_.end()) {
         if (waiter.alone && !waiter.grant && has_heir && !std::exchange((*heir)->alone, true)) {
-            context_.scope.spawn(line_up(*heir));
+            context_.scope.spawn(take_position(*heir));
         }
         return;
     }
-    const auto after = std::next(place);
-    const bool inherits = has_heir && (*heir)->options.mode == place->mode &&
-                          !came_between(place->number, **heir) &&
-                          (after == places_.end() || (*heir)->id < after->owner);
+    const auto after = std::next(position);
+    const bool inherits = has_heir && (*heir)->options.mode == position->mode &&
+                          !came_between(position->number, **heir) &&
+                          (after == positions_.end() || (*heir)->id < after->owner);
     if (inherits) {
-        place->owner = (*heir)->id;
+        position->owner = (*heir)->id;
         (*heir)->alone |= waiter.alone;
     } else {
-        place->ticket->give_back();
-        places_.erase(place);
+        position->entry->give_up();
+        positions_.erase(position);
     }
 }
 
-void LockQueue::leave_line() {
-    for (const auto& place : std::exchange(places_, {})) place.ticket->give_back();
+void LockQueue::release_positions() {
+    for (const auto& position : std::exchange(positions_, {})) position.entry->give_up();
 }
 
-/// The oldest of the places in line, whomever it was taken for: nobody stands behind his own tab.
-/// Who does not wait needs none, and leaves them to those that do.
-LockQueue::Place LockQueue::next_place(const Waiter& first) {
-    while (!places_.empty() && !first.options.if_available) {
-        auto place = std::move(places_.front());
-        places_.pop_front();
-        if (place.mode == first.options.mode) return place;
-        place.ticket->give_back();
+/// The oldest position in line, whichever request it was taken for: a request does not queue behind
+/// its own tab. An `ifAvailable` request needs none, and leaves the positions to those that wait.
+LockQueue::Position LockQueue::pop_position(const Waiter& first) {
+    while (!positions_.empty() && !first.options.if_available) {
+        auto position = std::move(positions_.front());
+        positions_.pop_front();
+        if (position.mode == first.options.mode) return position;
+        position.entry->give_up();
     }
-    return {++wants_, first.options.mode, first.id, first.since_ms, nullptr};
+    return {++last_position_, first.options.mode, first.id, first.since_ms, nullptr};
 }
 
-/// Who would not wait, and hears that the lock is in use, has gone.
-void LockQueue::heard_want(const LockMessage& message) {
+/// An `ifAvailable` request gives up as soon as it learns that the lock is in use, so it is not
+/// recorded as a contender then.
+void LockQueue::on_request(const LockMessage& message) {
     const auto& detail = message.detail;
-    const bool in_use = possession_ && !possession_->active.empty();
+    const bool in_use = hold_ && !hold_->active.empty();
     const bool stolen = std::any_of(stolen_.begin(), stolen_.end(),
-                                    [](const auto& robbery) { return !robbery->active.empty(); });
+                                    [](const auto& hold) { return !hold->active.empty(); });
     if ((in_use || stolen) && detail.size() > 1) {
         context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});
     }
     const bool tries = detail.size() > 2 && detail[2] == only_tries;
-    if (in_use ? !tries : possession_ || taking_) note_rival(message, tries);
+    if (in_use ? !tries : hold_ || acquiring_) note_contender(message, tries);
 }
 
-void LockQueue::note_rival(const LockMessage& message, bool tries) {
+void LockQueue::note_contender(const LockMessage& message, bool tries) {
     const auto& detail = message.detail;
     const auto now_ms = context_.world.clock().now_ms();
-    const auto told_ms = detail.empty() ? std::nullopt : parse_since(detail[0]);
-    Rival rival{.tab = message.tab,
-                .since_ms = told_ms.value_or(now_ms),
-                .heard_ms = now_ms,
-                .heard = newest_,
-                .wants = wants_,
-                .tries = tries};
-    if (rivals_.empty()) contended_ms_ = now_ms;
-    // Another one of that tab at the same point orders nothing more.
-    std::erase_if(rivals_, [&](const Rival& other) {
-        if (other.tab != rival.tab || other.wants != rival.wants || other.heard != rival.heard)
+    const auto since_ms = detail.empty() ? std::nullopt : parse_since(detail[0]);
+    Contender contender{.tab = message.tab,
+                        .since_ms = since_ms.value_or(now_ms),
+                        .received_ms = now_ms,
+                        .after_request = newest_,
+                        .after_position = last_position_,
+                        .tries = tries};
+    if (contenders_.empty()) contended_ms_ = now_ms;
+    // Another request of that tab at the same point does not change the order.
+    std::erase_if(contenders_, [&](const Contender& other) {
+        if (other.tab != contender.tab || other.after_position != contender.after_position ||
+            other.after_request != contender.after_request)
             return false;
-        rival.since_ms = std::min(rival.since_ms, other.since_ms);
-        rival.tries |= other.tries;
+        contender.since_ms = std::min(contender.since_ms, other.since_ms);
+        contender.tries |= other.tries;
         return true;
     });
-    const auto of_tab = std::count_if(rivals_.begin(), rivals_.end(),
-                                      [&](const Rival& other) { return other.tab == rival.tab; });
-    if (of_tab < heard_of_tab_max && rivals_.size() < heard_max) {
-        rivals_.push_back(std::move(rival));
+    const auto of_tab =
+        std::count_if(contenders_.begin(), contenders_.end(),
+                      [&](const Contender& other) { return other.tab == contender.tab; });
+    if (of_tab < contenders_of_tab_max && contenders_.size() < contenders_max) {
+        contenders_.push_back(std::move(contender));
     }
 }
 
-/// Whether another tab's request came before. Of what was asked after that was heard it did
-/// whatever the clocks say, so that nobody is overtaken for ever.
+/// Whether another tab's request came before. A request that was made after that one's announcement
+/// was received came later, whatever the clocks say, so that nobody is overtaken for ever.
 bool LockQueue::came_late(const Waiter& waiter) const {
-    return std::any_of(rivals_.begin(), rivals_.end(), [&](const Rival& rival) {
-        return waiter.id > rival.heard || waiter.since_ms > rival.since_ms;
+    return std::any_of(contenders_.begin(), contenders_.end(), [&](const Contender& contender) {
+        return waiter.id > contender.after_request || waiter.since_ms > contender.since_ms;
     });
 }
 
-/// Forgets who waited and has gone: all that are not behind this tab's place, if nobody of another
-/// tab waits before it, but who has only just been heard of: the word of a request may overtake it.
-/// Who is behind came after, whatever the clocks say. True if that may let somebody in.
-Task<bool> LockQueue::forget_rivals() {
+/// Forgets contenders that are gone: if no other tab waits before this tab's position, all that are
+/// not behind it. A contender that announced itself only just now is kept: the announcement may
+/// overtake the request. Contenders behind the position came after it, whatever the clocks say.
+/// Returns true if that may let a request of this tab in.
+Task<bool> LockQueue::forget_contenders() {
     const auto asked_ms = context_.world.clock().now_ms();
-    const auto place = place_in_turn();
-    const auto waiting = co_await turnstile_->who_waits(place.has_value());
+    const auto position = position_in_turn();
+    const auto waiting = co_await native_lock_->query_waiting(position.has_value());
     if (waiting == Waiting::before) co_return false;
     const auto now_ms = context_.world.clock().now_ms();
-    const auto is_behind = [&](const Rival& rival) {
-        return waiting == Waiting::behind && rival.wants >= place->number;
+    const auto is_behind = [&](const Contender& contender) {
+        return waiting == Waiting::behind && contender.after_position >= position->number;
     };
-    bool moved = rivals_.empty();
-    for (auto& rival : rivals_) {
-        if (!is_behind(rival) || rival.since_ms >= place->since_ms) continue;
-        rival.since_ms = place->since_ms;
+    bool moved = contenders_.empty();
+    for (auto& contender : contenders_) {
+        if (!is_behind(contender) || contender.since_ms >= position->since_ms) continue;
+        contender.since_ms = position->since_ms;
         moved = true;
     }
-    const auto gone = std::erase_if(rivals_, [&](const Rival& rival) {
-        const bool set_back = rival.heard_ms > now_ms;
-        return !is_behind(rival) && (set_back || asked_ms - rival.heard_ms >= slice_ms);
+    const auto gone = std::erase_if(contenders_, [&](const Contender& contender) {
+        const bool set_back = contender.received_ms > now_ms;
+        return !is_behind(contender) && (set_back || asked_ms - contender.received_ms >= slice_ms);
     });
     const bool may_let_in = moved || gone > 0;
     co_return may_let_in;

@@ -1,5 +1,5 @@
 // A call is a row of Store::locks, "<leader's lock>/call/<id>" and, once it is answered,
-// "<leader's lock>/answer/<id>" (CallRow), and its request, in whose place the answer comes, one of
+// "<leader's lock>/answer/<id>" (CallRow), and its request, which the answer replaces, one of
 // Store::data under the same id. An id is a number that rises from call to call, for their order,
 // and a nonce, since numbers begin anew in a new database. What there is to do for one call takes
 // as long whatever others there are.
@@ -26,7 +26,7 @@ constexpr std::size_t number_digits = 16;
 /// How often a leader clears away old answers.
 constexpr double clear_again_ms = Leader::kept_ms / 6;
 /// Of so many rows of calls one can be read, but for a stranger's.
-constexpr std::uint32_t looked_at = 16;
+constexpr std::uint32_t rows_read = 16;
 
 /// Not an application's: js/lock/lock-options.js refuses names of stores that begin so.
 std::string calls_of(const std::string& name) { return "tabacus/leader/" + name + "/calls"; }
@@ -93,7 +93,7 @@ std::string padded(std::int64_t number) {
 
 Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability durability) {
     const auto queue = term->queue.lock();
-    if (!queue) co_await fail(ErrorCode::lock_lost, "the term was handed over before");
+    if (!queue) co_await fail(ErrorCode::lock_lost, "the term has been handed over");
     const std::vector scope{Store::locks, Store::data};
     co_return co_await queue->begin(term, scope, durability);
 }
@@ -108,11 +108,11 @@ std::string leader_lock(std::string_view name) { return "leader/" + std::string(
 struct Leader::Wait {
     Completer<Unit> bell;
     double deadline_ms = std::numeric_limits<double>::infinity();  // World::clock().monotonic_ms()
-    bool heard = false;
+    bool pending = false;
     std::optional<ErrorCode> end;  // why nobody waits any more
 
     void ring() {
-        heard = true;
+        pending = true;
         const auto now = std::exchange(bell, {});
         now.complete({});
     }
@@ -122,7 +122,7 @@ struct Leader::Wait {
     }
 };
 
-/// Who waits for the answer to a call, for as long as it is there.
+/// Lists a caller that waits for the answer to a call, for as long as the object lives.
 class Leader::Listed {
   public:
     Listed(Leader& leader, const std::string& id, const std::shared_ptr<Wait>& wait)
@@ -138,11 +138,11 @@ class Leader::Listed {
     decltype(waiting_)::iterator entry_;
 };
 
-/// The bell says of which call the answer is there: all others need not look.
-void Leader::hear_answers(const std::string& name) {
+/// The bell names the call that was answered: the waiters of other calls need not read.
+void Leader::listen_for_answers(const std::string& name) {
     if (bells_.contains(name)) return;
     bells_[name] = table_.on_ring(calls_bell(name), [this](const std::string& id) {
-        // What is rung may end, and is not listed any more. Rung about nothing, all look.
+        // A waiter that is rung may end, and is not listed any more. Rung without an id, all read.
         const auto [begin, end] =
             id.empty() ? std::pair(waiting_.begin(), waiting_.end()) : waiting_.equal_range(id);
         std::vector<std::weak_ptr<Wait>> those;
@@ -153,7 +153,7 @@ void Leader::hear_answers(const std::string& name) {
     });
 }
 
-Task<void> Leader::look_again(std::weak_ptr<Wait> wait) {
+Task<void> Leader::poll(std::weak_ptr<Wait> wait) {
     auto& clock = world_.clock();
     while (true) {
         auto left_ms = call_again_ms;
@@ -172,11 +172,11 @@ Task<void> Leader::look_again(std::weak_ptr<Wait> wait) {
 
 /// Rung since the last time.
 Task<void> Leader::rung(std::shared_ptr<Wait> wait) {
-    if (!wait->heard) {
+    if (!wait->pending) {
         const auto bell = wait->bell;
         co_await bell.async();
     }
-    wait->heard = false;
+    wait->pending = false;
 }
 
 // --- Who calls ----------------------------------------------------------------------------------
@@ -194,15 +194,15 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
     if (options.timeout_ms) {
         wait->deadline_ms = world_.clock().monotonic_ms() + *options.timeout_ms;
     }
-    hear_answers(name);
+    listen_for_answers(name);
     const auto id = co_await keep(name, std::move(request), options.key);
     const Listed listed(*this, id, wait);
-    scope_.spawn(look_again(wait));
+    scope_.spawn(poll(wait));
     table_.ring(calls_bell(name), "new");
     for (int failures = 0;;) {
         const auto end = wait->end;
         if (end == ErrorCode::closed) co_await fail(ErrorCode::closed, "the tab was closed");
-        auto seen = co_await attempt(look(name, id, end.has_value()));
+        auto seen = co_await attempt(read_answer(name, id, end.has_value()));
         if (seen && seen.value()) co_return std::move(*seen.value());
         if (seen && end) co_await fail(given_up(*end));
         failures = seen ? 0 : failures + 1;
@@ -259,8 +259,8 @@ Task<void> Leader::keep_once(const std::string& name, const std::string& request
 }
 
 /// The answer, if there is one. `take_back`: else the call is taken back.
-Task<std::optional<LeaderAnswer>> Leader::look(const std::string& name, const std::string& id,
-                                               bool take_back) {
+Task<std::optional<LeaderAnswer>> Leader::read_answer(const std::string& name,
+                                                      const std::string& id, bool take_back) {
     if (!take_back && !co_await answered(name, id)) co_return std::nullopt;
     co_return co_await fetch(name, id, take_back);
 }
@@ -283,9 +283,9 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
     if (call->key ? open : open && !take_back) co_return std::nullopt;
     std::optional<LeaderAnswer> answer;
     if (!open) {
-        auto said = co_await transaction->get(Store::data, data_key(calls_of(name), id));
-        if (!said) co_await fail(call_gone());
-        answer = LeaderAnswer{call->state == CallRow::State::succeeded, std::move(said->value)};
+        auto row = co_await transaction->get(Store::data, data_key(calls_of(name), id));
+        if (!row) co_await fail(call_gone());
+        answer = LeaderAnswer{call->state == CallRow::State::succeeded, std::move(row->value)};
         if (call->key) co_return answer;
     }
     forget_call(*transaction, name, id, *call);
@@ -324,9 +324,9 @@ Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
 Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<Grant> term) {
     const auto wait = std::make_shared<Wait>();
     const auto ring = [wait](const std::string&) { wait->ring(); };
-    const std::array hears{table_.on_ring(calls_bell(name), ring),
-                           table_.on_ring(leader_lock(name), ring)};
-    scope_.spawn(look_again(wait));
+    const std::array subscriptions{table_.on_ring(calls_bell(name), ring),
+                                   table_.on_ring(leader_lock(name), ring)};
+    scope_.spawn(poll(wait));
     for (int failures = 0;;) {
         if (!term->held && term->loss.empty()) co_return std::nullopt;
         if (!term->held) co_await fail(term_lost(*term));
@@ -352,7 +352,7 @@ Task<std::optional<LeaderCall>> Leader::first_open(const std::string& name,
     auto& transaction = own.transaction();
     const auto prefix = call_prefix(name);
     std::optional<LeaderCall> found;
-    for (const auto limit : {looked_at, Transaction::rows_max}) {
+    for (const auto limit : {rows_read, Transaction::rows_max}) {
         const auto rows = co_await transaction.list(Store::locks, prefix, limit);
         for (const auto& row : rows) {
             const auto call = call_of(row);
@@ -363,9 +363,9 @@ Task<std::optional<LeaderCall>> Leader::first_open(const std::string& name,
                 found = LeaderCall{std::move(id), std::move(request->value)};
                 break;
             }
-            transaction.remove(Store::locks, row.key);  // its caller is told that it is gone
+            transaction.remove(Store::locks, row.key);  // its caller learns that it is gone
         }
-        if (found || rows.size() < looked_at) break;
+        if (found || rows.size() < rows_read) break;
     }
     co_await own.commit();
     co_return found;

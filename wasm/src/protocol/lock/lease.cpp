@@ -12,26 +12,26 @@ namespace {
 constexpr std::int64_t lease_visible_ms = 5'000;
 /// A hidden tab's timers may run once a minute: a renewal a minute, and half as much again.
 constexpr std::int64_t lease_hidden_ms = 90'000;
-/// A release is told on the channel; this is for one that was not heard.
-constexpr double look_first_ms = 20;
-constexpr double look_last_ms = 500;
+/// A release is announced on the channel; polling is for a message that was lost.
+constexpr double poll_first_ms = 20;
+constexpr double poll_last_ms = 500;
 /// Timers of a hidden tab go off once a second.
-constexpr double look_hidden_ms = 1'000;
+constexpr double poll_hidden_ms = 1'000;
 
 /// What must not change for a lease to have run out.
-std::string state_of(std::string_view identifier, std::int64_t beat) {
-    return std::string(identifier) + "/" + std::to_string(beat);
+std::string state_of(std::string_view identifier, std::int64_t heartbeat) {
+    return std::string(identifier) + "/" + std::to_string(heartbeat);
 }
 
 /// More than are gone while somebody waits.
 constexpr std::size_t gone_max = 1'024;
-/// What is looked at of what pages have left word of.
-constexpr std::size_t words_max = 512;
-constexpr std::size_t sights_max = 64;
+/// How many departures in localStorage are read.
+constexpr std::size_t departures_max = 512;
+constexpr std::size_t known_blockers_max = 64;
 /// How many fields an entry of the line has, and where the first begins.
 constexpr std::size_t fields_of_entry = 5;
 constexpr std::size_t fields_before = 2;
-/// More than any line has. The last place is for a reader without a name (add_reader).
+/// More than any line has. The last entry is for a reader without a name (add_reader).
 constexpr std::size_t entries_max = 1'024;
 constexpr std::size_t line_fields_max = fields_before + entries_max * fields_of_entry;
 /// A line of nobody's epoch.
@@ -44,19 +44,19 @@ double bounded_lease(std::int64_t stored_ms) {
 
 }  // namespace
 
-std::string LeaseTurnstile::format(const Line& line) {
+std::string LeaseLock::format(const Line& line) {
     auto text = std::string(record_version) + record_separator + line.grant;
     for (const auto& entry : line.entries) {
         for (const auto& field :
              {std::string(1, static_cast<char>(entry.kind)), entry.id, entry.tab,
-              std::to_string(entry.beat), std::to_string(entry.lease_ms)}) {
+              std::to_string(entry.heartbeat), std::to_string(entry.lease_ms)}) {
             (text += record_separator) += field;
         }
     }
     return text;
 }
 
-std::optional<LeaseTurnstile::Line> LeaseTurnstile::parse(std::string_view text) {
+std::optional<LeaseLock::Line> LeaseLock::parse(std::string_view text) {
     const auto fields = fields_of(text, line_fields_max);
     if (fields.size() < fields_before || (fields.size() - fields_before) % fields_of_entry != 0 ||
         fields.size() > line_fields_max || fields[0] != record_version ||
@@ -65,60 +65,60 @@ std::optional<LeaseTurnstile::Line> LeaseTurnstile::parse(std::string_view text)
     }
     Line line{std::string(fields[1]), {}};
     for (std::size_t i = fields_before; i < fields.size(); i += fields_of_entry) {
-        const auto beat = parse_value(fields[i + 3]);
+        const auto heartbeat = parse_value(fields[i + 3]);
         const auto lease_ms = parse_value(fields[i + 4]);
         const bool known = fields[i] == "r" || fields[i] == "s" || fields[i] == "x";
-        if (!known || !is_identifier(fields[i + 1]) || !is_identifier(fields[i + 2]) || !beat ||
-            *beat < 0 || !lease_ms) {
+        if (!known || !is_identifier(fields[i + 1]) || !is_identifier(fields[i + 2]) ||
+            !heartbeat || *heartbeat < 0 || !lease_ms) {
             return std::nullopt;
         }
         line.entries.push_back({static_cast<Entry::Kind>(fields[i][0]), std::string(fields[i + 1]),
-                                std::string(fields[i + 2]), *beat, *lease_ms});
+                                std::string(fields[i + 2]), *heartbeat, *lease_ms});
     }
     return line;
 }
 
 /// A line that cannot be read is an empty one: nobody is let in by it.
-Task<LeaseTurnstile::Line> LeaseTurnstile::read_line(Transaction& transaction) {
+Task<LeaseLock::Line> LeaseLock::read_line(Transaction& transaction) {
     const auto stored = co_await transaction.get(Store::locks, key_ + std::string(line_suffix));
     auto line = stored ? parse(stored->value) : std::nullopt;
     co_return line.value_or(Line{std::string(no_grant), {}});
 }
 
-void LeaseTurnstile::put_line(Transaction& transaction, const Line& before, const Line& line) {
+void LeaseLock::put_line(Transaction& transaction, const Line& before, const Line& line) {
     if (line == before) return;
     transaction.put(Store::locks, key_ + std::string(line_suffix), format(line));
 }
 
-std::int64_t LeaseTurnstile::lease_ms() const {
+std::int64_t LeaseLock::lease_ms() const {
     return context_.world.lifecycle().hidden() ? lease_hidden_ms : lease_visible_ms;
 }
 
-Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
-    if (!wish.steal) cancelled_ = false;
+Task<std::shared_ptr<NativeHold>> LeaseLock::acquire(AcquireRequest request) {
+    if (!request.steal) cancelled_ = false;
     const auto id = identifier_of(context_.world.random().bits());
-    if (!wish.steal && !wish.if_available) waiting_ = id;
-    double pause_ms = look_first_ms;
-    if (!std::exchange(context_.swept, true)) co_await sweep_words();
-    if (!std::exchange(listened_, true)) (void)co_await hear_words();
+    if (!request.steal && !request.if_available) waiting_ = id;
+    double pause_ms = poll_first_ms;
+    if (!std::exchange(context_.swept, true)) co_await sweep_departures();
+    if (!std::exchange(departures_read_, true)) (void)co_await read_departures();
     while (true) {
-        Seen seen;
-        auto possession = co_await try_now(wish, id, seen);
-        remember(seen);
-        if (possession && wish.mode == LockMode::exclusive) {
-            co_await remove_words(std::exchange(words_, {}));
+        Blockers blockers;
+        auto hold = co_await try_now(request, id, blockers);
+        remember(blockers);
+        if (hold && request.mode == LockMode::exclusive) {
+            co_await remove_departures(std::exchange(departures_, {}));
         }
-        const bool news = !possession && co_await hear_words();
+        const bool news = !hold && co_await read_departures();
         if (news && !cancelled_) continue;
-        if (possession || wish.if_available) {
+        if (hold || request.if_available) {
             if (waiting_ == id) waiting_.clear();
-            co_return possession;
+            co_return hold;
         }
         if (!cancelled_) {
             waits_ = true;
             co_await wait(pause_ms);
             waits_ = false;
-            pause_ms = std::min(pause_ms * 2, look_last_ms);
+            pause_ms = std::min(pause_ms * 2, poll_last_ms);
         }
         if (!cancelled_) continue;
         if (waiting_ == id) waiting_.clear();
@@ -127,63 +127,65 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::take(Wish wish) {
     }
 }
 
-void LeaseTurnstile::remember(const Seen& seen) {
-    if (sights_.size() > sights_max) {
-        std::erase_if(sights_, [&](const auto& sight) { return !seen.contains(sight.first); });
+void LeaseLock::remember(const Blockers& blockers) {
+    if (known_blockers_.size() > known_blockers_max) {
+        std::erase_if(known_blockers_,
+                      [&](const auto& blocker) { return !blockers.contains(blocker.first); });
     }
-    for (const auto& [state, lease_ms] : seen) {
-        sights_.try_emplace(state,
-                            lease_ms + look_slice_ms());  // the first slice has begun already
+    for (const auto& [state, lease_ms] : blockers) {
+        known_blockers_.try_emplace(
+            state,
+            lease_ms + aging_step_ms());  // the first slice has begun already
     }
-    if (!seen.empty() && !std::exchange(aging_, true)) context_.scope.spawn(age());
+    if (!blockers.empty() && !std::exchange(aging_, true)) context_.scope.spawn(age());
 }
 
-double LeaseTurnstile::look_slice_ms() const {
-    return context_.world.lifecycle().hidden() ? look_hidden_ms : look_last_ms;
+double LeaseLock::aging_step_ms() const {
+    return context_.world.lifecycle().hidden() ? poll_hidden_ms : poll_last_ms;
 }
 
 /// By this tab's own timer, in slices: one that fires late counts no more.
-Task<void> LeaseTurnstile::age() {
-    const auto young = [](const auto& sight) { return sight.second > 0; };
-    while (!context_.closed && std::ranges::any_of(sights_, young)) {
-        const auto passed_ms = look_slice_ms();
+Task<void> LeaseLock::age() {
+    const auto young = [](const auto& blocker) { return blocker.second > 0; };
+    while (!context_.closed && std::ranges::any_of(known_blockers_, young)) {
+        const auto passed_ms = aging_step_ms();
         co_await context_.world.clock().sleep(passed_ms);
         bool ripe = false;
-        for (auto& sight : sights_) {
-            ripe |= young(sight) && sight.second <= passed_ms;
-            sight.second -= passed_ms;
+        for (auto& blocker : known_blockers_) {
+            ripe |= young(blocker) && blocker.second <= passed_ms;
+            blocker.second -= passed_ms;
         }
         if (ripe) bell_.complete({});
     }
     aging_ = false;
 }
 
-bool LeaseTurnstile::stale(const std::string& state) const {
-    const auto sight = sights_.find(state);
-    return sight != sights_.end() && sight->second <= 0;
+bool LeaseLock::stale(const std::string& state) const {
+    const auto blocker = known_blockers_.find(state);
+    return blocker != known_blockers_.end() && blocker->second <= 0;
 }
 
-Task<LeaseTurnstile::Line> LeaseTurnstile::look_at_line() {
+Task<LeaseLock::Line> LeaseLock::load_line() {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::read, Durability::relaxed);
     co_return co_await read_line(*transaction);
 }
 
-Task<Waiting> LeaseTurnstile::who_waits(bool /*is_next*/) {
-    auto line = co_await attempt(look_at_line());
+Task<Waiting> LeaseLock::query_waiting(bool /*is_next*/) {
+    auto line = co_await attempt(load_line());
     if (!line) co_return Waiting::before;
-    Seen seen;
+    Blockers blockers;
     for (const auto& entry : line.value().entries) {
         const bool own = entry.tab == context_.epochs.tab();
         if (own || entry.kind == Entry::Kind::reads || dead(entry)) continue;
-        seen[state_of(entry.id, entry.beat)] = bounded_lease(entry.lease_ms);
+        blockers[state_of(entry.id, entry.heartbeat)] = bounded_lease(entry.lease_ms);
     }
-    remember(seen);
-    co_return seen.empty() ? Waiting::nobody : Waiting::before;
+    remember(blockers);
+    co_return blockers.empty() ? Waiting::nobody : Waiting::before;
 }
 
-Task<void> LeaseTurnstile::wait(double delay_ms) {
+Task<void> LeaseLock::wait(double delay_ms) {
     const Completer<Unit> bell;
     bell_ = bell;
     context_.scope.spawn(
@@ -194,13 +196,14 @@ Task<void> LeaseTurnstile::wait(double delay_ms) {
     co_await bell.async();
 }
 
-/// Of who waits, or reads: it said so, or did not stir for too long.
-bool LeaseTurnstile::dead(const Entry& entry) const {
-    return context_.gone.contains(entry.id) || stale(state_of(entry.id, entry.beat));
+/// Whether a waiter or a reader is gone: it announced its departure, or had no heartbeat for too
+/// long.
+bool LeaseLock::dead(const Entry& entry) const {
+    return context_.gone.contains(entry.id) || stale(state_of(entry.id, entry.heartbeat));
 }
 
-bool LeaseTurnstile::free(const std::optional<LockRow>& row, const Line& line) const {
-    if (!row || row->beat == 0 || stale(state_of(row->grant, row->beat)) ||
+bool LeaseLock::free(const std::optional<LockRow>& row, const Line& line) const {
+    if (!row || row->heartbeat == 0 || stale(state_of(row->grant, row->heartbeat)) ||
         context_.gone.contains(row->grant)) {
         return true;
     }
@@ -212,35 +215,38 @@ bool LeaseTurnstile::free(const std::optional<LockRow>& row, const Line& line) c
 }
 
 /// Whether readers hold the epoch of the row, so that another may join them.
-bool LeaseTurnstile::is_read(const std::optional<LockRow>& row, const Line& line) const {
+bool LeaseLock::is_read(const std::optional<LockRow>& row, const Line& line) const {
     return !free(row, line) && line.grant == row->grant &&
            std::ranges::any_of(line.entries,
                                [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
 }
 
-LeaseTurnstile::Seen LeaseTurnstile::blockers(const std::optional<LockRow>& row, const Line& line,
-                                              const Wish& wish, std::string_view id) const {
-    Seen seen;
-    if (wish.steal) return seen;
-    const bool reads = wish.mode == LockMode::shared;
+LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row, const Line& line,
+                                             const AcquireRequest& request,
+                                             std::string_view id) const {
+    Blockers blockers;
+    if (request.steal) return blockers;
+    const bool reads = request.mode == LockMode::shared;
     if (!free(row, line) && !(reads && is_read(row, line))) {
-        seen[state_of(row->grant, row->beat)] = bounded_lease(row->lease_ms);
+        blockers[state_of(row->grant, row->heartbeat)] = bounded_lease(row->lease_ms);
     }
     for (const auto& entry : line.entries) {
         if (entry.id == id) break;
         if (dead(entry)) continue;
         const bool before =
             reads ? entry.kind == Entry::Kind::waits : entry.kind != Entry::Kind::reads;
-        if (before) seen[state_of(entry.id, entry.beat)] = bounded_lease(entry.lease_ms);
+        if (before) blockers[state_of(entry.id, entry.heartbeat)] = bounded_lease(entry.lease_ms);
     }
-    return seen;
+    return blockers;
 }
 
-/// One transaction. Nothing when another holds it, or is before; `seen` then says what was found.
-Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string id, Seen& seen) {
-    const std::vector scope{Store::locks, Store::aside};
-    auto possession = std::make_shared<Possession>();
-    possession->mode = wish.mode;
+/// Tries to enter, in one transaction. Returns nothing if another tab holds the lock or is before;
+/// `blockers` then has what was found.
+Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(AcquireRequest request, std::string id,
+                                                     Blockers& blockers) {
+    const std::vector scope{Store::locks, Store::quarantine};
+    auto hold = std::make_shared<NativeHold>();
+    hold->mode = request.mode;
     bool others_may_read = false;
     {
         const auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
@@ -251,19 +257,19 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string
         std::erase_if(line.entries, [&](const auto& entry) {
             return entry.kind != Entry::Kind::reads && dead(entry);
         });
-        seen = blockers(row, line, wish, id);
-        if (!seen.empty()) {
-            if (!wish.if_available) {
-                stand_in_line(line, wish, id);
+        blockers = find_blockers(row, line, request, id);
+        if (!blockers.empty()) {
+            if (!request.if_available) {
+                join_line(line, request, id);
                 put_line(*transaction, before, line);
                 co_await transaction->commit();
             }
             co_return nullptr;
         }
         std::erase_if(line.entries, [&](const auto& entry) { return entry.id == id; });
-        possession->tokens = co_await enter(*transaction, row, line, wish);
-        if (wish.mode == LockMode::shared) {
-            const auto& reader = possession->reader = identifier_of(context_.world.random().bits());
+        hold->tokens = co_await enter(*transaction, row, line, request);
+        if (request.mode == LockMode::shared) {
+            const auto& reader = hold->reader = identifier_of(context_.world.random().bits());
             add_reader(line, reader);
             others_may_read = line.entries.front().kind == Entry::Kind::waits_to_read;
         }
@@ -271,27 +277,28 @@ Task<std::shared_ptr<Possession>> LeaseTurnstile::try_now(Wish wish, std::string
         co_await transaction->commit();
     }
     if (others_may_read) context_.post(LockMessage::Kind::released, key_);
-    context_.scope.spawn(renew(possession));
-    co_return possession;
+    context_.scope.spawn(renew(hold));
+    co_return hold;
 }
 
-/// No beat comes again: who was taken for dead, and is not, is another in the line from then on.
-void LeaseTurnstile::stand_in_line(Line& line, const Wish& wish, const std::string& id) {
+/// A heartbeat's number is never used again: a waiter that was taken for dead, and is not, is a new
+/// entry in the line from then on.
+void LeaseLock::join_line(Line& line, const AcquireRequest& request, const std::string& id) {
     const auto own = std::find_if(line.entries.begin(), line.entries.end(),
                                   [&](const auto& entry) { return entry.id == id; });
     const auto kind =
-        wish.mode == LockMode::shared ? Entry::Kind::waits_to_read : Entry::Kind::waits;
+        request.mode == LockMode::shared ? Entry::Kind::waits_to_read : Entry::Kind::waits;
     if (own != line.entries.end()) {
-        own->beat = ++beats_;
+        own->heartbeat = ++heartbeats_;
         own->lease_ms = lease_ms();
     } else if (line.entries.size() + 1 < entries_max) {
-        line.entries.push_back({kind, id, context_.epochs.tab(), ++beats_, lease_ms()});
+        line.entries.push_back({kind, id, context_.epochs.tab(), ++heartbeats_, lease_ms()});
     }
 }
 
-/// Who finds no place leaves word that there are more than are named: then nobody is known to be
-/// the last, and the epoch runs out.
-void LeaseTurnstile::add_reader(Line& line, const std::string& id) const {
+/// A reader that finds no room adds one without a name: there are more readers than are named, so
+/// no reader is known to be the last, and the epoch runs out.
+void LeaseLock::add_reader(Line& line, const std::string& id) const {
     const auto size = line.entries.size();
     if (size >= entries_max) return;
     line.entries.push_back(
@@ -301,27 +308,27 @@ void LeaseTurnstile::add_reader(Line& line, const std::string& id) const {
 }
 
 /// Readers join the epoch that readers hold, and show that it lives; anybody else begins one.
-Task<LockTokens> LeaseTurnstile::enter(Transaction& transaction, const std::optional<LockRow>& row,
-                                       Line& line, Wish wish) {
-    auto claim = wish.claim;
+Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<LockRow>& row,
+                                  Line& line, AcquireRequest request) {
+    auto claim = request.claim;
     claim.lease_ms = lease_ms();
-    if (wish.mode == LockMode::shared && is_read(row, line)) {
+    if (request.mode == LockMode::shared && is_read(row, line)) {
         auto joined = *row;
-        ++joined.beat;
+        ++joined.heartbeat;
         joined.lease_ms = std::max(joined.lease_ms, claim.lease_ms);
         transaction.put(Store::locks, key_, format_lock_row(joined));
         co_return LockTokens{row->grant, row->born, row->fence, row->fence, row->last, claim, true};
     }
     auto tokens = co_await context_.epochs.raise_in(transaction, key_, claim);
     std::erase_if(line.entries, [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
-    line.grant = wish.mode == LockMode::shared ? tokens.grant : std::string(no_grant);
+    line.grant = request.mode == LockMode::shared ? tokens.grant : std::string(no_grant);
     co_return tokens;
 }
 
-Task<void> LeaseTurnstile::leave_line(std::string id) {
+Task<void> LeaseLock::leave_line(std::string id) {
     const std::vector scope{Store::locks};
     const auto left = co_await attempt(
-        [](LeaseTurnstile& self, std::vector<Store> stores, std::string own) -> Task<void> {
+        [](LeaseLock& self, std::vector<Store> stores, std::string own) -> Task<void> {
             const auto transaction = co_await self.context_.epochs.transactions().begin(
                 stores, Access::write, Durability::relaxed);
             const auto before = co_await self.read_line(*transaction);
@@ -333,33 +340,33 @@ Task<void> LeaseTurnstile::leave_line(std::string id) {
     if (left) context_.post(LockMessage::Kind::released, key_);
 }
 
-/// Tells the holder when the lease is another's; renews it three times in its length.
-Task<void> LeaseTurnstile::renew(std::weak_ptr<Possession> weak) {
+/// Renews the lease three times in its length; notifies the holder when the lease is another's.
+Task<void> LeaseLock::renew(std::weak_ptr<NativeHold> weak) {
     while (true) {
         co_await context_.world.clock().sleep(static_cast<double>(lease_visible_ms) / 3);
-        const auto possession = weak.lock();
-        if (!possession || possession->lost) co_return;
-        const auto renewed = co_await attempt(renew_once(possession));
+        const auto hold = weak.lock();
+        if (!hold || hold->lost) co_return;
+        const auto renewed = co_await attempt(renew_once(hold));
         if (renewed || renewed.error().code() != ErrorCode::fenced) continue;
-        if (possession->on_lost) possession->on_lost("fenced");
+        if (hold->on_lost) hold->on_lost("fenced");
         co_return;
     }
 }
 
-Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
+Task<void> LeaseLock::renew_once(std::shared_ptr<NativeHold> hold) {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
-    auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens);
-    ++row.beat;
+    auto row = co_await context_.epochs.check(*transaction, key_, hold->tokens);
+    ++row.heartbeat;
     // Of those that share, the one whose timers are slowest counts.
-    const bool shared = !possession->reader.empty();
+    const bool shared = !hold->reader.empty();
     row.lease_ms = shared ? std::max(row.lease_ms, lease_ms()) : lease_ms();
     transaction->put(Store::locks, key_, format_lock_row(row));
     if (shared) {
         const auto before = co_await read_line(*transaction);
         auto line = before;
-        const auto& id = possession->reader;
+        const auto& id = hold->reader;
         std::erase_if(line.entries, [&](const auto& entry) {
             return entry.id == id || (entry.kind == Entry::Kind::reads && line.grant != row.grant);
         });
@@ -373,7 +380,7 @@ Task<void> LeaseTurnstile::renew_once(std::shared_ptr<Possession> possession) {
     co_await transaction->commit();
 }
 
-void LeaseTurnstile::nudge() { bell_.complete({}); }
+void LeaseLock::nudge() { bell_.complete({}); }
 
 void LockContext::note_gone(const std::vector<std::string>& ids) {
     if (gone.size() + ids.size() > gone_max) gone.clear();
@@ -382,34 +389,34 @@ void LockContext::note_gone(const std::vector<std::string>& ids) {
     }
 }
 
-/// What was left by pages that have gone away. True if there is news in it. Who begins an epoch
-/// removes it: whoever it spoke of is no more.
-Task<bool> LeaseTurnstile::hear_words() {
-    const auto prefix = context_.names.lock_word(key_, "");
+/// Reads the departures that pages stored when they were left. Returns true if one of them is new.
+/// A tab that begins an epoch removes them: the holders they name are gone.
+Task<bool> LeaseLock::read_departures() {
+    const auto prefix = context_.names.lock_departure(key_, "");
     auto keys = co_await attempt(context_.world.storage().keys(prefix));
     if (!keys) co_return false;
-    words_ = std::move(keys.value());
-    if (words_.size() > words_max) words_.resize(words_max);
+    departures_ = std::move(keys.value());
+    if (departures_.size() > departures_max) departures_.resize(departures_max);
     bool news = false;
-    for (const auto& word : words_) {
-        const auto id = word.substr(prefix.size());
+    for (const auto& key : departures_) {
+        const auto id = key.substr(prefix.size());
         news |= is_identifier(id) && !context_.gone.contains(id);
         context_.note_gone({id});
     }
     co_return news;
 }
 
-Task<void> LeaseTurnstile::remove_words(std::vector<std::string> words) {
-    for (const auto& word : words) {
-        (void)co_await attempt(context_.world.storage().remove(word));
+Task<void> LeaseLock::remove_departures(std::vector<std::string> keys) {
+    for (const auto& key : keys) {
+        (void)co_await attempt(context_.world.storage().remove(key));
     }
 }
 
-/// Of any lock: after the longest lease a word says nothing that is not known.
-Task<void> LeaseTurnstile::sweep_words() {
+/// Removes old departures of all locks: after the longest lease they are no longer needed.
+Task<void> LeaseLock::sweep_departures() {
     auto& storage = context_.world.storage();
     const auto now_ms = context_.world.clock().now_ms();
-    auto keys = co_await attempt(storage.keys(context_.names.lock_words()));
+    auto keys = co_await attempt(storage.keys(context_.names.lock_departures()));
     if (!keys) co_return;
     std::vector<std::string> old;
     for (const auto& key : keys.value()) {
@@ -419,53 +426,56 @@ Task<void> LeaseTurnstile::sweep_words() {
                                            static_cast<double>(lease_hidden_ms);
         if (!recent) old.push_back(key);
     }
-    co_await remove_words(std::move(old));
+    co_await remove_departures(std::move(old));
 }
 
-/// The page may not get to the row, and who comes after it has heard nothing.
-Task<void> LeaseTurnstile::leave_word(std::string id) {
+/// Stores the departure: the page may be gone before it writes the row, and a tab that is opened
+/// later has received no message.
+Task<void> LeaseLock::store_departure(std::string id) {
     const auto now_ms = std::clamp(context_.world.clock().now_ms(), 0.0, 0x1p52);
-    (void)co_await attempt(context_.world.storage().set(
-        context_.names.lock_word(key_, id), format_decimal(static_cast<std::int64_t>(now_ms))));
+    (void)co_await attempt(
+        context_.world.storage().set(context_.names.lock_departure(key_, id),
+                                     format_decimal(static_cast<std::int64_t>(now_ms))));
 }
 
-void LeaseTurnstile::cancel() {
+void LeaseLock::cancel() {
     cancelled_ = true;
-    if (!waiting_.empty()) tell_gone(waiting_);
+    if (!waiting_.empty()) announce_departure(waiting_);
     bell_.complete({});
 }
 
-void LeaseTurnstile::let_go(const std::shared_ptr<Possession>& possession) {
-    const auto& reader = possession->reader;
-    tell_gone(reader.empty() ? possession->tokens.grant : reader);
-    context_.scope.spawn(give_back(possession));
+void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
+    const auto& reader = hold->reader;
+    announce_departure(reader.empty() ? hold->tokens.grant : reader);
+    context_.scope.spawn(give_back(hold));
 }
 
-/// This tab, too: it may be asleep before a transaction tells it so, and hears no word of its own.
-void LeaseTurnstile::tell_gone(const std::string& id) {
+/// Notes the departure in this tab, too: the tab may be asleep before it reads the row again, and
+/// it does not receive its own messages.
+void LeaseLock::announce_departure(const std::string& id) {
     context_.note_gone({id});
     context_.post(LockMessage::Kind::released, key_, {id});
-    if (context_.asleep) context_.scope.spawn(leave_word(id));
+    if (context_.asleep) context_.scope.spawn(store_departure(id));
 }
 
-Task<void> LeaseTurnstile::give_back(std::shared_ptr<Possession> possession) {
-    // Else it runs out, or is another's.
-    if (co_await attempt(end_lease(std::move(possession)))) {
+Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {
+    // If this fails, the lease expires by itself, or it already belongs to another tab.
+    if (co_await attempt(end_lease(std::move(hold)))) {
         context_.post(LockMessage::Kind::released, key_);
     }
 }
 
 /// The last of the readers ends their epoch, if it is known to be the last.
-Task<void> LeaseTurnstile::end_lease(std::shared_ptr<Possession> possession) {
+Task<void> LeaseLock::end_lease(std::shared_ptr<NativeHold> hold) {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
-    auto row = co_await context_.epochs.check(*transaction, key_, possession->tokens);
+    auto row = co_await context_.epochs.check(*transaction, key_, hold->tokens);
     const auto before = co_await read_line(*transaction);
     auto line = before;
-    const bool shared = !possession->reader.empty();
-    const auto named = std::erase_if(
-        line.entries, [&](const auto& entry) { return entry.id == possession->reader; });
+    const bool shared = !hold->reader.empty();
+    const auto named =
+        std::erase_if(line.entries, [&](const auto& entry) { return entry.id == hold->reader; });
     if (shared && (named == 0 || line.grant != row.grant)) co_return;  // else it runs out
     const auto other =
         std::find_if(line.entries.begin(), line.entries.end(),
@@ -473,7 +483,7 @@ Task<void> LeaseTurnstile::end_lease(std::shared_ptr<Possession> possession) {
     if (shared && other != line.entries.end()) {
         row.tab = other->tab;
     } else {
-        row.beat = 0;
+        row.heartbeat = 0;
     }
     transaction->put(Store::locks, key_, format_lock_row(row));
     put_line(*transaction, before, line);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "entry_lock.hpp"
 #include "lease.hpp"
+#include "web_lock.hpp"
 
 namespace tabacus {
 namespace {
@@ -14,7 +14,7 @@ Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; 
 Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
 Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
 
-/// As long as a request whose time is over goes on when neither the browser nor the database
+/// How long a request goes on after its timeout when neither the browser nor the database
 /// answers.
 constexpr double overtime_ms = 1'000;
 
@@ -25,29 +25,30 @@ bool has_no_time(const LockOptions& options) {
 }
 
 Error not_held(const Grant& grant) {
-    return {ErrorCode::lock_lost, grant.loss.empty() ? "the lock was released before"
+    return {ErrorCode::lock_lost, grant.loss.empty() ? "the lock is already released"
                                                      : "the lock was lost: " + grant.loss};
 }
 
-std::unique_ptr<Turnstile> make_turnstile(LockContext& context, const std::string& key) {
-    if (context.world.locks().available()) return std::make_unique<WebTurnstile>(context, key);
-    if (context.epochs.fenced()) return std::make_unique<LeaseTurnstile>(context, key);
-    return std::make_unique<PageTurnstile>(context, key);
+std::unique_ptr<NativeLock> make_native_lock(LockContext& context, const std::string& key) {
+    if (context.world.locks().available()) return std::make_unique<WebLock>(context, key);
+    if (context.epochs.fenced()) return std::make_unique<LeaseLock>(context, key);
+    return std::make_unique<PageLock>(context, key);
 }
 
 }  // namespace
 
-/// Whose frame dies while it waits withdraws its request; who dies granted releases.
+/// RAII guard: destroying the coroutine of a waiting caller withdraws its request; destroying it
+/// after the grant releases the lock.
 struct LockQueue::Withdrawal {
     Withdrawal(LockQueue& of, WaiterPtr request) : queue(of), waiter(std::move(request)) {
-        if (waiter->options.if_available) ++queue.hasty_;
+        if (waiter->options.if_available) ++queue.trying_;
     }
     Withdrawal(const Withdrawal&) = delete;
     Withdrawal& operator=(const Withdrawal&) = delete;
     Withdrawal(Withdrawal&&) = delete;
     Withdrawal& operator=(Withdrawal&&) = delete;
     ~Withdrawal() {
-        if (waiter->options.if_available) --queue.hasty_;
+        if (waiter->options.if_available) --queue.trying_;
         queue.refuse(waiter, aborted_error());
         if (waiter->grant) queue.release(*waiter->grant);
     }
@@ -55,7 +56,8 @@ struct LockQueue::Withdrawal {
     WaiterPtr waiter;
 };
 
-/// Until a transaction has begun: a grant of whom dies before is written under no more, either.
+/// RAII guard: counts a commit under the grant until its transaction has begun. If the caller's
+/// coroutine is destroyed before that, the commit has ended.
 struct LockQueue::Writing {
     explicit Writing(std::shared_ptr<Grant> of) : grant(std::move(of)) { ++grant->commits; }
     Writing(const Writing&) = delete;
@@ -74,7 +76,7 @@ LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
     : context_(context),
       key_(std::move(key)),
       name_(std::move(name)),
-      turnstile_(make_turnstile(context, key_)) {}
+      native_lock_(make_native_lock(context, key_)) {}
 
 Task<Held> LockQueue::acquire(LockOptions options) {
     if (options.signal && options.signal->aborted()) co_await fail(aborted_error());
@@ -108,12 +110,12 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     } else {
         waiter->alone = stands_alone(*waiter);
         join(waiter);
-        const bool lines_up = waiter->alone || behind_a_rival(*waiter);
+        const bool lines_up = waiter->alone || behind_a_contender(*waiter);
         wake_driver();
-        if (lines_up && !waiter->ended) context_.scope.spawn(line_up(waiter));
+        if (lines_up && !waiter->ended) context_.scope.spawn(take_position(waiter));
         if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
         if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
-        if (!waiter->ended) tell_of_waiter();
+        if (!waiter->ended) notify_of_waiter();
     }
     co_await waiter->decided.async();
     if (waiter->failure) co_await fail(*waiter->failure);
@@ -128,7 +130,7 @@ std::shared_ptr<Grant> LockQueue::outer_of(const LockOptions& options) {
     return outer;
 }
 
-/// The same possession and token, released by itself.
+/// A grant under the same native hold and with the same token, which is released by itself.
 std::shared_ptr<Grant> LockQueue::reenter(const std::shared_ptr<Grant>& outer,
                                           const LockOptions& options) {
     auto inner = std::make_shared<Grant>(*outer);
@@ -137,7 +139,7 @@ std::shared_ptr<Grant> LockQueue::reenter(const std::shared_ptr<Grant>& outer,
     inner->commits = 0;
     inner->on_lost.clear();
     if (!options.label.empty()) inner->label = options.label;
-    inner->possession->active.push_back(inner);
+    inner->hold->active.push_back(inner);
     return inner;
 }
 
@@ -155,33 +157,34 @@ LockQueue::WaiterPtr LockQueue::front() {
     return waiting_.empty() ? nullptr : waiting_.front();
 }
 
-/// The one place where a request ends.
+/// Ends a request. Every request ends here or in refuse().
 void LockQueue::settle(const WaiterPtr& waiter, std::optional<Error> failure) {
     if (waiter->ended) return;
     waiter->ended = true;
     waiter->failure = std::move(failure);
-    leave_line(*waiter);
+    release_position(*waiter);
     waiter->decided.complete({});
 }
 
 /// Ends a request that waits; what was asked of the browser for its sake alone is taken back.
 void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
     if (waiter->ended) return;
-    const bool takes = taking_ && front() == waiter;
+    const bool takes = acquiring_ && front() == waiter;
     waiter->ended = true;  // before anything else can grant it
     waiter->failure = error;
-    leave_line(*waiter);
-    if (takes && !takes_over()) turnstile_->cancel();
+    release_position(*waiter);
+    if (takes && !takes_over()) native_lock_->cancel();
     ring();
     waiter->decided.complete({});
 }
 
 /// Whether the tab's next request goes on with what was asked of the browser for one that ended.
-/// Not if it has a place of its own, which is behind another tab's, nor if it never was to wait.
+/// It does not if it has a position of its own, which is behind another tab's, nor if it asked with
+/// `ifAvailable`.
 bool LockQueue::takes_over() {
     const auto next = front();
-    if (!next || next->options.mode != taking_mode_ || place_of(*next) != places_.end() ||
-        came_between(wanted_, *next)) {
+    if (!next || next->options.mode != acquiring_mode_ || position_of(*next) != positions_.end() ||
+        came_between(acquiring_position_, *next)) {
         return false;
     }
     const auto& asked = next->options;
@@ -197,38 +200,39 @@ Task<void> LockQueue::expire(WaiterPtr waiter) {
     if (!waiter->options.steal) {
         if (!std::exchange(waiter->options.if_available, true)) {
             waiter->late = true;
-            ++hasty_;
+            ++trying_;
             ring();
         }
-        co_await hear_out(waiter);
+        co_await await_first_answer(waiter);
     }
     if (!self.expired()) refuse(waiter, late_error());
 }
 
-/// A timer may be due before the first answer to what the request asked. It then is the question
-/// whether the lock is available: what was asked of the browser stands, since the tab's next
-/// request may have its place in line, and this ends when that is known to wait for other tabs. One
-/// that merely keeps the lock has the time to let go.
-Task<void> LockQueue::hear_out(WaiterPtr waiter) {
+/// A timeout may be over before the first answer to the request. The request then asks only whether
+/// the lock is available. What was requested of the browser goes on, since the tab's next request
+/// may inherit its position in line; this ends when it is known to wait for other tabs. A tab that
+/// merely keeps the lock has the time to release it.
+Task<void> LockQueue::await_first_answer(WaiterPtr waiter) {
     const auto self = weak_from_this();
     auto& clock = context_.world.clock();
     const auto end_ms = clock.monotonic_ms() + overtime_ms;
     bool once_more = true;
     while (!self.expired() && !waiter->ended && clock.monotonic_ms() < end_ms) {
-        const bool waits = front() != waiter || !taking_ || co_await turnstile_->kept_waiting();
+        const bool waits =
+            front() != waiter || !acquiring_ || co_await native_lock_->kept_waiting();
         if (self.expired() || waiter->ended) co_return;
         if (!waits) {
             co_await clock.sleep(keep_ms);
-        } else if (busy_heard_ || !std::exchange(once_more, false)) {
+        } else if (busy_received_ || !std::exchange(once_more, false)) {
             co_return;
         } else {
-            co_await patience(context_.world, 2 * keep_ms);
+            co_await sleep_for_answers(context_.world, 2 * keep_ms);
         }
     }
 }
 
 Task<void> LockQueue::steal(WaiterPtr waiter) {
-    const auto taken = co_await attempt(take_by_force(waiter));
+    const auto taken = co_await attempt(acquire_by_stealing(waiter));
     std::optional<Error> failure;
     if (!taken) {
         failure = taken.error();
@@ -242,31 +246,31 @@ double LockContext::stamp_ms() {
     constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
     constexpr double set_back_ms = 1'000;
     const auto now_ms = world.clock().now_ms();
-    const bool told = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
-    return last_stamp_ms = told ? last_stamp_ms + step_ms : now_ms;
+    const bool repeats = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
+    return last_stamp_ms = repeats ? last_stamp_ms + step_ms : now_ms;
 }
 
-Task<void> LockQueue::take_by_force(WaiterPtr waiter) {
+Task<void> LockQueue::acquire_by_stealing(WaiterPtr waiter) {
     const auto& asked = waiter->options;
-    const Turnstile::Wish wish{
+    const AcquireRequest request{
         .steal = true,
         .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
-    auto robbed = stolen_;
-    if (possession_) robbed.push_back(possession_);
-    const auto possession = co_await turnstile_->take(wish);
-    // Who is robbed in this tab hears it at once, and where nothing else tells it.
-    for (const auto& victim : robbed) lose(victim, "stolen");
-    // What was robbed before it was granted nobody reports again, to have it forgotten.
-    if (waiter->ended || context_.asleep || context_.closed || possession->lost) {
-        turnstile_->let_go(possession);
+    auto previous_holds = stolen_;
+    if (hold_) previous_holds.push_back(hold_);
+    const auto hold = co_await native_lock_->acquire(request);
+    // The previous holders in this tab are notified at once, also where nothing else notifies them.
+    for (const auto& previous : previous_holds) lose(previous, "stolen");
+    // A hold that was stolen before it was adopted is not reported as lost later: it ends here.
+    if (waiter->ended || context_.asleep || context_.closed || hold->lost) {
+        native_lock_->release(hold);
         if (context_.closed) co_await fail(closed_error());
         if (context_.asleep) co_await fail(ErrorCode::lock_lost, "the page was hidden meanwhile");
         co_return;
     }
-    stolen_.push_back(possession);
-    possess(possession);
-    if (!possession->tokens.empty()) waiter->grant = grant(asked, possession);
-    context_.scope.spawn(make_known(possession));
+    stolen_.push_back(hold);
+    adopt(hold);
+    if (!hold->tokens.empty()) waiter->grant = grant(asked, hold);
+    context_.scope.spawn(make_known(hold));
 }
 
 // --- Grants -------------------------------------------------------------------------------------
@@ -278,28 +282,28 @@ void LockQueue::release(Grant& grant) {
 
 /// Detaches a grant that was released, once nothing is written under it any more.
 void LockQueue::commit_ended(Grant& grant) {
-    if (grant.held || grant.commits > 0 || !grant.possession) return;
-    const auto possession = std::exchange(grant.possession, nullptr);
-    std::erase_if(possession->active, [&](const auto& other) { return other.get() == &grant; });
-    if (possession == possession_) {
+    if (grant.held || grant.commits > 0 || !grant.hold) return;
+    const auto hold = std::exchange(grant.hold, nullptr);
+    std::erase_if(hold->active, [&](const auto& other) { return other.get() == &grant; });
+    if (hold == hold_) {
         ring();
-    } else if (possession->active.empty() && !possession->lost) {
-        let_go(possession);
+    } else if (hold->active.empty() && !hold->lost) {
+        release_hold(hold);
     }
 }
 
-/// The holders are told before anything of theirs can run again.
-void LockQueue::lose(const std::shared_ptr<Possession>& possession, std::string_view reason) {
-    if (std::exchange(possession->lost, true)) return;
-    const auto robbed = std::exchange(possession->active, {});
-    for (const auto& grant : robbed) {
-        grant->possession.reset();
+/// The holders are notified before any of their code can run again.
+void LockQueue::lose(const std::shared_ptr<NativeHold>& hold, std::string_view reason) {
+    if (std::exchange(hold->lost, true)) return;
+    const auto lost = std::exchange(hold->active, {});
+    for (const auto& grant : lost) {
+        grant->hold.reset();
         if (!std::exchange(grant->held, false)) continue;
         grant->loss = reason;
         for (const auto& callback : std::exchange(grant->on_lost, {})) callback(reason);
     }
-    turnstile_->let_go(possession);
-    std::erase(stolen_, possession);
+    native_lock_->release(hold);
+    std::erase(stolen_, hold);
     ring();
     changed();
 }
@@ -312,10 +316,10 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vect
                                                            : "a lock without a token has no fence");
     }
     Writing writing(grant);
-    const auto possession = grant->possession;
+    const auto hold = grant->hold;
     auto begun = co_await attempt(begin_under(grant, std::move(scope), durability));
     if (!begun) {
-        if (begun.error().code() == ErrorCode::fenced) lose(possession, "fenced");
+        if (begun.error().code() == ErrorCode::fenced) lose(hold, "fenced");
         co_await fail(begun.error());
     }
     co_return FencedTransaction(std::exchange(writing.grant, nullptr), std::move(begun.value()));
@@ -324,28 +328,28 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vect
 Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant,
                                                           std::vector<Store> scope,
                                                           Durability durability) {
-    const auto possession = grant->possession;
+    const auto hold = grant->hold;
     auto transaction =
         co_await context_.epochs.transactions().begin(std::move(scope), Access::write, durability);
-    co_await context_.epochs.check(*transaction, key_, possession->tokens);
-    // What was released meanwhile still has its possession until this has ended.
-    if (grant->possession != possession) co_await fail(not_held(*grant));
+    co_await context_.epochs.check(*transaction, key_, hold->tokens);
+    // A grant that was released meanwhile still has its native hold until this has ended.
+    if (grant->hold != hold) co_await fail(not_held(*grant));
     co_return transaction;
 }
 
-// --- The life of the page (DESIGN §7) -----------------------------------------------------------
+// --- The life of the page (docs/decisions/0009) --------------------------------------------------
 
 void LockQueue::fall_asleep(std::string_view reason) {
-    turnstile_->cancel();
-    leave_line();
+    native_lock_->cancel();
+    release_positions();
     const auto stolen = stolen_;
-    for (const auto& possession : stolen) lose(possession, reason);
-    if (possession_) lose(std::shared_ptr(possession_), reason);
+    for (const auto& hold : stolen) lose(hold, reason);
+    if (hold_) lose(std::shared_ptr(hold_), reason);
 }
 
 void LockQueue::wake_up() {
     if (front()) wake_driver();
-    changed();  // what was told meanwhile was not heard
+    changed();  // messages that were sent meanwhile were not received
 }
 
 void LockQueue::close() {
@@ -366,9 +370,9 @@ void Held::on_lost(std::function<void(std::string_view)> callback) const {
     if (held()) grant_->on_lost.push_back(std::move(callback));
 }
 
-void Held::look() const {
+void Held::check_max_hold() const {
     if (!grant_) return;
-    if (const auto queue = grant_->queue.lock()) queue->look(grant_);
+    if (const auto queue = grant_->queue.lock()) queue->check_max_hold(grant_);
 }
 
 void Held::release() {
@@ -381,7 +385,7 @@ Task<FencedTransaction> Held::begin() { return begin({}, Durability::strict); }
 
 Task<FencedTransaction> Held::begin(std::vector<Store> also, Durability durability) {
     const auto queue = grant_ ? grant_->queue.lock() : nullptr;
-    if (!queue) co_await fail(ErrorCode::lock_lost, "the lock was released before");
+    if (!queue) co_await fail(ErrorCode::lock_lost, "the lock is already released");
     also.insert(also.end(), {Store::locks, Store::data});
     co_return co_await queue->begin(grant_, std::move(also), durability);
 }

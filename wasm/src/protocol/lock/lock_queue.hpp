@@ -1,12 +1,13 @@
-// LockQueue: one lock as one tab sees it: its own requests in order, and what it has of the
-// browser's lock.
+// LockQueue: one lock as one tab sees it: its own requests in order, and its hold of the native
+// lock.
 //
-// The tab asks the browser once for all of its requests, and once more for each that others came
-// before, that asks for another mode, or that only requests which would not wait are before. A
-// *possession* is what it then has; under it requests are *granted*, one after another (exclusive)
-// or together (shared). Between two grants the possession is kept for a little while (keep_ms),
-// because asking again costs a hundred times what a local grant does; it is let go at once when
-// another tab begins to wait, when the page is hidden, and after slice_ms in any case, so that a
+// The native lock is what excludes other tabs: a Web Lock, or a lease. The tab requests it once for
+// all of its own requests, and once more for each request that another tab's came before, that asks
+// for another mode, or that has only `ifAvailable` requests before it. What the tab then has is its
+// *native hold*. Under it requests are *granted*, one after another (exclusive) or together
+// (shared). Between two grants the hold is kept for a little while (keep_ms), because acquiring the
+// native lock again costs a hundred times what a local grant does. The tab releases it at once when
+// another tab begins to wait or when the page is hidden, and after slice_ms in any case, so that a
 // lost message delays others by no more.
 #pragma once
 
@@ -28,23 +29,24 @@
 
 namespace tabacus {
 
-/// An idle possession is kept for one to two of these.
+/// An idle native hold is kept for one to two of these.
 constexpr double keep_ms = 10;
-/// The longest a possession goes on granting while it may be that others wait.
+/// The longest that a hold goes on granting while other tabs may be waiting.
 constexpr double slice_ms = 50;
-/// The longest it goes on granting when another tab is known to wait, about as long as that word is
-/// under way: a lock that is handed over for each single grant does little else.
-constexpr double linger_ms = 2;
+/// The longest that a hold goes on granting once another tab is known to wait. It is about as long
+/// as that tab's message takes: a lock that is handed over after each single grant does little
+/// else. (The literature calls it a barging window.)
+constexpr double grace_period_ms = 2;
 
 /// The key of a user's row in Store::data.
 inline std::string data_key(std::string_view store, std::string_view key) {
     return escaped(store) + "/" + std::string(key);
 }
 
-/// As long as `delay_ms`, for what others answer: by several timers one after another. A page that
-/// was held up for longer finds its timers due before the messages that came meanwhile; those are
-/// heard between the first timer and the last.
-Task<void> patience(World& world, double delay_ms);
+/// Sleeps for `delay_ms`, during which other tabs may answer: by several timers one after another.
+/// A page that was held up for longer finds its timers due before the messages that came meanwhile;
+/// it receives those between the first timer and the last.
+Task<void> sleep_for_answers(World& world, double delay_ms);
 /// Whether `delay_ms` pass before `flag` becomes `over`. By timers that double: most things are
 /// over soon, and a timer cannot be taken back.
 Task<bool> outlasts(World& world, double delay_ms, std::shared_ptr<const bool> flag, bool over);
@@ -58,13 +60,13 @@ struct LockContext {
     std::unique_ptr<Channel> channel;
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues = {};  // by escaped name
-    std::map<std::string, Completer<Unit>> hearing = {};  // a nonce that shall come back
-    // Of leases: grants, readers and waiters that said so.
+    std::map<std::string, Completer<Unit>> echoes = {};  // by the nonce that is awaited
+    // Of leases: grants, readers and waiters that announced their departure.
     std::set<std::string, std::less<>> gone = {};
     std::uint64_t last_id = 0;
     double last_stamp_ms = 0;
-    bool swept = false;  // of words that are too old (lease.hpp)
-    int rescues = 0;
+    bool swept = false;  // old departure notices were removed (lease.hpp)
+    int evictions = 0;
     bool asleep = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
     Scope scope = {};  // last: what runs in it uses all of the above
@@ -83,14 +85,14 @@ struct LockContext {
     double stamp_ms();
 };
 
-/// What a tab has of the browser's lock.
-struct Possession {
+/// A native lock (Web Lock or lease) that is held on behalf of this tab.
+struct NativeHold {
     LockMode mode = LockMode::exclusive;
     LockTokens tokens;
-    std::int64_t block = 1;          // tokens reserved last
-    std::unique_ptr<HeldLock> lock;  // nothing of a lease
-    std::unique_ptr<HeldLock> gate;  // let go as soon as the first holder has begun
-    std::string reader;              // of a lease that is shared: its entry in the line
+    std::int64_t block = 1;                // tokens reserved last
+    std::unique_ptr<HeldLock> lock;        // nothing of a lease
+    std::unique_ptr<HeldLock> entry_lock;  // released as soon as the first holder has begun
+    std::string reader;                    // of a lease that is shared: its entry in the line
     std::vector<std::shared_ptr<Grant>> active;
     std::uint64_t uses = 0;
     double taken_ms = 0;
@@ -103,7 +105,7 @@ struct Possession {
 /// One grant of a request. The queue may be gone: the handle of the user outlives nothing.
 struct Grant {
     std::weak_ptr<LockQueue> queue;
-    std::shared_ptr<Possession> possession;
+    std::shared_ptr<NativeHold> hold;
     std::shared_ptr<Grant> within;
     std::uint64_t id = 0;
     LockMode mode = LockMode::exclusive;
@@ -117,66 +119,71 @@ struct Grant {
     std::vector<std::function<void(std::string_view)>> on_lost;
 };
 
-/// A place in line that is taken ahead, for a later take().
-struct Ticket {
+/// A request for the entry lock that is made ahead, for a later acquire(): a position in line.
+struct EntryRequest {
     AbortSignal signal;              // ends the wait
-    std::unique_ptr<HeldLock> gate;  // it is next
-    bool over = false;               // given back, or robbed of what it stood for
+    std::unique_ptr<HeldLock> lock;  // the entry lock: this position is next in line
+    bool over = false;               // given up, or the entry lock was stolen
     Completer<Unit> settled;
 
-    [[nodiscard]] bool next() const { return gate && !over; }
-    void give_back() {
+    [[nodiscard]] bool is_next() const { return lock && !over; }
+    void give_up() {
         over = true;
         signal.abort();
-        gate.reset();
+        lock.reset();
         if (!settled.completed()) settled.complete({});
     }
 };
 
-/// Other tabs at a lock: none of them waits; all that do are behind this tab's place, which is next
-/// in line; or some may be before it, or it has none.
+/// Other tabs at a lock: none of them waits; all that wait are behind this tab's position, which is
+/// next in line; or some may be before it, or this tab has no position.
 enum class Waiting : std::uint8_t { nobody, behind, before };
 
-/// How a tab comes to possess a lock (entry_lock.hpp, lease.hpp).
-class Turnstile {
+/// What a tab asks of a native lock.
+struct AcquireRequest {
+    LockMode mode = LockMode::exclusive;
+    bool if_available = false;
+    bool steal = false;
+    LockClaim claim;
+    std::shared_ptr<EntryRequest> entry = nullptr;
+};
+
+/// What excludes other tabs: Web Locks (web_lock.hpp), a lease (lease.hpp), or nothing.
+class NativeLock {
   public:
-    struct Wish {
-        LockMode mode = LockMode::exclusive;
-        bool if_available = false;
-        bool steal = false;
-        LockClaim claim;
-        std::shared_ptr<Ticket> ticket = nullptr;
-    };
-    Turnstile() = default;
-    Turnstile(const Turnstile&) = delete;
-    Turnstile& operator=(const Turnstile&) = delete;
-    Turnstile(Turnstile&&) = delete;
-    Turnstile& operator=(Turnstile&&) = delete;
-    virtual ~Turnstile() = default;
-    /// Waits for its turn. Nothing when not available, cancelled, or robbed of its place. At most
-    /// one at a time, beside any number that steal.
-    virtual Task<std::shared_ptr<Possession>> take(Wish wish) = 0;
-    /// Stands in line although this tab has the lock, or waits for it: behind whoever does already,
-    /// before whoever comes. `next` is called when nobody is before it any more. Nothing where
-    /// there is no line to stand in twice.
-    virtual std::shared_ptr<Ticket> line_up(LockMode /*mode*/, std::function<void()> /*next*/) {
+    NativeLock() = default;
+    NativeLock(const NativeLock&) = delete;
+    NativeLock& operator=(const NativeLock&) = delete;
+    NativeLock(NativeLock&&) = delete;
+    NativeLock& operator=(NativeLock&&) = delete;
+    virtual ~NativeLock() = default;
+    /// Waits for this tab's turn. Returns nothing if the lock is not available, or if the request
+    /// was cancelled or lost its position to a stealer. At most one acquire() at a time, beside any
+    /// number that steal.
+    virtual Task<std::shared_ptr<NativeHold>> acquire(AcquireRequest request) = 0;
+    /// Takes a position in line although this tab has the lock, or waits for it: behind all that
+    /// wait already, before all that come later. `on_next` is called when nobody is before it any
+    /// more. Returns nothing where a tab cannot have two positions.
+    virtual std::shared_ptr<EntryRequest> request_entry(LockMode /*mode*/,
+                                                        std::function<void()> /*on_next*/) {
         return nullptr;
     }
-    /// Ends a take() that waits, and leaves nothing behind.
+    /// Ends an acquire() that waits, and leaves nothing behind.
     virtual void cancel() = 0;
-    virtual void let_go(const std::shared_ptr<Possession>& possession) = 0;
-    /// Somebody let go, or gave up waiting.
+    virtual void release(const std::shared_ptr<NativeHold>& hold) = 0;
+    /// Another tab released the lock, or gave up waiting.
     virtual void nudge() = 0;
-    /// Whether a take() under way is the next in line.
+    /// Whether an acquire() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
-    /// Which other tabs wait. Who has heard of one may have outlived it: it got its shared grant,
-    /// gave up or died. `is_next`: this tab itself has a place ahead that is next in line.
-    virtual Task<Waiting> who_waits(bool is_next) = 0;
-    /// Whether a take() under way is known to wait for other tabs. False also while what was asked
-    /// has not been answered, and of what has been given the lock and is about to have it.
+    /// Which other tabs wait. A tab that announced its request may be gone: it got its shared
+    /// grant, gave up or died. `is_next`: this tab itself has a position ahead that is next in
+    /// line.
+    virtual Task<Waiting> query_waiting(bool is_next) = 0;
+    /// Whether an acquire() under way is known to wait for other tabs. False also while the browser
+    /// or the database has not answered yet, and once the lock was granted and is being entered.
     virtual Task<bool> kept_waiting() = 0;
-    /// This tab is about to begin an epoch out of turn.
-    virtual void distrust() {}
+    /// Voids the tokens that are reserved: this tab is about to begin an epoch out of turn.
+    virtual void void_reservation() {}
 };
 
 class LockQueue : public std::enable_shared_from_this<LockQueue> {
@@ -185,9 +192,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
 
     Task<Held> acquire(LockOptions options);
     void release(Grant& grant);
-    void lose(const std::shared_ptr<Possession>& possession, std::string_view reason);
-    /// Ends a hold that is over: in a turn that takes long its timer is not due.
-    void look(const std::shared_ptr<Grant>& granted);
+    void lose(const std::shared_ptr<NativeHold>& hold, std::string_view reason);
+    /// Ends a grant whose maxHold is over: in a turn that takes long its timer is not due.
+    void check_max_hold(const std::shared_ptr<Grant>& granted);
     Task<FencedTransaction> begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
                                   Durability durability);
     void commit_ended(Grant& grant);
@@ -199,15 +206,15 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(std::function<void()> callback);
     Subscription on_ring(std::function<void(const std::string&)> callback) {
-        return hearers_.add(std::move(callback));
+        return ring_listeners_.add(std::move(callback));
     }
     /// Calls the callbacks of on_ring() in all tabs.
-    void toll(const std::string& about);
+    void broadcast(const std::string& about);
 
-    /// Tells all tabs that the lock may have changed.
+    /// Notifies all tabs that the lock may have changed.
     void announce();
     void on_message(const LockMessage& message);
-    /// Lets everything go at once, telling the holders; what waits goes on waiting.
+    /// Releases everything at once and notifies the holders; what waits goes on waiting.
     void fall_asleep(std::string_view reason);
     void wake_up();
     void became_hidden() { ring(); }
@@ -221,29 +228,30 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockOptions options;
         double since_ms = 0;
         bool ended = false;
-        bool alone = false;  // it stands in line for itself, not with who is before it in its tab
+        bool alone = false;  // it has a position of its own, not with the one before it in its tab
         bool late = false;   // its time is over: not available now is too late
         std::optional<Error> failure;
         std::shared_ptr<Grant> grant;
         Completer<Unit> decided;
     };
     using WaiterPtr = std::shared_ptr<Waiter>;
-    /// Another tab that asked while this one waited or held.
-    struct Rival {
+    /// Another tab that announced requests while this one waited or held.
+    struct Contender {
         std::string tab;
-        double since_ms = 0;      // when the first of its requests was made
-        double heard_ms = 0;      // when the last one was heard of
-        std::uint64_t heard = 0;  // after which of ours
-        std::uint64_t wants = 0;  // after which of our places in line
-        bool tries = false;       // one of them does not wait
+        double since_ms = 0;               // when the first of its requests was made
+        double received_ms = 0;            // when the last announcement was received
+        std::uint64_t after_request = 0;   // that of ours after which it was received
+        std::uint64_t after_position = 0;  // that of our positions in line
+        bool tries = false;                // one of its requests does not wait
     };
-    /// In line, behind those whom the tab heard of before and before those whom it hears of after.
-    struct Place {
+    /// A position in line: behind the tabs that announced their requests before it was taken, and
+    /// before those that announce theirs later.
+    struct Position {
         std::uint64_t number = 0;
         LockMode mode = LockMode::exclusive;
-        std::uint64_t owner = 0;  // the request whose it is
-        double since_ms = 0;      // when the one was made that it was taken for
-        std::shared_ptr<Ticket> ticket;
+        std::uint64_t owner = 0;  // the request that has it
+        double since_ms = 0;      // when the request was made that it was taken for
+        std::shared_ptr<EntryRequest> entry;
     };
     struct Withdrawal;
     struct Writing;
@@ -255,79 +263,79 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void refuse(const WaiterPtr& waiter, const Error& error);
     [[nodiscard]] bool takes_over();
     Task<void> expire(WaiterPtr waiter);
-    Task<void> hear_out(WaiterPtr waiter);
+    Task<void> await_first_answer(WaiterPtr waiter);
     Task<void> steal(WaiterPtr waiter);
-    Task<void> take_by_force(WaiterPtr waiter);
+    Task<void> acquire_by_stealing(WaiterPtr waiter);
     Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
                                                    std::vector<Store> scope, Durability durability);
     std::shared_ptr<Grant> outer_of(const LockOptions& options);
     std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
 
-    // What the browser grants, and who gets it (serve.cpp).
+    // The native hold, and which requests are granted under it (serve.cpp).
     void wake_driver();
     Task<void> drive();
     Task<void> obtain();
-    Task<std::shared_ptr<Possession>> take_if_available(Turnstile::Wish wish);
+    Task<std::shared_ptr<NativeHold>> acquire_if_available(AcquireRequest request);
     Task<void> end_answers(std::shared_ptr<bool> over);
     Task<void> give_up(WaiterPtr waiter);
     void refuse_unavailable();
-    Task<void> look_again();
-    Task<void> serve(std::shared_ptr<Possession> possession);
-    Task<bool> reserve_tokens(std::shared_ptr<Possession> possession);
-    [[nodiscard]] WaiterPtr admissible(const Possession& possession);
-    [[nodiscard]] bool must_yield(const Possession& possession) const;
-    [[nodiscard]] bool may_linger(const Possession& possession) const;
-    Task<bool> linger(std::shared_ptr<Possession> possession);
-    Task<void> end_pause(std::shared_ptr<int> steps_left);
+    Task<void> ring_after_slice();
+    Task<void> serve(std::shared_ptr<NativeHold> hold);
+    Task<bool> reserve_tokens(std::shared_ptr<NativeHold> hold);
+    [[nodiscard]] WaiterPtr admissible(const NativeHold& hold);
+    [[nodiscard]] bool must_yield(const NativeHold& hold) const;
+    [[nodiscard]] bool in_grace_period(const NativeHold& hold) const;
+    Task<bool> may_go_on(std::shared_ptr<NativeHold> hold);
+    Task<void> end_grace_period(std::shared_ptr<int> steps_left);
     Task<void> soon();
-    Task<void> make_known(std::shared_ptr<Possession> possession);
-    [[nodiscard]] bool must_let_go(const Possession& possession);
-    [[nodiscard]] bool kept_from_sharing(const Possession& possession);
+    Task<void> make_known(std::shared_ptr<NativeHold> hold);
+    [[nodiscard]] bool must_release(const NativeHold& hold);
+    [[nodiscard]] bool kept_from_sharing(const NativeHold& hold);
     std::shared_ptr<Grant> grant(const LockOptions& options,
-                                 const std::shared_ptr<Possession>& possession);
-    void possess(const std::shared_ptr<Possession>& possession);
-    void let_go(const std::shared_ptr<Possession>& possession);
-    Task<void> keep(std::shared_ptr<Possession> possession);
+                                 const std::shared_ptr<NativeHold>& hold);
+    void adopt(const std::shared_ptr<NativeHold>& hold);
+    void release_hold(const std::shared_ptr<NativeHold>& hold);
+    Task<void> keep(std::shared_ptr<NativeHold> hold);
     Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);
     void end_hold(const std::shared_ptr<Grant>& granted);
     void ring();
     Task<void> rung();
 
-    // First come, first served over tabs (lock_places.cpp).
-    [[nodiscard]] bool behind_a_rival(const Waiter& waiter) const;
+    // First come, first served over tabs (fair_order.cpp).
+    [[nodiscard]] bool behind_a_contender(const Waiter& waiter) const;
     [[nodiscard]] bool stands_alone(const Waiter& waiter) const;
     [[nodiscard]] bool came_between(std::uint64_t number, const Waiter& waiter) const;
-    Task<void> line_up(WaiterPtr waiter);
-    void line_up_behind(const Waiter& first);
+    Task<void> take_position(WaiterPtr waiter);
+    void take_positions_behind(const Waiter& first);
     void was_served_before(std::uint64_t number);
-    [[nodiscard]] std::optional<Place> place_in_turn() const;
-    Task<bool> forget_rivals();
-    std::deque<Place>::iterator place_of(const Waiter& waiter);
-    void leave_line(const Waiter& waiter);
-    void leave_line();
-    Place next_place(const Waiter& first);
-    void want(const Waiter& waiter, std::optional<std::uint64_t> number = std::nullopt);
-    void heard_want(const LockMessage& message);
-    void note_rival(const LockMessage& message, bool tries);
+    [[nodiscard]] std::optional<Position> position_in_turn() const;
+    Task<bool> forget_contenders();
+    std::deque<Position>::iterator position_of(const Waiter& waiter);
+    void release_position(const Waiter& waiter);
+    void release_positions();
+    Position pop_position(const Waiter& first);
+    void announce_request(const Waiter& waiter, std::optional<std::uint64_t> number = std::nullopt);
+    void on_request(const LockMessage& message);
+    void note_contender(const LockMessage& message, bool tries);
     [[nodiscard]] bool came_late(const Waiter& waiter) const;
 
-    // What tabs tell each other (messages.cpp).
-    Task<void> tell_released();
+    // Messages between tabs (messages.cpp).
+    Task<void> post_released();
     void changed();
-    void tell_of_waiter();
+    void notify_of_waiter();
 
     // Eviction of hung holders (evict.cpp).
-    struct Sight {
+    struct Observation {
         std::string state;  // equal while nothing moves
         std::string epoch;  // its part in IndexedDB
         std::int64_t max_hold_ms = 0;
     };
     Task<void> watch();
-    Task<Sight> look();
+    Task<Observation> observe();
     [[nodiscard]] std::optional<double> own_max_hold_ms() const;
-    Task<bool> hears();
-    Task<bool> claim_rescue(Sight seen);
-    Task<void> rescue_from(std::string state, std::uint64_t moves);
+    Task<bool> channel_echoes();
+    Task<bool> claim_eviction(Observation seen);
+    Task<void> evict_if_unmoved(std::string state, std::uint64_t moves);
     Task<void> evict();
 
     // Cycles (deadlock.cpp).
@@ -336,7 +344,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void send_probe(const Waiter& waiter, bool confirming);
     void pass_on(LockMessage message);
     void follow(const WaiterPtr& waiter, const std::vector<std::string>& path);
-    void came_home(const WaiterPtr& waiter, const std::vector<std::string>& path);
+    void on_probe_returned(const WaiterPtr& waiter, const std::vector<std::string>& path);
     void on_probe(const LockMessage& message);
     void on_victim(const LockMessage& message);
 
@@ -346,9 +354,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         std::vector<LockRequestInfo> answers;
         std::vector<std::string> tabs;
         std::size_t clients = 0;  // of the browser, for this lock
-        std::size_t clients_heard = 0;
-        bool exclusive = false;  // somebody has it so
-        bool holder = false;     // one that has it so, or shares it, is known; or nobody has
+        std::size_t clients_answered = 0;
+        bool exclusive = false;  // it is held exclusively
+        bool holder = false;     // a holder in that mode is known, or nobody holds it
         Completer<Unit> complete;
 
         void note(const LockMessage& message);
@@ -359,46 +367,46 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] std::vector<std::shared_ptr<Grant>> holders() const;
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
     [[nodiscard]] std::optional<LockMode> keeps() const;
-    Task<void> mourn();
-    Task<void> look_for_the_dead();
+    Task<void> poll_for_crash();
+    Task<void> check_for_crash();
 
     LockContext& context_;
     std::string key_;
     std::string name_;
-    std::unique_ptr<Turnstile> turnstile_;
+    std::unique_ptr<NativeLock> native_lock_;
 
     std::deque<WaiterPtr> waiting_;  // ended ones among them are skipped
     std::size_t sweep_at_ = 0;       // with so many the ended ones are removed
     std::uint64_t newest_ = 0;       // of the requests that came
-    std::shared_ptr<Possession> possession_;
-    std::vector<std::shared_ptr<Possession>> stolen_;  // taken by steal, each for one grant
+    std::shared_ptr<NativeHold> hold_;
+    std::vector<std::shared_ptr<NativeHold>> stolen_;  // taken by steal, each for one grant
     bool driving_ = false;
-    bool taking_ = false;
-    LockMode taking_mode_ = LockMode::exclusive;
-    std::vector<Rival> rivals_;
-    double contended_ms_ = 0;     // when the first of them was heard of
-    std::shared_ptr<int> pause_;  // of linger(): steps until its caller has had time to ask again
-    int hasty_ = 0;               // own requests that wait for nobody
-    bool looking_ = false;        // look_again() runs
+    bool acquiring_ = false;
+    LockMode acquiring_mode_ = LockMode::exclusive;
+    std::vector<Contender> contenders_;
+    double contended_ms_ = 0;                // when the first of them was received
+    std::shared_ptr<int> grace_steps_left_;  // of may_go_on(), until a caller has asked again
+    int trying_ = 0;                         // own requests with ifAvailable
+    bool ring_pending_ = false;              // ring_after_slice() runs
     bool rung_ = false;
     Completer<Unit> bell_;
-    std::uint64_t wants_ = 0;   // places in line that were taken
-    std::uint64_t wanted_ = 0;  // that of the take() under way, or the last
-    std::deque<Place> places_;  // taken ahead
-    bool busy_heard_ = false;
-    bool refused_ = false;     // the take() under way is of who would not wait, and asks once more
-    std::uint64_t moves_ = 0;  // grants that were heard of
+    std::uint64_t last_position_ = 0;       // the newest position in line that was taken
+    std::uint64_t acquiring_position_ = 0;  // that of the acquire() under way, or the last
+    std::deque<Position> positions_;        // taken ahead
+    bool busy_received_ = false;
+    bool refused_ = false;     // acquire_if_available() was refused, and will ask once more
+    std::uint64_t moves_ = 0;  // grants in other tabs that were announced
     Completer<Unit> answer_bell_;
 
     bool watching_ = false;
-    std::string claimed_state_;  // another's rescue that was seen under way
+    std::string claimed_state_;  // another tab's eviction that was seen under way
     std::int64_t claimed_attempt_ = 0;
 
     std::vector<std::shared_ptr<Question>> questions_;
     Watchers watchers_;
-    Listeners<std::string> hearers_;  // of what the living tell
-    bool mourning_ = false;           // somebody watches for the death of holders
-    bool held_seen_ = false;          // by another tab, as was last seen or heard
+    Listeners<std::string> ring_listeners_;  // of on_ring()
+    bool crash_polling_ = false;             // poll_for_crash() runs
+    bool held_seen_ = false;                 // by another tab, as far as this one knows
 };
 
 }  // namespace tabacus

@@ -29,7 +29,8 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 std::string format_lock_row(const LockRow& row) {
     return joined({std::to_string(row.last), std::to_string(row.fence), row.born, row.grant,
                    row.tab, std::to_string(row.since_ms), std::to_string(row.max_hold_ms),
-                   std::to_string(row.lease_ms), std::to_string(row.beat), escaped(row.label)});
+                   std::to_string(row.lease_ms), std::to_string(row.heartbeat),
+                   escaped(row.label)});
 }
 
 std::optional<LockRow> parse_lock_row(std::string_view text) {
@@ -59,16 +60,16 @@ std::optional<LockRow> parse_lock_row(std::string_view text) {
                    std::move(*label)};
 }
 
-std::string format_rescue_row(const RescueRow& row) {
+std::string format_eviction_row(const EvictionRow& row) {
     return joined({std::to_string(row.attempt), row.tab, row.state});
 }
 
-std::optional<RescueRow> parse_rescue_row(std::string_view text) {
+std::optional<EvictionRow> parse_eviction_row(std::string_view text) {
     const auto fields = fields_of(text, lock_fields_max);
     if (fields.size() != 4 || fields[0] != record_version) return std::nullopt;
     const auto attempt = parse_count(fields[1]);
     if (!attempt || !is_identifier(fields[2]) || !is_identifier(fields[3])) return std::nullopt;
-    return RescueRow{*attempt, std::string(fields[2]), std::string(fields[3])};
+    return EvictionRow{*attempt, std::string(fields[2]), std::string(fields[3])};
 }
 
 std::string format_call_row(const CallRow& row) {

@@ -17,32 +17,33 @@ constexpr std::int64_t token_max = value_max;
 /// The epoch of a lock, Store::locks under its escaped name:
 /// "1;last;fence;born;grant;tab;since;max_hold;lease;beat;label".
 struct LockRow {
-    std::int64_t last = 0;      // the newest token reserved: every later grant's is larger
-    std::int64_t fence = 0;     // the first token of the newest possession that is known to commit
-    std::string born;           // an identifier of this row: one that began anew has another
-    std::string grant;          // the possession of `fence`: an identifier, never used twice
-    std::string tab;            // whose, an identifier
-    std::int64_t since_ms = 0;  // since the Unix epoch, for people only
+    std::int64_t last = 0;         // the newest token reserved: every later grant's is larger
+    std::int64_t fence = 0;        // the first token of the newest hold that is known to commit
+    std::string born;              // an identifier of this row: one that began anew has another
+    std::string grant;             // the hold of `fence`: an identifier, never used twice
+    std::string tab;               // the holder's identifier
+    std::int64_t since_ms = 0;     // since the Unix epoch, for people only
     std::int64_t max_hold_ms = 0;  // 0: none was declared
     std::int64_t lease_ms = 0;     // of a lease: taken as dead when unchanged for so long; else 0
-    std::int64_t beat = 0;         // of a lease: counts its renewals; 0 when nobody holds it
+    std::int64_t heartbeat = 0;    // of a lease: counts its renewals; 0 when nobody holds it
     std::string label;
     friend bool operator==(const LockRow&, const LockRow&) = default;
 };
 std::string format_lock_row(const LockRow& row);
 std::optional<LockRow> parse_lock_row(std::string_view text);
 
-/// Who evicts a hung holder, Store::locks under "<name>/rescue": "1;attempt;tab;state".
-struct RescueRow {
+/// The claim of a tab that evicts a hung holder, Store::locks under "<name>/rescue":
+/// "1;attempt;tab;state".
+struct EvictionRow {
     std::int64_t attempt = 0;
     std::string tab;
     std::string state;  // what was seen unchanged, as an identifier
-    friend bool operator==(const RescueRow&, const RescueRow&) = default;
+    friend bool operator==(const EvictionRow&, const EvictionRow&) = default;
 };
-std::string format_rescue_row(const RescueRow& row);
-std::optional<RescueRow> parse_rescue_row(std::string_view text);
+std::string format_eviction_row(const EvictionRow& row);
+std::optional<EvictionRow> parse_eviction_row(std::string_view text);
 
-/// Of the row beside a lease's that says who waits (lease.hpp).
+/// The end of the key of the row beside a lease's, which lists the tabs that wait (lease.hpp).
 constexpr std::string_view line_suffix = "/line";
 
 /// Where what is built on a lock keeps a text of its own, in Store::locks.
@@ -78,20 +79,21 @@ constexpr std::size_t lock_fields_min = 4;
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
 struct LockMessage {
     enum class Kind : char {
-        want = 'w',      // the tab begins to wait: keepers let go; detail: since when, its number
-                         // if that is to be answered, and "t" of who only tries
-        taken = 't',     // the tab holds it
-        busy = 'b',      // the answer to want: it is in use, not merely kept; detail: whose, number
-        released = 'r',  // the tab let it go
-        handed = 'o',    // the same while others wait: may come after the word of who took it
-        ask = 'q',       // tell me of your requests; detail: a nonce
-        tell = 'i',      // the answer: detail is the nonce, then one entry for each request
-        probe = 'p',     // follows who waits for whom; detail: the path
+        request = 'w',  // the tab begins to wait: tabs that keep the lock release it; detail: since
+                        // when, its number if it wants an answer, "t" if it is `ifAvailable`
+        taken = 't',    // the tab holds it
+        busy = 'b',     // answers a request: the lock is in use, not merely kept; detail: the
+                        // requester's tab and number
+        released = 'r',  // the tab released it
+        handed = 'o',    // the same while others wait: may come after the next holder's `taken`
+        query = 'q',     // asks all tabs for their requests; detail: a nonce
+        report = 'i',    // answers a query: detail is the nonce, then one entry for each request
+        probe = 'p',     // follows from each waiter to the holders it waits for; detail: the path
         victim = 'v',    // the path closed into a cycle, and this request shall break it
-        hear = 'h',      // a tab's word to itself; detail: a nonce
+        echo = 'h',      // a tab's message to itself; detail: a nonce
         bell = 'l',      // LockTable::ring(); detail: what it is about
     };
-    Kind kind = Kind::want;
+    Kind kind = Kind::request;
     std::string key;  // the escaped name
     std::string tab;
     std::vector<std::string> detail;

@@ -27,7 +27,7 @@ struct LockTable::Parts {
     void on_lifecycle(LifecycleEvent event);
     void fall_asleep(std::string_view reason);
     void wake_up();
-    /// A copy: whoever is told may open another lock.
+    /// A copy: a callback may open another lock.
     [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all() const {
         std::vector<std::shared_ptr<LockQueue>> queues;
         queues.reserve(context.queues.size());
@@ -49,9 +49,9 @@ void LockTable::Parts::open_channel() {
 void LockTable::Parts::on_message(std::string_view text) {
     const auto message = parse_lock_message(text);
     if (!message || context.closed) return;  // another version's, or a stranger's
-    if (message->kind == LockMessage::Kind::hear) {
+    if (message->kind == LockMessage::Kind::echo) {
         if (message->detail.empty()) return;
-        const auto waiting = context.hearing.extract(message->detail[0]);
+        const auto waiting = context.echoes.extract(message->detail[0]);
         if (!waiting.empty()) waiting.mapped().complete({});
         return;
     }
@@ -169,7 +169,7 @@ Task<std::vector<std::string>> LockTable::names() {
     if (context.world.locks().available()) {
         const auto snapshot = co_await context.world.locks().query();
         const auto note = [&](const LockInfo& lock) {
-            for (const auto& prefix : {context.names.lock(""), context.names.lock_gate("")}) {
+            for (const auto& prefix : {context.names.lock(""), context.names.entry_lock("")}) {
                 if (!lock.name.starts_with(prefix)) continue;
                 const auto name = unescaped(std::string_view(lock.name).substr(prefix.size()));
                 if (name) found.insert(*name);
@@ -197,7 +197,7 @@ Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSigna
 }
 
 void LockTable::ring(std::string_view name, const std::string& about) {
-    parts_->queue(name).toll(about);
+    parts_->queue(name).broadcast(about);
 }
 
 Subscription LockTable::on_ring(std::string_view name,
@@ -219,7 +219,7 @@ void LockTable::close() {
 
 bool LockTable::closed() const { return parts_->context.closed; }
 
-int LockTable::rescues() const { return parts_->context.rescues; }
+int LockTable::evictions() const { return parts_->context.evictions; }
 
 bool LockTable::idle() { return parts_->context.scope.idle(); }
 

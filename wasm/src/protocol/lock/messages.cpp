@@ -1,4 +1,4 @@
-// What the tabs tell each other of a lock, and whom a tab tells of it.
+// The messages of tabs about a lock, and the notifications within a tab.
 #include <algorithm>
 
 #include "lock_queue.hpp"
@@ -6,21 +6,22 @@
 namespace tabacus {
 
 void LockQueue::announce() {
-    context_.scope.spawn(tell_released());
+    context_.scope.spawn(post_released());
     changed();
 }
 
-void LockQueue::toll(const std::string& about) {
+void LockQueue::broadcast(const std::string& about) {
     context_.post(LockMessage::Kind::bell, key_, {about});
-    hearers_.emit(about);
+    ring_listeners_.emit(about);
 }
 
-/// After the deed, which is done by a microtask. Who waits hears of it by the grant, which a
-/// message at the same time would hold up: by a tenth in Chromium on two cores.
-Task<void> LockQueue::tell_released() {
-    const bool hands_over = context_.world.locks().available() && !rivals_.empty() &&
-                            std::none_of(rivals_.begin(), rivals_.end(),
-                                         [](const Rival& rival) { return rival.tries; });
+/// Posts after the release itself, which a microtask does. A waiting tab learns of the release by
+/// its grant, which a message at the same time would hold up: by a tenth in Chromium on two cores.
+Task<void> LockQueue::post_released() {
+    const bool hands_over =
+        context_.world.locks().available() && !contenders_.empty() &&
+        std::none_of(contenders_.begin(), contenders_.end(),
+                     [](const Contender& contender) { return contender.tries; });
     const auto self = weak_from_this();
     co_await soon();
     if (self.expired()) co_return;
@@ -33,27 +34,28 @@ Task<void> LockQueue::tell_released() {
 
 void LockQueue::changed() {
     watchers_.call();
-    hearers_.emit({});
+    ring_listeners_.emit({});
 }
 
-/// Who watches is told of a request that has to wait: of one that need not, when it is granted.
-void LockQueue::tell_of_waiter() {
-    if (held_seen_ || (possession_ && !possession_->active.empty())) watchers_.call();
+/// Notifies watchers of a request that has to wait. A request that need not wait is notified when
+/// it is granted.
+void LockQueue::notify_of_waiter() {
+    if (held_seen_ || (hold_ && !hold_->active.empty())) watchers_.call();
 }
 
 void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {
-        case LockMessage::Kind::want:
-            heard_want(message);
+        case LockMessage::Kind::request:
+            on_request(message);
             ring();
-            tell_of_waiter();
+            notify_of_waiter();
             break;
         case LockMessage::Kind::busy:
-            // Of an earlier want it says nothing any more.
-            if (!taking_ ||
-                message.detail != std::vector{context_.epochs.tab(), std::to_string(wanted_)})
+            // An answer to an earlier request no longer counts.
+            if (!acquiring_ || message.detail != std::vector{context_.epochs.tab(),
+                                                             std::to_string(acquiring_position_)})
                 break;
-            busy_heard_ = true;
+            busy_received_ = true;
             answer_bell_.complete({});
             break;
         case LockMessage::Kind::released:
@@ -61,7 +63,7 @@ void LockQueue::on_message(const LockMessage& message) {
             [[fallthrough]];
         case LockMessage::Kind::handed:
             answer_bell_.complete({});
-            turnstile_->nudge();
+            native_lock_->nudge();
             changed();
             break;
         case LockMessage::Kind::taken:
@@ -69,8 +71,8 @@ void LockQueue::on_message(const LockMessage& message) {
             held_seen_ = true;
             changed();
             break;
-        case LockMessage::Kind::ask:
-        case LockMessage::Kind::tell:
+        case LockMessage::Kind::query:
+        case LockMessage::Kind::report:
             answer(message);
             break;
         case LockMessage::Kind::probe:
@@ -80,9 +82,9 @@ void LockQueue::on_message(const LockMessage& message) {
             on_victim(message);
             break;
         case LockMessage::Kind::bell:
-            hearers_.emit(message.detail.empty() ? std::string() : message.detail[0]);
+            ring_listeners_.emit(message.detail.empty() ? std::string() : message.detail[0]);
             break;
-        case LockMessage::Kind::hear:
+        case LockMessage::Kind::echo:
             break;
     }
 }

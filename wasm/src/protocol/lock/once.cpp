@@ -32,7 +32,7 @@ std::optional<Once::Finished> Once::parse(std::string_view text) {
     return Finished{*flight, static_cast<double>(*finished), succeeded};
 }
 
-Task<Once::Seen> Once::look(std::string key, OnceAge age) {
+Task<Once::Seen> Once::read_outcome(std::string key, OnceAge age) {
     constexpr std::array scope{Store::locks, Store::data};
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
@@ -60,7 +60,7 @@ Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
 }
 
 Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age) {
-    auto before = co_await look(key, age);
+    auto before = co_await read_outcome(key, age);
     if (before.outcome) co_return OnceTurn{std::move(before.outcome), Held()};
     auto held = co_await table_.acquire(lock_name(key), std::move(options));
     {

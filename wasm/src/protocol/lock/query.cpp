@@ -1,4 +1,4 @@
-// Who holds and who waits: each tab knows its own requests, and tells them to who asks.
+// Who holds and who waits: each tab knows its own requests, and reports them to a tab that asks.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -15,16 +15,16 @@ constexpr std::size_t fields_of_request = 4;
 /// Of an answer, and one more for what is kept.
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
 /// After the requests: the lock is with this tab, alone or shared, and with none of them. Who has
-/// it says so, since tabs answer that have nothing to do with it, and may be heard before it.
+/// it reports so, since tabs answer that do not use the lock, and their answers may come first.
 constexpr std::string_view kept_exclusive = "k";
 constexpr std::string_view kept_shared = "s";
 /// A lease that nobody holds and somebody waits for is taken within these.
-constexpr int looks_max = 10;
+constexpr int reads_max = 10;
 constexpr double held_again_ms = 20;
-/// How soon the death of a holder whom nobody succeeds is noticed by who only watches.
-constexpr double mourn_again_ms = 1'000;
+/// How soon a tab that only watches notices that a holder died, when no other tab succeeds it.
+constexpr double crash_poll_ms = 1'000;
 
-/// Who has to do with a lock or its gate, by the browser's word.
+/// The clients that hold or request a lock or its entry lock, as the browser reports them.
 struct LockClients {
     std::vector<std::string> ids;
     bool held = false;
@@ -36,10 +36,10 @@ Task<LockClients> clients_of(LockContext& context, const std::string& key) {
     if (!context.world.locks().available()) co_return clients;
     const auto snapshot = co_await context.world.locks().query();
     const auto note = [&](const LockInfo& lock, bool held) {
-        const bool gate = lock.name == context.names.lock_gate(key);
-        if (!gate && lock.name != context.names.lock(key)) return;
+        const bool is_entry = lock.name == context.names.entry_lock(key);
+        if (!is_entry && lock.name != context.names.lock(key)) return;
         clients.ids.push_back(lock.client_id);
-        if (gate || !held) return;
+        if (is_entry || !held) return;
         clients.held = true;
         if (lock.mode == LockMode::exclusive) clients.held_exclusively = true;
     };
@@ -64,12 +64,12 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
 /// What is recorded. Over the lease who is next takes it by itself, a moment after a release: until
 /// then, if any wait in `line`.
 Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
-    for (int look = 0;; ++look) {
+    for (int reads = 0;; ++reads) {
         auto row = co_await context.epochs.read(key);
-        if (row && context.gone.contains(row->grant)) row->beat = 0;
+        if (row && context.gone.contains(row->grant)) row->heartbeat = 0;
         if (context.world.locks().available()) co_return row;
         line = co_await context.epochs.lined_up(key);
-        if (!line || (row && row->beat > 0) || look == looks_max) co_return row;
+        if (!line || (row && row->heartbeat > 0) || reads == reads_max) co_return row;
         co_await context.world.clock().sleep(held_again_ms);
     }
 }
@@ -79,9 +79,9 @@ Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, 
 /// Of all that this tab has of the lock.
 std::vector<std::shared_ptr<Grant>> LockQueue::holders() const {
     std::vector<std::shared_ptr<Grant>> all;
-    if (possession_) all = possession_->active;
-    for (const auto& possession : stolen_) {
-        all.insert(all.end(), possession->active.begin(), possession->active.end());
+    if (hold_) all = hold_->active;
+    for (const auto& hold : stolen_) {
+        all.insert(all.end(), hold->active.begin(), hold->active.end());
     }
     return all;
 }
@@ -102,14 +102,14 @@ std::vector<LockRequestInfo> LockQueue::own_requests() const {
 
 /// The browser's lock is this tab's, kept for its next request, and nobody holds it.
 std::optional<LockMode> LockQueue::keeps() const {
-    if (!possession_ || !possession_->active.empty()) return std::nullopt;
-    return possession_->mode;
+    if (!hold_ || !hold_->active.empty()) return std::nullopt;
+    return hold_->mode;
 }
 
 void LockQueue::answer(const LockMessage& message) {
     if (message.detail.empty()) return;
     const auto& nonce = message.detail[0];
-    if (message.kind == LockMessage::Kind::ask) {
+    if (message.kind == LockMessage::Kind::query) {
         std::vector<std::string> detail{nonce};
         for (const auto& info : own_requests()) {
             if (detail.size() + fields_of_request > detail_max) break;  // holders come first
@@ -121,7 +121,7 @@ void LockQueue::answer(const LockMessage& message) {
         if (const auto mode = keeps()) {
             detail.emplace_back(*mode == LockMode::exclusive ? kept_exclusive : kept_shared);
         }
-        context_.post(LockMessage::Kind::tell, key_, std::move(detail));
+        context_.post(LockMessage::Kind::report, key_, std::move(detail));
         return;
     }
     const auto asked = std::find_if(questions_.begin(), questions_.end(),
@@ -133,7 +133,7 @@ void LockQueue::answer(const LockMessage& message) {
     if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
     tabs.push_back(message.tab);
     question->note(message);
-    if (question->clients_heard >= question->clients && question->holder) {
+    if (question->clients_answered >= question->clients && question->holder) {
         question->complete.complete({});
     }
 }
@@ -155,7 +155,7 @@ void LockQueue::Question::note(const LockMessage& message) {
         found(detail.back() == kept_exclusive ? LockMode::exclusive : LockMode::shared);
     }
     // Every tab that ever used the lock answers, and the browser counts those that use it.
-    if (client) ++clients_heard;
+    if (client) ++clients_answered;
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
@@ -163,20 +163,20 @@ Task<std::vector<LockRequestInfo>> LockQueue::query() {
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::ask() {
-    const auto known = [this] { return possession_ || (taking_ && !refused_) || !stolen_.empty(); };
+    const auto known = [this] { return hold_ || (acquiring_ && !refused_) || !stolen_.empty(); };
     const bool known_before = known();
     const auto seen = co_await clients_of(context_, key_);
     const auto& clients = seen.ids;
     bool held_exclusively = seen.held_exclusively;
-    if (seen.held && !possession_) held_seen_ = true;
+    if (seen.held && !hold_) held_seen_ = true;
     auto infos = own_requests();
     // One of the clients, if the snapshot was taken while this tab had to do with the lock.
     const std::size_t own = known_before && known() ? 1 : 0;
     bool line = false;
     const auto row = co_await settled_row(context_, key_, line);
-    if (row && row->beat > 0 && clients.empty()) held_exclusively = true;
+    if (row && row->heartbeat > 0 && clients.empty()) held_exclusively = true;
     // Over the lease nobody knows how many there are: all have the time to answer.
-    const bool lease = !context_.world.locks().available() && (line || (row && row->beat > 0));
+    const bool lease = !context_.world.locks().available() && (line || (row && row->heartbeat > 0));
     const bool others = clients.size() > own || lease;
     std::vector<std::string> answered{context_.epochs.tab()};
     const auto holds = [&](LockMode mode) {
@@ -196,8 +196,9 @@ Task<std::vector<LockRequestInfo>> LockQueue::ask() {
         infos.insert(infos.end(), question->answers.begin(), question->answers.end());
         answered.insert(answered.end(), question->tabs.begin(), question->tabs.end());
     }
-    // A frozen holder does not answer, but its epoch says who it is. Where the holder has answered
-    // the row may be a former one's: its own is written when it commits, or holds for long.
+    // A frozen holder does not answer, but the row of its epoch names it. Where the holder has
+    // answered the row may be a former one's: its own is written when it commits, or holds for
+    // long.
     const bool silent =
         row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
     if (held_exclusively && !found && silent) {
@@ -215,39 +216,39 @@ Task<void> LockQueue::put(std::shared_ptr<Question> question) {
     question->nonce = identifier_of(context_.world.random().bits());
     questions_.push_back(question);
     context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
-        co_await patience(context.world, answer_within_ms);
+        co_await sleep_for_answers(context.world, answer_within_ms);
         bell.complete({});
     }(context_, question->complete));
-    context_.post(LockMessage::Kind::ask, key_, {question->nonce});
+    context_.post(LockMessage::Kind::query, key_, {question->nonce});
     co_await question->complete.async();
     std::erase(questions_, question);
 }
 
 Subscription LockQueue::on_change(std::function<void()> callback) {
     auto subscription = watchers_.add(std::move(callback));
-    if (!mourning_) context_.scope.spawn(mourn());
+    if (!crash_polling_) context_.scope.spawn(poll_for_crash());
     return subscription;
 }
 
-/// The living tell what they do; a holder that dies says nothing, so that who watches looks. It
-/// does not wait for the lock itself: if it were busy when its turn came, it would keep everybody
-/// out.
-Task<void> LockQueue::mourn() {
+/// Polls for the death of a holder while somebody watches: a living tab announces what it does, but
+/// a holder that dies sends nothing. The watcher does not wait for the lock itself: if it were busy
+/// when its turn came, it would keep all others out.
+Task<void> LockQueue::poll_for_crash() {
     if (!context_.world.locks().available()) co_return;
     const auto self = weak_from_this();
-    mourning_ = true;
+    crash_polling_ = true;
     while (!self.expired() && !watchers_.empty() && !context_.closed) {
-        (void)co_await attempt(look_for_the_dead());
-        co_await context_.world.clock().sleep(mourn_again_ms);
+        (void)co_await attempt(check_for_crash());
+        co_await context_.world.clock().sleep(crash_poll_ms);
     }
-    mourning_ = false;
+    crash_polling_ = false;
 }
 
-Task<void> LockQueue::look_for_the_dead() {
+Task<void> LockQueue::check_for_crash() {
     if (context_.asleep) co_return;
     const auto clients = co_await clients_of(context_, key_);
     const bool died = held_seen_ && !clients.held;
-    held_seen_ = clients.held && !possession_;
+    held_seen_ = clients.held && !hold_;
     if (died) changed();
 }
 

@@ -3,9 +3,9 @@
 namespace tabacus {
 namespace {
 
-std::string gate_name(const std::string& name) { return "semaphore/" + name; }
+std::string entry_lock_name(const std::string& name) { return "semaphore/" + name; }
 
-/// Number first, so that no name can look like another's permit.
+/// Number first, so that no name can be taken for another's permit.
 std::string permit_name(const std::string& name, int number) {
     return "permit/" + std::to_string(number) + "/" + name;
 }
@@ -34,9 +34,9 @@ Task<Held> Semaphore::acquire(std::string name, int permits, LockOptions options
         co_return co_await take_available(name, permits, std::move(options));
     }
     const auto began_ms = world_.clock().now_ms();
-    auto at_the_gate = options;
-    at_the_gate.max_hold_ms = std::nullopt;
-    const auto gate = co_await table_.acquire(gate_name(name), std::move(at_the_gate));
+    auto entry_options = options;
+    entry_options.max_hold_ms = std::nullopt;
+    const auto entry = co_await table_.acquire(entry_lock_name(name), std::move(entry_options));
     options.spend(world_.clock().now_ms() - began_ms);
     co_return co_await race(name, permits, std::move(options));
 }

@@ -1,4 +1,4 @@
-// What the browser grants, and which requests of the tab get it.
+// The tab's native hold, and which of its requests are granted under it.
 #include <algorithm>
 
 #include "lock_queue.hpp"
@@ -10,21 +10,21 @@ namespace {
 /// the largest a block takes longer to use up than its microseconds (LockEpochs).
 constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
-/// As many microtasks as are between the end of one run() and the next, and as many again, in
-/// steps: after each it is seen whether the time for that is over.
-constexpr int lingering_steps = 3;
-constexpr int lingering_step = 8;
+/// The grace period in steps, and the microtasks of a step: together twice as many as are between
+/// the end of one run() and the next. After each step the time is checked.
+constexpr int grace_steps = 3;
+constexpr int microtasks_per_step = 8;
 /// More microtasks than are between the end of a lock's promise and its release.
 constexpr int releasing_microtasks = 4;
-/// Of who waits. Who lingers and has used them up lets the lock go. A turn takes longer than as
-/// many microseconds (LockEpochs).
+/// How many tokens a waiting tab reserves. A tab that has used them up releases the lock although
+/// it is in its grace period. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
 
 std::int64_t tokens_of(const LockOptions& asked) { return asked.unfenced ? 0 : tokens_in_line; }
 
 }  // namespace
 
-Task<void> patience(World& world, double delay_ms) {
+Task<void> sleep_for_answers(World& world, double delay_ms) {
     constexpr int timers = 5;
     for (int i = 0; i < timers; ++i) co_await world.clock().sleep(delay_ms / timers);
 }
@@ -53,7 +53,7 @@ Task<void> LockQueue::drive() {
     driving_ = true;
     while (front() && !context_.asleep && !context_.closed) {
         co_await obtain();
-        if (possession_) co_await serve(possession_);
+        if (hold_) co_await serve(hold_);
     }
     driving_ = false;
 }
@@ -61,35 +61,36 @@ Task<void> LockQueue::drive() {
 Task<void> LockQueue::obtain() {
     const auto first = front();
     const auto& asked = first->options;
-    taking_ = true;
-    taking_mode_ = asked.mode;
-    const auto place = next_place(*first);
-    wanted_ = place.number;
-    if (!place.ticket) want(*first, wanted_);  // else all who stand behind it know
-    // Who behind it has lost its place for it stands anew, and whoever is behind that one after it.
-    if (place.owner != first->id && rivals_.empty()) leave_line();
-    line_up_behind(*first);
-    const Turnstile::Wish wish{
+    acquiring_ = true;
+    acquiring_mode_ = asked.mode;
+    const auto position = pop_position(*first);
+    acquiring_position_ = position.number;
+    // If the position was taken ahead, all tabs behind it know of it already.
+    if (!position.entry) announce_request(*first, acquiring_position_);
+    // A later request of this tab whose position this is takes a new one, and so do those behind.
+    if (position.owner != first->id && contenders_.empty()) release_positions();
+    take_positions_behind(*first);
+    const AcquireRequest request{
         .mode = asked.mode,
         .if_available = asked.if_available,
         .claim = {.label = asked.label,
                   .max_hold_ms = static_cast<std::int64_t>(asked.max_hold_ms.value_or(0)),
                   .tokens = context_.world.locks().available() ? tokens_of(asked) : 1},
-        .ticket = place.ticket};
+        .entry = position.entry};
     if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
-    auto outcome =
-        co_await attempt(asked.if_available ? take_if_available(wish) : turnstile_->take(wish));
+    auto outcome = co_await attempt(asked.if_available ? acquire_if_available(request)
+                                                       : native_lock_->acquire(request));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
-    taking_ = false;
-    busy_heard_ = false;
+    acquiring_ = false;
+    busy_received_ = false;
     if (taken && (taken->lost || context_.asleep || context_.closed)) {
-        turnstile_->let_go(taken);
+        native_lock_->release(taken);
         co_return;
     }
     if (taken) {
-        was_served_before(wanted_);
-        possession_ = taken;
-        possess(taken);
+        was_served_before(acquiring_position_);
+        hold_ = taken;
+        adopt(taken);
     } else if (!outcome) {
         settle(first, outcome.error());
     } else if (asked.if_available) {
@@ -97,246 +98,246 @@ Task<void> LockQueue::obtain() {
     }
 }
 
-/// A lock that another tab merely keeps is available: that tab lets it go when it hears of us. Its
-/// word that it did may overtake the deed, which travels by another road: so this asks again at
-/// every word of a release, and once more when no answer can come any more.
-Task<std::shared_ptr<Possession>> LockQueue::take_if_available(Turnstile::Wish wish) {
+/// A lock that another tab merely keeps is available: that tab releases it when it receives our
+/// request. Its message that it did may overtake the release itself, which takes another way. So
+/// this asks again after every message of a release, and once more when no answer can come any
+/// more.
+Task<std::shared_ptr<NativeHold>> LockQueue::acquire_if_available(AcquireRequest request) {
     const auto over = std::make_shared<bool>(false);
     bool limited = false;
     while (true) {
         const Completer<Unit> answered;
         answer_bell_ = answered;  // rings for what comes while this asks, too
         const bool last = *over;
-        auto taken = co_await turnstile_->take(wish);
-        if (taken || last || busy_heard_ || !context_.channel) co_return taken;
+        auto taken = co_await native_lock_->acquire(request);
+        if (taken || last || busy_received_ || !context_.channel) co_return taken;
         if (!std::exchange(limited, true)) context_.scope.spawn(end_answers(over));
         refused_ = true;
         co_await answered.async();
         refused_ = false;
-        if (busy_heard_) co_return nullptr;
+        if (busy_received_) co_return nullptr;
     }
 }
 
 Task<void> LockQueue::end_answers(std::shared_ptr<bool> over) {
     const auto self = weak_from_this();
-    co_await patience(context_.world, 2 * keep_ms);
+    co_await sleep_for_answers(context_.world, 2 * keep_ms);
     *over = true;
     if (!self.expired()) answer_bell_.complete({});
 }
 
-void LockQueue::possess(const std::shared_ptr<Possession>& possession) {
-    possession->taken_ms = context_.world.clock().now_ms();
-    possession->on_lost = [weak = weak_from_this(),
-                           of = std::weak_ptr(possession)](std::string_view reason) {
+void LockQueue::adopt(const std::shared_ptr<NativeHold>& hold) {
+    hold->taken_ms = context_.world.clock().now_ms();
+    hold->on_lost = [weak = weak_from_this(), of = std::weak_ptr(hold)](std::string_view reason) {
         const auto queue = weak.lock();
-        const auto robbed = of.lock();
-        if (queue && robbed) queue->lose(robbed, reason);
+        const auto lost = of.lock();
+        if (queue && lost) queue->lose(lost, reason);
     };
     changed();
 }
 
-/// After the holder has begun: who only watches can wait, and need not hear what is over. Who holds
-/// for longer says in the lock's row who it is: it may hang before its first commit.
-Task<void> LockQueue::make_known(std::shared_ptr<Possession> possession) {
+/// Announces the grant after the holder has begun: tabs that only watch can wait, and need not be
+/// notified of a grant that is over. A tab that holds for longer writes itself into the lock's row,
+/// since it may hang before its first commit.
+Task<void> LockQueue::make_known(std::shared_ptr<NativeHold> hold) {
     const auto self = weak_from_this();
-    const auto over = [&] { return self.expired() || possession->lost || context_.asleep; };
+    const auto over = [&] { return self.expired() || hold->lost || context_.asleep; };
     auto& clock = context_.world.clock();
     co_await clock.end_of_turn();
-    possession->gate.reset();
+    hold->entry_lock.reset();
     co_await soon();
     if (over()) co_return;
     context_.post(LockMessage::Kind::taken, key_);
-    const bool fenced = possession->mode == LockMode::exclusive && context_.epochs.fenced() &&
-                        !possession->tokens.grant.empty();
-    if (!fenced || possession->tokens.recorded) co_return;
+    const bool fenced = hold->mode == LockMode::exclusive && context_.epochs.fenced() &&
+                        !hold->tokens.grant.empty();
+    if (!fenced || hold->tokens.recorded) co_return;
     co_await clock.sleep(keep_ms);
-    if (over() || possession->tokens.recorded) co_return;
-    const auto recorded = co_await attempt(context_.epochs.record(key_, possession->tokens));
+    if (over() || hold->tokens.recorded) co_return;
+    const auto recorded = co_await attempt(context_.epochs.record(key_, hold->tokens));
     if (recorded || recorded.error().code() != ErrorCode::fenced || self.expired()) co_return;
-    lose(possession, "fenced");
+    lose(hold, "fenced");
 }
 
-Task<void> LockQueue::serve(std::shared_ptr<Possession> possession) {
-    if (!admissible(*possession)) possession->gate.reset();  // who asked has gone
-    while (!possession->lost) {
-        if (const auto waiter = admissible(*possession)) {
-            const bool spent = possession->mode == LockMode::exclusive &&
-                               !waiter->options.unfenced && possession->tokens.empty();
+Task<void> LockQueue::serve(std::shared_ptr<NativeHold> hold) {
+    if (!admissible(*hold)) hold->entry_lock.reset();  // who asked has gone
+    while (!hold->lost) {
+        if (const auto waiter = admissible(*hold)) {
+            const bool spent = hold->mode == LockMode::exclusive && !waiter->options.unfenced &&
+                               hold->tokens.empty();
             if (!spent) {
-                waiter->grant = grant(waiter->options, possession);
+                waiter->grant = grant(waiter->options, hold);
                 settle(waiter, std::nullopt);
-                if (possession->uses == 1) {
-                    context_.scope.spawn(make_known(possession));
-                } else if (!rivals_.empty() && waiter->options.max_hold_ms) {
+                if (hold->uses == 1) {
+                    context_.scope.spawn(make_known(hold));
+                } else if (!contenders_.empty() && waiter->options.max_hold_ms) {
                     // Else nobody sees that something moves, and this tab would pass for a hung
                     // one.
                     context_.post(LockMessage::Kind::taken, key_);
                 }
-            } else if (came_late(*waiter) || !co_await reserve_tokens(possession)) {
+            } else if (came_late(*waiter) || !co_await reserve_tokens(hold)) {
                 break;
             }
             continue;
         }
-        if (possession->active.empty()) {
-            if (must_let_go(*possession)) {
-                if (co_await linger(possession)) continue;
+        if (hold->active.empty()) {
+            if (must_release(*hold)) {
+                if (co_await may_go_on(hold)) continue;
                 break;
             }
-            if (!std::exchange(possession->timing, true)) context_.scope.spawn(keep(possession));
-        } else if (kept_from_sharing(*possession) && co_await forget_rivals()) {
-            if (rivals_.empty()) possession->taken_ms = context_.world.clock().now_ms();
+            if (!std::exchange(hold->timing, true)) context_.scope.spawn(keep(hold));
+        } else if (kept_from_sharing(*hold) && co_await forget_contenders()) {
+            if (contenders_.empty()) hold->taken_ms = context_.world.clock().now_ms();
             continue;
         } else {
             refuse_unavailable();
-            if (kept_from_sharing(*possession) && !std::exchange(looking_, true)) {
-                context_.scope.spawn(look_again());
+            if (kept_from_sharing(*hold) && !std::exchange(ring_pending_, true)) {
+                context_.scope.spawn(ring_after_slice());
             }
         }
         co_await rung();
     }
-    if (possession_ == possession) possession_.reset();
-    if (!possession->lost) let_go(possession);
+    if (hold_ == hold) hold_.reset();
+    if (!hold->lost) release_hold(hold);
 }
 
 /// A shared request beside shared holders of this tab, which may have to wait for a request of
 /// another tab that came before it.
-bool LockQueue::kept_from_sharing(const Possession& possession) {
+bool LockQueue::kept_from_sharing(const NativeHold& hold) {
     const auto first = front();
-    return first && !possession.lost && possession.mode == LockMode::shared &&
+    return first && !hold.lost && hold.mode == LockMode::shared &&
            first->options.mode == LockMode::shared;
 }
 
-/// Who gives up or dies in the queue says nothing.
-Task<void> LockQueue::look_again() {
+/// Rings after a while: a tab that gives up or dies in the queue sends nothing.
+Task<void> LockQueue::ring_after_slice() {
     const auto self = weak_from_this();
     co_await context_.world.clock().sleep(slice_ms);
     if (self.expired()) co_return;
-    looking_ = false;
+    ring_pending_ = false;
     ring();
 }
 
-/// What is not granted beside the holders of this tab is not available.
+/// Refuses the `ifAvailable` requests that were not granted beside the holders of this tab.
 void LockQueue::refuse_unavailable() {
-    if (hasty_ == 0) return;
+    if (trying_ == 0) return;
     const auto requests = waiting_;
     for (const auto& waiter : requests) {
         if (waiter->options.if_available) settle(waiter, std::nullopt);
     }
 }
 
-/// Nor is what stands behind a request that waits for another tab: one that need not wait would
-/// have been granted by then.
+/// Refuses an `ifAvailable` request that is behind a request which waits for another tab: one that
+/// need not wait would have been granted by then.
 Task<void> LockQueue::give_up(WaiterPtr waiter) {
     const auto self = weak_from_this();
-    co_await patience(context_.world, 2 * keep_ms);
+    co_await sleep_for_answers(context_.world, 2 * keep_ms);
     if (!self.expired() && front() != waiter) settle(waiter, std::nullopt);
 }
 
-Task<bool> LockQueue::reserve_tokens(std::shared_ptr<Possession> possession) {
-    // Out of turn: who waits may have tokens already.
-    if (possession->tokens.grant.empty()) co_return false;
-    possession->block = std::min(possession->block * block_growth, block_max);
-    const auto extended =
-        co_await attempt(context_.epochs.extend(key_, possession->tokens, possession->block));
+Task<bool> LockQueue::reserve_tokens(std::shared_ptr<NativeHold> hold) {
+    // Not out of turn: a tab that waits may have tokens already.
+    if (hold->tokens.grant.empty()) co_return false;
+    hold->block = std::min(hold->block * block_growth, block_max);
+    const auto extended = co_await attempt(context_.epochs.extend(key_, hold->tokens, hold->block));
     if (extended) co_return true;
     // Another failure shows when the lock is taken anew.
-    if (extended.error().code() == ErrorCode::fenced) lose(possession, "fenced");
+    if (extended.error().code() == ErrorCode::fenced) lose(hold, "fenced");
     co_return false;
 }
 
-/// The next request that this possession may be granted to, now.
-LockQueue::WaiterPtr LockQueue::admissible(const Possession& possession) {
+/// The next request that may be granted under this hold, now.
+LockQueue::WaiterPtr LockQueue::admissible(const NativeHold& hold) {
     auto first = front();
-    if (!first || first->options.mode != possession.mode) return nullptr;
-    if (possession.mode == LockMode::exclusive && !possession.active.empty()) return nullptr;
-    if (possession.uses == 0) return first;
-    // A place beside readers may be next while this tab's turn before is not over: nobody came
-    // between.
-    const auto place = place_of(*first);
-    if (place != places_.end() && place->ticket->next()) {
-        was_served_before(place->number);
-        if (possession.mode == LockMode::shared) return first;
+    if (!first || first->options.mode != hold.mode) return nullptr;
+    if (hold.mode == LockMode::exclusive && !hold.active.empty()) return nullptr;
+    if (hold.uses == 0) return first;
+    // A position beside readers may be next while this tab's turn before is not over: no other tab
+    // came between.
+    const auto position = position_of(*first);
+    if (position != positions_.end() && position->entry->is_next()) {
+        was_served_before(position->number);
+        if (hold.mode == LockMode::shared) return first;
     }
     const bool late = came_late(*first);
-    // What another tab waits behind comes before it, however long that takes.
-    if (!rivals_.empty() && !late) return first;
-    // Only who asks again while its tab has the lock is let linger.
-    const bool again = first->since_ms >= possession.taken_ms;
-    if (must_yield(possession) || (late && !(again && may_linger(possession)))) return nullptr;
+    // A request that another tab waits behind comes before that tab, however long that takes.
+    if (!contenders_.empty() && !late) return first;
+    // The grace period is for requests that were made while the tab had the lock.
+    const bool again = first->since_ms >= hold.taken_ms;
+    if (must_yield(hold) || (late && !(again && in_grace_period(hold)))) return nullptr;
     return first;
 }
 
-bool LockQueue::must_yield(const Possession& possession) const {
-    const auto age_ms = context_.world.clock().now_ms() - possession.taken_ms;
+bool LockQueue::must_yield(const NativeHold& hold) const {
+    const auto age_ms = context_.world.clock().now_ms() - hold.taken_ms;
     return age_ms > slice_ms || age_ms < 0;  // a clock that was set back says nothing
 }
 
-/// Whether it may go on for a moment although another tab waits.
-bool LockQueue::may_linger(const Possession& possession) const {
-    if (possession.mode != LockMode::exclusive) return false;
-    const auto since_ms = std::max(contended_ms_, possession.taken_ms);
+/// Whether the hold may go on granting for a moment although another tab waits.
+bool LockQueue::in_grace_period(const NativeHold& hold) const {
+    if (hold.mode != LockMode::exclusive) return false;
+    const auto since_ms = std::max(contended_ms_, hold.taken_ms);
     const auto age_ms = context_.world.clock().now_ms() - since_ms;
-    return age_ms >= 0 && age_ms < linger_ms && context_.world.locks().available();
+    return age_ms >= 0 && age_ms < grace_period_ms && context_.world.locks().available();
 }
 
-/// Whether a possession without a holder, which must let go, need not: its tab asks again before
-/// its turn ends, and may; or it has come of age and nobody waits.
-Task<bool> LockQueue::linger(std::shared_ptr<Possession> possession) {
+/// Whether a hold without a holder, which would have to be released, may go on: a caller asks again
+/// within the grace period; or the hold is older than slice_ms, and no other tab waits.
+Task<bool> LockQueue::may_go_on(std::shared_ptr<NativeHold> hold) {
     const auto over = [&] {
-        return possession->lost || context_.asleep || context_.closed || possession->expired;
+        return hold->lost || context_.asleep || context_.closed || hold->expired;
     };
-    if (!rivals_.empty() && !may_linger(*possession)) co_return false;
+    if (!contenders_.empty() && !in_grace_period(*hold)) co_return false;
     if (over() || !context_.world.locks().available()) co_return false;
-    // Of a hidden page, too: it does not wait for anything, and cannot be frozen within a turn.
-    if (!rivals_.empty()) {
-        const auto steps_left = pause_ = std::make_shared<int>(lingering_steps);
-        context_.scope.spawn(end_pause(steps_left));
-        while (*steps_left > 0 && !front() && !over() && may_linger(*possession)) co_await rung();
-        pause_.reset();
-        co_return !over() && admissible(*possession) != nullptr;
+    // A hidden page may, too: it does not wait for anything, and cannot be frozen within a turn.
+    if (!contenders_.empty()) {
+        const auto steps_left = grace_steps_left_ = std::make_shared<int>(grace_steps);
+        context_.scope.spawn(end_grace_period(steps_left));
+        while (*steps_left > 0 && !front() && !over() && in_grace_period(*hold)) co_await rung();
+        grace_steps_left_.reset();
+        co_return !over() && admissible(*hold) != nullptr;
     }
     const auto hidden = [&] { return context_.world.lifecycle().hidden(); };
     const auto first = front();
-    if (!first || first->options.mode != possession->mode || !must_yield(*possession) || hidden()) {
+    if (!first || first->options.mode != hold->mode || !must_yield(*hold) || hidden()) {
         co_return false;
     }
-    const auto waiting = co_await turnstile_->who_waits(place_in_turn().has_value());
-    if (waiting != Waiting::nobody || !rivals_.empty() || over() || hidden()) co_return false;
-    possession->taken_ms = context_.world.clock().now_ms();
+    const auto waiting = co_await native_lock_->query_waiting(position_in_turn().has_value());
+    if (waiting != Waiting::nobody || !contenders_.empty() || over() || hidden()) co_return false;
+    hold->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }
 
-/// Rings from time to time while linger() waits, and when a caller who asks again would have.
-Task<void> LockQueue::end_pause(std::shared_ptr<int> steps_left) {
+/// Rings from time to time while may_go_on() waits, and when a caller has had time to ask again.
+Task<void> LockQueue::end_grace_period(std::shared_ptr<int> steps_left) {
     const auto self = weak_from_this();
     while (*steps_left > 0) {
-        co_await context_.world.clock().after_microtasks(lingering_step);
-        if (self.expired() || pause_ != steps_left) co_return;
+        co_await context_.world.clock().after_microtasks(microtasks_per_step);
+        if (self.expired() || grace_steps_left_ != steps_left) co_return;
         --*steps_left;
         ring();
     }
 }
 
-/// Of a possession without a holder.
-bool LockQueue::must_let_go(const Possession& possession) {
-    return front() || !rivals_.empty() || possession.expired || context_.asleep ||
-           context_.closed || context_.world.lifecycle().hidden();
+/// Whether a hold without a holder must be released.
+bool LockQueue::must_release(const NativeHold& hold) {
+    return front() || !contenders_.empty() || hold.expired || context_.asleep || context_.closed ||
+           context_.world.lifecycle().hidden();
 }
 
 std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
-                                        const std::shared_ptr<Possession>& possession) {
+                                        const std::shared_ptr<NativeHold>& hold) {
     auto granted = std::make_shared<Grant>();
     granted->queue = weak_from_this();
-    granted->possession = possession;
+    granted->hold = hold;
     granted->within = options.within;
     granted->id = ++context_.last_id;
-    granted->mode = possession->mode;
+    granted->mode = hold->mode;
     granted->label = options.label;
     granted->since_ms = context_.stamp_ms();
-    const bool fenced = possession->mode == LockMode::exclusive && !options.unfenced;
-    if (fenced) granted->token = possession->tokens.next++;
-    possession->active.push_back(granted);
-    ++possession->uses;
+    const bool fenced = hold->mode == LockMode::exclusive && !options.unfenced;
+    if (fenced) granted->token = hold->tokens.next++;
+    hold->active.push_back(granted);
+    ++hold->uses;
     if (options.max_hold_ms) {
         granted->until_ms = context_.world.clock().monotonic_ms() + *options.max_hold_ms;
         context_.scope.spawn(limit(granted, *options.max_hold_ms));
@@ -352,7 +353,7 @@ Task<void> LockQueue::limit(std::shared_ptr<Grant> granted, double max_hold_ms) 
     if (const auto alive = self.lock()) alive->end_hold(granted);
 }
 
-void LockQueue::look(const std::shared_ptr<Grant>& granted) {
+void LockQueue::check_max_hold(const std::shared_ptr<Grant>& granted) {
     const bool over = context_.world.clock().monotonic_ms() >= granted->until_ms;
     if (granted->held && over) end_hold(granted);
 }
@@ -362,10 +363,10 @@ void LockQueue::end_hold(const std::shared_ptr<Grant>& granted) {
     context_.on_notice({Notice::Kind::warning, "max-hold",
                         "A lock was held for longer than maxHold, and its holder lost it.", name_,
                         granted->label, 0});
-    if (!granted->possession) return;
+    if (!granted->hold) return;
     if (granted->mode == LockMode::exclusive) {
         // What it still writes is refused at once: the next grant begins a new epoch.
-        lose(std::shared_ptr(granted->possession), "max-hold");
+        lose(std::shared_ptr(granted->hold), "max-hold");
     } else {
         granted->loss = "max-hold";
         const auto callbacks = std::exchange(granted->on_lost, {});
@@ -374,10 +375,10 @@ void LockQueue::end_hold(const std::shared_ptr<Grant>& granted) {
     }
 }
 
-void LockQueue::let_go(const std::shared_ptr<Possession>& possession) {
-    possession->lost = true;
-    turnstile_->let_go(possession);
-    std::erase(stolen_, possession);
+void LockQueue::release_hold(const std::shared_ptr<NativeHold>& hold) {
+    hold->lost = true;
+    native_lock_->release(hold);
+    std::erase(stolen_, hold);
     announce();
 }
 
@@ -387,19 +388,19 @@ Task<void> LockQueue::soon() {
 }
 
 /// Rings when nothing was granted for keep_ms.
-Task<void> LockQueue::keep(std::shared_ptr<Possession> possession) {
+Task<void> LockQueue::keep(std::shared_ptr<NativeHold> hold) {
     const auto self = weak_from_this();
     while (true) {
-        const auto uses = possession->uses;
+        const auto uses = hold->uses;
         co_await context_.world.clock().sleep(keep_ms);
-        if (self.expired() || possession->lost) co_return;
-        if (!possession->active.empty()) break;
-        if (possession->uses != uses) continue;
-        possession->expired = true;
+        if (self.expired() || hold->lost) co_return;
+        if (!hold->active.empty()) break;
+        if (hold->uses != uses) continue;
+        hold->expired = true;
         ring();
         break;
     }
-    possession->timing = false;
+    hold->timing = false;
 }
 
 // --- The driver's bell --------------------------------------------------------------------------

@@ -38,11 +38,11 @@ Task<std::int64_t> set_paused(QueueRows& rows, QueueHead::Paused how,
 Task<std::int64_t> cancel_key(QueueRows& rows, std::string key) {
     const auto index =
         co_await rows.transaction.get(Store::jobs, rows.key(concat({"k/", escaped(key)})));
-    if (!index || !is_job_place(index->value)) co_return 0;
+    if (!index || !is_job_position(index->value)) co_return 0;
     const auto row = co_await rows.transaction.get(Store::jobs, rows.key(index->value));
     const auto job = row ? rows.job_of(*row) : std::nullopt;
     if (!job || job->key != key) co_return 0;
-    rows.take(job->place());
+    rows.take(job->position());
     rows.cancel(*job);
     co_return 1;
 }
@@ -53,12 +53,12 @@ Task<std::int64_t> clear_all(QueueRows& rows) {
         const auto found = co_await rows.transaction.list(Store::jobs, rows.key(part));
         for (const auto& row : found) {
             const auto jobs = rows.jobs_of(row);
-            if (!jobs.empty()) rows.take(jobs.back().place());
+            if (!jobs.empty()) rows.take(jobs.back().position());
             for (const auto& job : jobs) rows.cancel(job);
             count += static_cast<std::int64_t>(jobs.size());
         }
     }
-    // Of so many, none is named.
+    // The event names no job: there may be too many.
     std::erase_if(rows.changes.events, [](const QueueEvent& event) {
         return event.kind == QueueEvent::Kind::cancelled;
     });
@@ -67,8 +67,8 @@ Task<std::int64_t> clear_all(QueueRows& rows) {
 }
 
 Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) {
-    const auto place = rows.key(concat({"d/", id}));
-    const auto row = co_await rows.transaction.get(Store::jobs, place);
+    const auto letter = rows.key(concat({"d/", id}));
+    const auto row = co_await rows.transaction.get(Store::jobs, letter);
     auto job = row ? parse_job(row->value) : std::nullopt;
     if (!job) co_return 0;
     bool there = false;
@@ -81,7 +81,7 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
     if (returns && !rows.head.kind(job->kind)) co_await rows.recount_kinds(1);
     const auto refusal = returns ? rows.refusal_of(job->kind) : std::nullopt;
     if (refusal) co_await fail(*refusal);
-    rows.transaction.remove(Store::jobs, place);
+    rows.transaction.remove(Store::jobs, letter);
     rows.touched = true;
     rows.changes.add(QueueEvent::Kind::changed, {});
     if (!returns) {
@@ -117,7 +117,7 @@ Task<std::int64_t> Queue::change(Change apply) {
 
 Task<std::int64_t> Queue::change_once(const Change& apply) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab was closed");
-    const std::vector scope{Store::jobs, Store::data, Store::aside};
+    const std::vector scope{Store::jobs, Store::data, Store::quarantine};
     Changes changes;
     std::int64_t result = 0;
     {
@@ -131,12 +131,12 @@ Task<std::int64_t> Queue::change_once(const Change& apply) {
             const auto committed = co_await attempt(transaction->commit());
             if (!committed) {
                 const Error error = committed.error();
-                if (error.code() == ErrorCode::unknown_commit) doubt(changes);
+                if (error.code() == ErrorCode::unknown_commit) keep_unknown(changes);
                 co_await fail(error);
             }
         }
     }
-    tell(changes);
+    publish(changes);
     co_return result;
 }
 
@@ -154,7 +154,7 @@ Task<void> Queue::resume() {
 void Queue::online() {
     if (!paused_ || closed_) return;
     parts_.scope.spawn([](Queue& self) -> Task<void> {
-        // Who fails is not the only tab that hears of it.
+        // Every tab receives this event: one that fails to resume the queue is not the only one.
         (void)co_await attempt(self.change([](QueueRows& rows) {
             return set_paused(rows, QueueHead::Paused::no, QueueHead::Paused::by_failure);
         }));
@@ -198,7 +198,7 @@ Task<std::vector<JobInfo>> Queue::list(bool all) {
         const auto& entry = slot.entries.front();
         where[entry.id] = slot.tab;
         if (all) continue;
-        const auto row = co_await transaction->get(Store::jobs, rows.key(entry.place));
+        const auto row = co_await transaction->get(Store::jobs, rows.key(entry.position));
         const auto jobs = row ? parse_jobs(row->value) : std::vector<Job>();
         if (jobs.empty() || jobs.front().id != entry.id) continue;
         infos.push_back(info_of(jobs.front(), JobInfo::State::running));

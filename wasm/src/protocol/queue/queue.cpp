@@ -45,11 +45,11 @@ void Queues::Parts::open_channel() {
         const auto message = parse_queue_event(text);
         if (!message || closed) return;  // another version's, or a stranger's
         const auto found = queues.find(message->queue);
-        if (found != queues.end()) found->second->heard(message->event);
+        if (found != queues.end()) found->second->receive(message->event);
     });
 }
 
-/// After the locks, which hear of it first and tell workers that they lost their claims.
+/// After the locks, which receive the event first and notify workers that they lost their claims.
 void Queues::Parts::on_lifecycle(LifecycleEvent event) {
     if (closed) return;
     if (event == LifecycleEvent::frozen || event == LifecycleEvent::page_hide) {
@@ -148,7 +148,7 @@ Task<void> Queue::commit(std::vector<std::shared_ptr<Request>> batch) {
 }
 
 Task<void> Queue::write(const std::vector<std::shared_ptr<Request>>& batch) {
-    std::vector scope{Store::jobs, Store::aside};
+    std::vector scope{Store::jobs, Store::quarantine};
     const bool values = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return request->spec.payload.by_value || !request->spec.key.empty();
     });
@@ -178,7 +178,7 @@ Task<void> Queue::write(const std::vector<std::shared_ptr<Request>>& batch) {
         request->receipt.count = rows.head.count;
         expect(request->receipt.id);
     }
-    tell(changes);
+    publish(changes);
 }
 
 // --- Outcomes -----------------------------------------------------------------------------------
@@ -189,29 +189,29 @@ void Queue::expect(const std::string& id) {
 }
 
 void Queue::deliver(JobOutcomes outcomes) {
-    std::erase_if(outcomes, [&](const auto& told) {
-        const auto& [id, outcome] = told;
+    std::erase_if(outcomes, [&](const auto& received) {
+        const auto& [id, outcome] = received;
         if (expected_->ids.erase(id) > 0) {
-            expected_->doubts.erase(id);
+            expected_->unknown.erase(id);
             return false;
         }
-        // The answer that it was accepted may still be on its way: look() tells.
-        if (flushing_) expected_->doubts.insert_or_assign(id, outcome);
+        // The answer that it was accepted may still be on its way: poll() delivers the outcome.
+        if (flushing_) expected_->unknown.insert_or_assign(id, outcome);
         return true;
     });
     if (!outcomes.empty()) callbacks_.settled(outcomes);
 }
 
-/// What a commit of unknown outcome would have settled for this tab.
-void Queue::doubt(const Changes& changes) {
+/// Keeps what a commit of unknown outcome would have settled for this tab.
+void Queue::keep_unknown(const Changes& changes) {
     for (const auto& [id, outcome] : changes.outcomes) {
-        if (expected_->ids.contains(id)) expected_->doubts.insert_or_assign(id, outcome);
+        if (expected_->ids.contains(id)) expected_->unknown.insert_or_assign(id, outcome);
     }
 }
 
-/// Of the jobs in doubt those that were settled: they are gone, and nobody else has told. One that
-/// is still there will be settled anew.
-Task<std::vector<std::string>> Queue::undoubted(Transaction& transaction, std::string born) {
+/// Returns the jobs of unknown outcome that were settled: they are gone, and no other tab has
+/// reported them. A job that is still there will be settled anew.
+Task<std::vector<std::string>> Queue::resolve_unknown(Transaction& transaction, std::string born) {
     std::set<std::string> there;
     for (const std::string_view part : {"r/", "w/"}) {
         const auto rows = co_await transaction.list(Store::jobs, concat({key_, "/", part}));
@@ -220,11 +220,11 @@ Task<std::vector<std::string>> Queue::undoubted(Transaction& transaction, std::s
         }
     }
     const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
-    const auto told = co_await transaction.list(Store::jobs, prefix);
-    for (const auto& row : told) there.insert(row.key.substr(prefix.size()));
+    const auto reported = co_await transaction.list(Store::jobs, prefix);
+    for (const auto& row : reported) there.insert(row.key.substr(prefix.size()));
     std::vector<std::string> gone;
-    std::erase_if(expected_->doubts, [&](const auto& doubted) {
-        const auto& id = doubted.first;
+    std::erase_if(expected_->unknown, [&](const auto& entry) {
+        const auto& id = entry.first;
         if (there.contains(id) || !id.starts_with(born + "-")) return true;
         const bool expected = expected_->ids.contains(id);
         if (expected) gone.push_back(id);
@@ -239,14 +239,14 @@ Task<void> Queue::collect() {
     if (std::exchange(collecting_, true)) co_return;
     while (std::exchange(collect_again_, false)) {
         auto more = co_await attempt(collect_some());
-        // What fails is tried again by patrol().
+        // What fails is tried again by poll_periodically().
         if (more && more.value()) collect_again_ = true;
         if (more && !collect_again_) be_idle();
     }
     collecting_ = false;
 }
 
-/// What the row says, whose value leaves with it.
+/// Parses the row, and removes the value that belongs to it.
 Task<JobOutcome> Queue::take_outcome(Transaction& transaction, Row row) {
     auto parsed = parse_outcome_row(row.value);
     if (!parsed) co_return missing("the outcome of the job cannot be read");
@@ -264,8 +264,8 @@ Task<bool> Queue::collect_some() {
     const auto transaction =
         co_await parts_.transactions.begin(scope, Access::write, Durability::relaxed);
     const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
-    // While answers to who enqueued are on their way, what nobody expects may be theirs: it stays,
-    // and is in nobody's way.
+    // While answers to enqueue() are on their way, an outcome that is not expected yet may be of
+    // such a job: it stays, and delays no other.
     const auto rows = co_await transaction->list(Store::jobs, prefix,
                                                  flushing_ ? Transaction::rows_max : collected_max);
     JobOutcomes outcomes;
@@ -293,24 +293,24 @@ Task<bool> Queue::collect_some() {
     co_return removed == collected_max;
 }
 
-/// While anything is waited for: looks now and then, since messages may be lost.
+/// Polls the store while anything is waited for, since messages may be lost.
 void Queue::watch() {
-    if (!std::exchange(patrolling_, true)) parts_.scope.spawn(patrol());
+    if (!std::exchange(polling_, true)) parts_.scope.spawn(poll_periodically());
 }
 
-Task<void> Queue::patrol() {
+Task<void> Queue::poll_periodically() {
     while (!closed_) {
         const bool asking = !expected_->ids.empty() || !idle_.empty();
         if (!asking && !handling_) break;
         co_await parts_.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
         if (closed_) break;
-        // What fails is looked at again.
-        (void)co_await attempt(look());
+        // What fails is tried again with the next poll.
+        (void)co_await attempt(poll());
     }
-    patrolling_ = false;
+    polling_ = false;
 }
 
-Task<void> Queue::look() {
+Task<void> Queue::poll() {
     const std::vector scope{Store::jobs};
     std::optional<QueueHead> head;
     bool outcomes = false;
@@ -324,16 +324,16 @@ Task<void> Queue::look() {
         const auto row = co_await std::move(head_read);
         if (row) head = parse_queue_head(row->value);
         outcomes = !(co_await std::move(outcomes_read)).empty();
-        if (head && !expected_->doubts.empty()) {
-            settled = co_await undoubted(*transaction, head->born);
+        if (head && !expected_->unknown.empty()) {
+            settled = co_await resolve_unknown(*transaction, head->born);
         }
     }
-    JobOutcomes told;
+    JobOutcomes known;
     for (const auto& id : settled) {
-        const auto found = expected_->doubts.find(id);
-        if (found != expected_->doubts.end()) told.emplace_back(id, found->second);
+        const auto found = expected_->unknown.find(id);
+        if (found != expected_->unknown.end()) known.emplace_back(id, found->second);
     }
-    deliver(std::move(told));
+    deliver(std::move(known));
     if (outcomes) parts_.scope.spawn(collect());
     if (head) {
         note(head->version, head->count);
@@ -367,13 +367,14 @@ void Queue::note(std::int64_t version, std::int64_t count) {
     parts_.scope.spawn(collect());
 }
 
-/// Who waits for that has been told what became of its jobs, and runs none that was cancelled.
+/// A caller that waits for this has received the outcomes of its jobs, and its tab runs none that
+/// was cancelled.
 void Queue::be_idle() {
     if (count_ > 0 || !runs_.empty()) return;
     for (const auto& waiting : std::exchange(idle_, {})) waiting.complete({});
 }
 
-void Queue::heard(const QueueEvent& event) {
+void Queue::receive(const QueueEvent& event) {
     note(event.version, event.count);
     using Kind = QueueEvent::Kind;
     const bool own = event.tab == parts_.context.tab;
@@ -387,7 +388,7 @@ void Queue::heard(const QueueEvent& event) {
             stir();
             break;
         case Kind::returned:
-            // Who was lost may have settled before, and never told.
+            // A worker that was lost may have settled the job before, and never reported it.
             if (!own && !expected_->ids.empty()) parts_.scope.spawn(collect());
             [[fallthrough]];
         case Kind::queued:
@@ -419,14 +420,14 @@ void Queue::heard(const QueueEvent& event) {
 }
 
 /// All tabs, this one among them.
-void Queue::tell(Changes& changes) {
+void Queue::publish(Changes& changes) {
     auto outcomes = std::exchange(changes.outcomes, {});
     const auto events = std::exchange(changes.events, {});
     for (const auto& event : events) {
         if (parts_.channel) parts_.channel->post(format_queue_event(key_, event));
     }
     deliver(std::move(outcomes));
-    for (const auto& event : events) heard(event);
+    for (const auto& event : events) receive(event);
 }
 
 void Queue::wake_up() {

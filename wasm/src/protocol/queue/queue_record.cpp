@@ -210,7 +210,7 @@ std::vector<Job> parse_batch(QueueFields fields) {
 
 std::string kind_prefix(std::string_view kind) { return concat({"r/", escaped(kind), "/"}); }
 
-std::string Job::place() const {
+std::string Job::position() const {
     if (due_ms > 0) return concat({"w/", padded(due_ms, key_digits), "/", id});
     return concat({kind_prefix(kind), padded(priority_max - priority, order_digits - rank_digits),
                    padded(rank_middle + rank, rank_digits)});
@@ -314,12 +314,12 @@ std::vector<Job> parse_jobs(std::string_view text) {
 std::string format_slot_row(const SlotRow& row) {
     Format format;
     format.raw(row.turn).raw(row.tab);
-    for (const auto& entry : row.entries) format.raw(entry.place).raw(entry.id);
+    for (const auto& entry : row.entries) format.raw(entry.position).raw(entry.id);
     return format.take();
 }
 
-bool is_job_place(std::string_view place) {
-    return place.starts_with("r/") || place.starts_with("w/");
+bool is_job_position(std::string_view position) {
+    return position.starts_with("r/") || position.starts_with("w/");
 }
 
 std::optional<SlotRow> parse_slot_row(std::string_view text) {
@@ -329,7 +329,7 @@ std::optional<SlotRow> parse_slot_row(std::string_view text) {
     row.tab = fields.identifier();
     while (fields.good() && !fields.ended() && row.entries.size() < queue_fields_max) {
         SlotRow::Entry entry{std::string(fields.next()), std::string(fields.next())};
-        if (!fields.good() || !is_job_place(entry.place) || !parse_job_id(entry.id)) {
+        if (!fields.good() || !is_job_position(entry.position) || !parse_job_id(entry.id)) {
             return std::nullopt;
         }
         row.entries.push_back(std::move(entry));
@@ -338,14 +338,14 @@ std::optional<SlotRow> parse_slot_row(std::string_view text) {
     return row;
 }
 
-std::string format_word(std::string_view turn, std::string_view next_turn) {
+std::string format_exit(std::string_view turn, std::string_view next_turn) {
     return concat({turn, ";", next_turn});
 }
 
-bool word_names(std::string_view word, std::string_view turn) {
-    const auto end = word.find(';');
+bool exit_names_turn(std::string_view exit, std::string_view turn) {
+    const auto end = exit.find(';');
     return !turn.empty() && end != std::string_view::npos &&
-           (word.substr(0, end) == turn || word.substr(end + 1) == turn);
+           (exit.substr(0, end) == turn || exit.substr(end + 1) == turn);
 }
 
 std::string format_outcome_row(const OutcomeRow& row) {

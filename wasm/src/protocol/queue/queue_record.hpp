@@ -2,8 +2,8 @@
 //
 // The rows of the queue q, an escaped name:
 //   q/h                     the head
-//   q/r/<kind>/<place>      a job that may run; place: priority and rank, in the order of running.
-//                           Or a batch, under the place of the last of them
+//   q/r/<kind>/<position>   a job that may run; position: priority and rank, in the order of
+//                           running. Or a batch, under the position of its last job
 //   q/w/<due>/<id>          a job that waits for a time
 //   q/k/<key>               where the job of that key is: the rest of its row's key after "q/"
 //   q/s/<slot>              what a slot has claimed
@@ -40,8 +40,8 @@ struct QueueHead {
     Paused paused = Paused::no;
     struct Kind {
         std::string name;
-        /// No job of the kind that may run has a place before this: the digits of priority and rank
-        /// that end a place; empty: not known. Stores are slow to pass over rows that are gone.
+        /// No job of the kind that may run comes before this: the digits of priority and rank that
+        /// end a position; empty: not known. Stores are slow to pass over rows that are gone.
         std::string first = {};  // NOLINT(readability-redundant-member-init)
         friend bool operator==(const Kind&, const Kind&) = default;
     };
@@ -80,7 +80,7 @@ struct Job {
     friend bool operator==(const Job&, const Job&) = default;
 
     /// The end of its row's key, after "q/"; the last rank_digits of one that may run are its rank.
-    [[nodiscard]] std::string place() const;
+    [[nodiscard]] std::string position() const;
 };
 std::string format_job(const Job& job);
 std::optional<Job> parse_job(std::string_view text);
@@ -98,16 +98,16 @@ std::string format_jobs(std::span<const Job> batch);
 /// Empty: it cannot be read.
 std::vector<Job> parse_jobs(std::string_view text);
 
-/// The job as handlers and lists are told of it.
+/// The job as handlers and lists receive it.
 JobInfo info_of(const Job& job, JobInfo::State state);
 
-/// Whether what a row says is the place of jobs: anything else that it names is not theirs.
-bool is_job_place(std::string_view place);
+/// Whether a text from a row is the position of a job. A row may name anything else.
+bool is_job_position(std::string_view position);
 
-/// "1;turn;tab" and, of each row that is claimed, its place and the id of its first job.
+/// "1;turn;tab" and, of each row that is claimed, its position and the id of its first job.
 struct SlotRow {
     struct Entry {
-        std::string place;
+        std::string position;
         std::string id;
         friend bool operator==(const Entry&, const Entry&) = default;
     };
@@ -119,11 +119,11 @@ struct SlotRow {
 std::string format_slot_row(const SlotRow& row);
 std::optional<SlotRow> parse_slot_row(std::string_view text);
 
-/// "turn;next turn": the word, in localStorage, of a worker that leaves its slot in good order. One
-/// of them wrote the slot's row: the second was under way.
-std::string format_word(std::string_view turn, std::string_view next_turn);
-/// Whether a word, anybody's, is of who wrote the row in that turn.
-bool word_names(std::string_view word, std::string_view turn);
+/// "turn;next turn": the clean exit of a worker, recorded in localStorage. One of the two turns
+/// wrote the slot's row: the second was under way.
+std::string format_exit(std::string_view turn, std::string_view next_turn);
+/// Whether a recorded exit, of any worker, is of the worker that wrote the row in that turn.
+bool exit_names_turn(std::string_view exit, std::string_view turn);
 
 /// "1;settled;kind;by value;" and the text, as it is.
 struct OutcomeRow {

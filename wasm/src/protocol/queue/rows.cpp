@@ -14,7 +14,7 @@ namespace {
 constexpr double back_off_max_ms = 3'600'000;
 /// How many delayed jobs one transaction lets run.
 constexpr std::uint32_t promoted_max = 64;
-/// Tabs that wait for one job. More hear of it all the same.
+/// Tabs that wait for one job. Any further tab still receives its events.
 constexpr std::size_t tabs_max = 64;
 /// Of one event, about. What a slot claims at once is in one.
 constexpr std::size_t event_fields_max = 4 * ahead_max;
@@ -27,7 +27,7 @@ std::string decimal(std::int64_t number) { return format_decimal(number); }
 
 Error too_many_kinds() {
     return {ErrorCode::unavailable, concat({"the queue has ", format_decimal(kinds_max),
-                                            " kinds of jobs, and no room for another"})};
+                                            " kinds of jobs, and no more are allowed"})};
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::string queue_value_key(const std::string& queue, std::string_view rest) {
 std::string QueueRows::key(std::string_view rest) const { return concat({queue, "/", rest}); }
 
 std::int64_t QueueRows::now_ms() {
-    // From 1: nothing but 0 says that a job does not wait.
+    // From 1: nothing but 0 means that a job does not wait.
     if (began_ms == 0) {
         const auto clock_ms = context.world.clock().now_ms();
         began_ms = static_cast<std::int64_t>(std::clamp(clock_ms, 1.0, 0x1p51));
@@ -85,7 +85,7 @@ Task<void> QueueRows::read_head() {
 
 /// Of the rows there are: none, unless the head was spoilt.
 Task<void> QueueRows::make_head(const Row* unreadable) {
-    if (unreadable) set_aside(*unreadable);
+    if (unreadable) quarantine(*unreadable);
     head.born = identifier_of(context.world.random().bits());
     // Above those of a database that is lost, which were written more slowly than that.
     head.version = std::min(now_ms(), value_max / 4000) * 1000;
@@ -124,8 +124,8 @@ void QueueRows::stamp_events() {
     }
 }
 
-void QueueRows::set_aside(const Row& row) {
-    transaction.put(Store::aside, concat({"jobs/", row.key}), row.text());
+void QueueRows::quarantine(const Row& row) {
+    transaction.put(Store::quarantine, concat({"jobs/", row.key}), row.text());
     transaction.remove(Store::jobs, row.key);
     context.on_notice({Notice::Kind::warning, "corrupt-record",
                        "A record that cannot be read was set aside; all others count.",
@@ -136,8 +136,8 @@ void QueueRows::set_aside(const Row& row) {
 
 std::vector<Job> QueueRows::jobs_of(const Row& row) {
     auto jobs = parse_jobs(row.value);
-    if (!jobs.empty() && key(jobs.back().place()) == row.key) return jobs;
-    set_aside(row);
+    if (!jobs.empty() && key(jobs.back().position()) == row.key) return jobs;
+    quarantine(row);
     touched = spoilt = true;
     return {};
 }
@@ -157,15 +157,15 @@ Task<void> QueueRows::read_value(Job& job) {
 
 void QueueRows::put(std::span<const Job> batch) {
     const auto& last = batch.back();
-    const auto place = last.place();
-    transaction.put(Store::jobs, key(place), format_jobs(batch));
+    const auto position = last.position();
+    transaction.put(Store::jobs, key(position), format_jobs(batch));
     if (auto* const kind = head.kind(last.kind); kind && last.due_ms == 0) {
-        kind->first = std::min(kind->first, place.substr(place.size() - order_digits));
+        kind->first = std::min(kind->first, position.substr(position.size() - order_digits));
     } else if (!kind) {
         admit_kind(last.kind);
     }
     if (!last.key.empty()) {
-        transaction.put(Store::jobs, key(concat({"k/", escaped(last.key)})), place);
+        transaction.put(Store::jobs, key(concat({"k/", escaped(last.key)})), position);
     }
     touched = true;
 }
@@ -178,8 +178,8 @@ void QueueRows::put_all(std::span<const Job> jobs) {
     }
 }
 
-void QueueRows::take(std::string_view place) {
-    transaction.remove(Store::jobs, key(place));
+void QueueRows::take(std::string_view position) {
+    transaction.remove(Store::jobs, key(position));
     touched = true;
 }
 
@@ -200,33 +200,33 @@ void QueueRows::forget(const Job& job, bool keep_payload) {
     touched = true;
 }
 
-/// Whom it concerns in other tabs finds it in the store, whatever becomes of messages.
-void QueueRows::tell(const Job& job, const JobOutcome& outcome) {
+/// Another tab that waits for the job finds the outcome in the store, whatever becomes of messages.
+void QueueRows::report_outcome(const Job& job, const JobOutcome& outcome) {
     for (const auto& tab : job.tabs) {
         if (tab == context.tab) {
             changes.outcomes.emplace_back(job.id, JobOutcome{outcome.kind, outcome.value, {}});
             continue;
         }
-        const auto place = concat({"o/", tab, "/", job.id});
-        transaction.put(Store::jobs, key(place),
+        const auto rest = concat({"o/", tab, "/", job.id});
+        transaction.put(Store::jobs, key(rest),
                         format_outcome_row({now_ms(), outcome.kind, outcome.value}));
         if (outcome.value.by_value) {
-            transaction.put(Store::data, queue_value_key(queue, place), outcome.value.text);
+            transaction.put(Store::data, queue_value_key(queue, rest), outcome.value.text);
         }
     }
 }
 
 void QueueRows::done(const Job& job, const JobOutcome& outcome) {
     forget(job, false);
-    tell(job, outcome);
+    report_outcome(job, outcome);
     changes.add(QueueEvent::Kind::done, {job.id, job.key, job.kind});
 }
 
-void QueueRows::bury(Job job, std::string_view error) {
+void QueueRows::make_dead_letter(Job job, std::string_view error) {
     forget(job, true);
     job.due_ms = now_ms();
     job.error = error;
-    tell(job, {JobOutcome::Kind::failed, {job.error, false}, {}});
+    report_outcome(job, {JobOutcome::Kind::failed, {job.error, false}, {}});
     changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dead"});
     job.tabs.clear();
     transaction.put(Store::jobs, key(concat({"d/", job.id})), format_job(job));
@@ -236,7 +236,7 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
     const auto& error = outcome.value.text;
     if (job.optional) {
         forget(job, false);
-        tell(job, outcome);
+        report_outcome(job, outcome);
         changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dropped"});
         return;
     }
@@ -247,9 +247,9 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
     }
     const bool last = options.attempts > 0 && job.attempts >= options.attempts;
     if (last || job.at_most_once) {
-        auto buried = before;
-        buried.attempts = job.attempts;
-        bury(std::move(buried), error);
+        auto dead = before;
+        dead.attempts = job.attempts;
+        make_dead_letter(std::move(dead), error);
     } else {
         job.error = error;
         if (!options.pause_on_failure) {
@@ -260,7 +260,7 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
                 static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
             job.due_ms = now_ms() + job.delay_ms;
         }
-        // In its place it may be between others that its slot had claimed, and has not settled.
+        // It keeps its position, which may lie between jobs that its slot has not settled.
         if (job.due_ms == 0) ++head.edits;
         move(before, job);
         changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "again"});
@@ -275,8 +275,8 @@ void QueueRows::give_back(std::vector<Job> batch, bool sparing) {
     sparing = sparing && !last.at_most_once;
     for (auto& job : batch) job.lost_workers += sparing ? 0 : 1;
     if (last.at_most_once || last.lost_workers >= lost_workers_max) {
-        take(last.place());
-        for (auto& job : batch) bury(std::move(job), lost_error());
+        take(last.position());
+        for (auto& job : batch) make_dead_letter(std::move(job), lost_error());
         return;
     }
     if (!sparing) put(batch);
@@ -288,7 +288,7 @@ void QueueRows::give_back(std::vector<Job> batch, bool sparing) {
 void QueueRows::cancel(const Job& job) {
     forget(job, false);
     ++head.edits;
-    tell(job, {JobOutcome::Kind::cancelled, {}, {}});
+    report_outcome(job, {JobOutcome::Kind::cancelled, {}, {}});
     changes.add(QueueEvent::Kind::cancelled, {job.id, job.key, job.kind});
 }
 
@@ -305,7 +305,7 @@ Task<std::optional<double>> QueueRows::promote() {
         auto ready = *job;
         ready.due_ms = 0;
         ++head.edits;  // it may come between jobs that are claimed
-        take(job->place());
+        take(job->position());
         move(*job, ready);
     }
     // There may be more: at once, but not in this transaction.
@@ -327,28 +327,28 @@ Task<std::vector<SlotRow>> QueueRows::read_slots() {
 Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
     // All at once: answers come faster than one after another.
     std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
-    std::map<std::string, std::string> places;
+    std::map<std::string, std::string> positions;
     for (const auto* request : requests) {
         const auto& name = request->spec.key;
-        if (name.empty() || !places.emplace(name, "").second) continue;
+        if (name.empty() || !positions.emplace(name, "").second) continue;
         reads.emplace_back(name, transaction.get(Store::jobs, key(concat({"k/", escaped(name)}))));
     }
     for (auto& [name, read] : reads) {
         auto row = co_await std::move(read);
-        if (row && is_job_place(row->value)) places[name] = std::move(row->value);
+        if (row && is_job_position(row->value)) positions[name] = std::move(row->value);
     }
     const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
         return !head.kind(request->spec.kind);
     });
     co_await recount_kinds(static_cast<std::size_t>(more));
-    for (auto* request : requests) co_await enqueue_one(*request, places);
+    for (auto* request : requests) co_await enqueue_one(*request, positions);
 }
 
 Task<void> QueueRows::enqueue_one(QueueRequest& request,
-                                  std::map<std::string, std::string>& places) {
+                                  std::map<std::string, std::string>& positions) {
     const auto& spec = request.spec;
-    if (!spec.key.empty() && !places[spec.key].empty()) {
-        const auto joined = co_await join(request, places[spec.key], places);
+    if (!spec.key.empty() && !positions[spec.key].empty()) {
+        const auto joined = co_await join(request, positions[spec.key], positions);
         if (joined) co_return;
     }
     request.refusal = refusal_of(spec.kind);
@@ -381,7 +381,7 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
         fresh.push_back(std::move(job));
     } else {
         put(job);  // another request may join it
-        places[spec.key] = job.place();
+        positions[spec.key] = job.position();
     }
 }
 
@@ -415,12 +415,12 @@ Task<void> QueueRows::recount_kinds(std::size_t more) {
     head.kinds = std::move(there.kinds);
 }
 
-/// One that runs stays as it is; one that waits moves to the front and takes what is newer. Of what
-/// is claimed together nobody else knows what runs, or has ended: if this one does, nothing of that
-/// run counts.
-Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
-                           std::map<std::string, std::string>& places) {
-    const auto row = co_await transaction.get(Store::jobs, key(place));
+/// A job that runs stays as it is; a job that waits moves to the front and takes what is newer. Of
+/// jobs that are claimed together no other tab knows which one runs, or has ended: if this one
+/// does, nothing of that run counts.
+Task<bool> QueueRows::join(QueueRequest& request, const std::string& position,
+                           std::map<std::string, std::string>& positions) {
+    const auto row = co_await transaction.get(Store::jobs, key(position));
     const auto found = row ? job_of(*row) : std::nullopt;
     if (!found || found->key != request.spec.key) co_return false;
     auto job = *found;
@@ -432,14 +432,14 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
         for (const auto& slot : slots) {
             for (const auto& entry : slot.entries) {
                 const bool runs = slot.entries.size() == 1;
-                claimed->emplace(entry.id, runs ? entry.place : std::string());
+                claimed->emplace(entry.id, runs ? entry.position : std::string());
             }
         }
     }
     const auto claim = claimed->find(job.id);
     if (claim != claimed->end()) ++head.edits;
     // What was moved since it was claimed is not what runs.
-    if (claim != claimed->end() && claim->second == found->place()) {
+    if (claim != claimed->end() && claim->second == found->position()) {
         put(job);
     } else {
         const auto& spec = request.spec;
@@ -461,9 +461,9 @@ Task<bool> QueueRows::join(QueueRequest& request, const std::string& place,
         job.due_ms = job.delay_ms > 0 ? now_ms() + job.delay_ms : 0;
         job.optional = job.optional && spec.optional;
         job.at_most_once = job.at_most_once || spec.at_most_once;
-        take(place);
+        take(position);
         move(*found, job);
-        places[job.key] = job.place();
+        positions[job.key] = job.position();
     }
     request.receipt = {job.id, true, 0};
     changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});

@@ -24,7 +24,7 @@ struct QueueContext {
     NoticeHandler on_notice;
 };
 
-/// What a transaction has done that others are told once it has committed.
+/// What a transaction has done that others are notified of once it has committed.
 struct QueueChanges {
     std::vector<QueueEvent> events;
     /// Of jobs that this tab waits for.
@@ -60,8 +60,8 @@ struct QueueRows {
     QueueChanges& changes;
     // NOLINTBEGIN(readability-redundant-member-init)
     QueueHead head = {};
-    /// By id, once somebody has asked: where it runs, as what is claimed alone does; empty of one
-    /// that is claimed with others.
+    /// By id, once it has been read: the position of a job that is claimed alone, and hence runs;
+    /// empty for a job that is claimed with others.
     std::optional<std::map<std::string, std::string>> claimed = {};
     /// Accepted, and not written yet: those that come together share a row.
     std::vector<Job> fresh = {};
@@ -78,9 +78,9 @@ struct QueueRows {
     Task<void> read_head();
     /// After everything else.
     Task<void> write_head();
-    /// In its place, where nothing has changed that it tells.
+    /// In place of write_head(), where nothing has changed that the head records.
     void stamp_events();
-    /// Nothing of a row that cannot be read; that is set aside.
+    /// Returns nothing if the row cannot be read; it is then moved to Store::quarantine.
     std::vector<Job> jobs_of(const Row& row);
     /// Of one that is in no batch.
     std::optional<Job> job_of(const Row& row);
@@ -94,18 +94,18 @@ struct QueueRows {
     std::optional<Error> refusal_of(const std::string& kind);
     /// False: there are too many kinds.
     bool admit_kind(const std::string& kind);
-    /// Before so many jobs of other kinds are let in, where there is no room: some may have left.
+    /// Counts the kinds anew if so many more would not fit: some may have left.
     Task<void> recount_kinds(std::size_t more);
     /// In one row, which batch_of() allows.
     void put(std::span<const Job> batch);
     void put(const Job& job) { put(std::span(&job, 1)); }
     /// In as few rows as can be.
     void put_all(std::span<const Job> jobs);
-    /// Takes the row away. What becomes of its jobs is said by one of these for each:
-    void take(std::string_view place);
+    /// Removes the row. One call of the following for each of its jobs decides what becomes of it:
+    void take(std::string_view position);
     void move(const Job& from, const Job& to);
     void done(const Job& job, const JobOutcome& outcome);
-    void bury(Job job, std::string_view error);
+    void make_dead_letter(Job job, std::string_view error);
     /// An attempt failed: again, later, or never.
     void failed(Job job, const JobOutcome& outcome);
     /// A row whose worker was lost: it stays, or is taken away. `sparing`: that is not counted,
@@ -121,12 +121,12 @@ struct QueueRows {
     Task<void> make_head(const Row* unreadable);
     /// With the jobs that there are.
     Task<QueueHead> counted(QueueHead of);
-    Task<void> enqueue_one(QueueRequest& request, std::map<std::string, std::string>& places);
-    Task<bool> join(QueueRequest& request, const std::string& place,
-                    std::map<std::string, std::string>& places);
-    void set_aside(const Row& row);
+    Task<void> enqueue_one(QueueRequest& request, std::map<std::string, std::string>& positions);
+    Task<bool> join(QueueRequest& request, const std::string& position,
+                    std::map<std::string, std::string>& positions);
+    void quarantine(const Row& row);
     void forget(const Job& job, bool keep_payload);
-    void tell(const Job& job, const JobOutcome& outcome);
+    void report_outcome(const Job& job, const JobOutcome& outcome);
 };
 
 /// The key in Store::data of a value that belongs to a row of Store::jobs.

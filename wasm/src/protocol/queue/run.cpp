@@ -70,7 +70,7 @@ void Queue::progress(int number, double fraction, std::string_view note) {
     event.tab = parts_.context.tab;
     event.version = version_;
     event.count = count_;
-    tell(changes);
+    publish(changes);
 }
 
 Task<void> Queue::be_late(std::weak_ptr<bool> late) {

@@ -94,7 +94,7 @@ struct Queue::Finished {
 
 /// A row of jobs that a slot has claimed: nobody else touches it, but who cancels.
 struct Queue::ClaimedRow {
-    std::string place;
+    std::string position;
     std::size_t first;  // in Claim::jobs
     std::size_t count;
     bool gone;  // somebody has
@@ -129,14 +129,14 @@ struct Queue::Claim {
 
     /// Of what it has just claimed.
     void learn();
-    /// How many rows to look at for the next.
+    /// How many rows to read for the next claim.
     [[nodiscard]] std::size_t rows_ahead() const;
 };
 
 /// What a transaction over a slot has done.
 struct Queue::Turn {
     explicit Turn(std::string identifier) : id(std::move(identifier)) {}
-    std::string id;  // an identifier: tells in the slot's row whether it has committed
+    std::string id;  // an identifier: the slot's row has it if this has committed
     QueueChanges changes;
     std::vector<Job> claimed;
     std::vector<ClaimedRow> rows;         // of these, or of what stays claimed of those before
@@ -157,8 +157,8 @@ struct Queue::Turn {
 /// Jobs of this tab whose outcome it waits for.
 struct Queue::Expected {
     std::set<std::string> ids;
-    /// What this tab settled of them, in commits of which it does not know whether they happened.
-    std::map<std::string, JobOutcome> doubts;
+    /// Their outcomes in commits of this tab that may or may not have happened.
+    std::map<std::string, JobOutcome> unknown;
 };
 
 }  // namespace tabacus

@@ -13,7 +13,7 @@
 namespace tabacus {
 namespace {
 
-/// How long an outcome is kept for a tab that does not fetch it, and how many a sweep looks at.
+/// How long an outcome is kept for a tab that does not fetch it, and how many a sweep reads.
 constexpr std::int64_t outcome_kept_ms = 3'600'000;
 constexpr std::uint32_t swept_max = 64;
 /// How much of jobs is claimed at once, about.
@@ -41,18 +41,18 @@ bool alone(const Job& job) {
 
 /// One transaction, fenced by the slot's row: each finds it as the one before has left it. Who had
 /// the slot before, and does not know that somebody else has it, settles and claims nothing.
-Task<void> Queue::take_turn(Claim& claim, bool claiming, std::string word, Turn& turn) {
+Task<void> Queue::take_turn(Claim& claim, bool claiming, std::string exit, Turn& turn) {
     claim.worker->next_turn = turn.id;
     const auto durability = claim.strict ? Durability::strict : options_.durability;
     if (claim.held.token()) {
-        auto fenced = co_await claim.held.begin({Store::jobs, Store::aside}, durability);
-        const bool writes = co_await act(fenced.transaction(), claim, claiming, word, turn);
+        auto fenced = co_await claim.held.begin({Store::jobs, Store::quarantine}, durability);
+        const bool writes = co_await act(fenced.transaction(), claim, claiming, exit, turn);
         if (!writes) co_return;
         co_await fenced.commit();
     } else {
         const auto transaction = co_await parts_.transactions.begin(
-            {Store::jobs, Store::data, Store::aside}, Access::write, durability);
-        const bool writes = co_await act(*transaction, claim, claiming, word, turn);
+            {Store::jobs, Store::data, Store::quarantine}, Access::write, durability);
+        const bool writes = co_await act(*transaction, claim, claiming, exit, turn);
         if (!writes) co_return;
         if (!claim.held.held()) co_await fail(ErrorCode::lock_lost, "the slot was lost meanwhile");
         co_await transaction->commit();
@@ -61,7 +61,7 @@ Task<void> Queue::take_turn(Claim& claim, bool claiming, std::string word, Turn&
 }
 
 /// All of it but the commit. False: there is nothing to commit.
-Task<bool> Queue::act(Transaction& transaction, Claim& claim, bool claiming, std::string word,
+Task<bool> Queue::act(Transaction& transaction, Claim& claim, bool claiming, std::string exit,
                       Turn& turn) {
     QueueRows rows{transaction, parts_.context, key_, options_, turn.changes};
     // All at once: answers come faster than one after another.
@@ -78,7 +78,7 @@ Task<bool> Queue::act(Transaction& transaction, Claim& claim, bool claiming, std
         co_await fail(ErrorCode::fenced, "the slot was taken over since; nothing was kept");
     }
     if (claim.fresh && own) {
-        const bool left = own->tab == parts_.context.tab || word_names(word, own->turn);
+        const bool left = own->tab == parts_.context.tab || exit_names_turn(exit, own->turn);
         co_await recover(rows, *own, claim.sparing || left);
     }
     if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
@@ -117,11 +117,11 @@ std::optional<SlotRow> Queue::own_row(const QueueRows& rows, const Claim& claim,
 /// What the former holder had claimed, and did not settle.
 Task<void> Queue::recover(QueueRows& rows, const SlotRow& former, bool sparing) {
     std::map<std::string_view, std::pair<std::string_view, Async<std::optional<Row>>>> reads;
-    for (const auto& [place, id] : former.entries) {
-        auto read = rows.transaction.get(Store::jobs, rows.key(place));
-        reads.try_emplace(place, id, std::move(read));
+    for (const auto& [position, id] : former.entries) {
+        auto read = rows.transaction.get(Store::jobs, rows.key(position));
+        reads.try_emplace(position, id, std::move(read));
     }
-    for (auto& [place, asked] : reads) {
+    for (auto& [position, asked] : reads) {
         auto& [id, read] = asked;
         const auto found = co_await std::move(read);
         auto jobs = found ? rows.jobs_of(*found) : std::vector<Job>();
@@ -146,10 +146,10 @@ void Queue::sweep(QueueRows& rows, const std::vector<Row>& outcomes) {
 void Queue::remove_finished(QueueRows& rows, const Claim& claim) {
     std::map<std::string, std::pair<std::string, std::string>> ranges;  // by all but the rank
     for (const auto& finished : claim.finished) {
-        const auto place = claim.jobs[finished.at].place();
-        auto& [first, last] = ranges[place.substr(0, place.size() - rank_digits)];
-        if (first.empty() || place < first) first = place;
-        last = std::max(last, place);
+        const auto position = claim.jobs[finished.at].position();
+        auto& [first, last] = ranges[position.substr(0, position.size() - rank_digits)];
+        if (first.empty() || position < first) first = position;
+        last = std::max(last, position);
     }
     for (const auto& [group, range] : ranges) {
         rows.transaction.remove_range(Store::jobs, rows.key(range.first), rows.key(range.second));
@@ -165,12 +165,12 @@ std::vector<Queue::Fate> Queue::fates_of(const Claim& claim) {
 }
 
 /// What was cancelled meanwhile has gone: nothing of it counts. Others may wait for what is left.
-Task<std::vector<Queue::Fate>> Queue::look_anew(QueueRows& rows, Claim& claim,
-                                                std::vector<Fate> fates) {
+Task<std::vector<Queue::Fate>> Queue::reread_claimed(QueueRows& rows, Claim& claim,
+                                                     std::vector<Fate> fates) {
     std::vector<Async<std::optional<Row>>> reads;
     reads.reserve(claim.rows.size());
     for (const auto& row : claim.rows) {
-        reads.push_back(rows.transaction.get(Store::jobs, rows.key(row.place)));
+        reads.push_back(rows.transaction.get(Store::jobs, rows.key(row.position)));
     }
     for (std::size_t i = 0; i < reads.size(); ++i) {
         auto& row = claim.rows[i];
@@ -196,13 +196,13 @@ void Queue::part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& f
             auto next = at + 1;
             while (next < end && fates[next] == fate) ++next;
             const auto jobs = std::span(claim.jobs).subspan(at, next - at);
-            if (fate == Fate::ended && next == end && !removed) rows.take(row.place);
+            if (fate == Fate::ended && next == end && !removed) rows.take(row.position);
             const bool is_left = fate != Fate::ended && fate != Fate::gone;
             if (is_left && !row.gone && jobs.size() < row.count) rows.put(jobs);
             if (fate == Fate::runs || fate == Fate::stays) {
                 // What runs comes first.
                 turn.rows.insert(fate == Fate::runs ? turn.rows.begin() : turn.rows.end(),
-                                 {jobs.back().place(), at, jobs.size(), row.gone});
+                                 {jobs.back().position(), at, jobs.size(), row.gone});
             }
             for (; at < next; ++at) {
                 if (fate == Fate::returned) turn.returned.push_back(at);
@@ -210,7 +210,7 @@ void Queue::part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& f
         }
     }
     for (const auto& row : turn.rows) {
-        turn.entries.push_back({row.place, claim.jobs[row.first].id});
+        turn.entries.push_back({row.position, claim.jobs[row.first].id});
     }
 }
 
@@ -218,7 +218,7 @@ void Queue::part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& f
 Task<std::optional<Error>> Queue::settle(QueueRows& rows, Claim& claim, Turn& turn) {
     const bool edited = rows.head.edits != claim.edits;
     auto fates = fates_of(claim);
-    if (edited) fates = co_await look_anew(rows, claim, std::move(fates));
+    if (edited) fates = co_await reread_claimed(rows, claim, std::move(fates));
     const bool ranges = claim.gapless && !edited;
     if (ranges) remove_finished(rows, claim);
     part(rows, claim, fates, ranges, turn);
@@ -240,7 +240,7 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, Claim& claim, Turn& tu
         events[number] = std::exchange(turn.changes.events, {});
     }
     rows.put_fresh();
-    // They are told in the order in which they ended, and then what has not.
+    // The events name jobs in the order in which they ended, and then those that have not.
     for (auto& of_one : events) turn.changes.add_all(std::move(of_one));
     for (const auto at : turn.returned) {
         const auto& job = claim.jobs[at];
@@ -273,7 +273,7 @@ Task<std::optional<Error>> Queue::end_job(QueueRows& rows, const Job& job,
     co_return std::nullopt;
 }
 
-/// The job that runs stays claimed. If it was claimed ahead, others hear that it has begun.
+/// The job that runs stays claimed. If it was claimed ahead, an event reports that it began.
 void Queue::hold_current(const Claim& claim, Turn& turn) {
     const auto& job = claim.jobs[*claim.current];
     if (!claim.recorded.empty() && claim.recorded.front().id == job.id) return;
@@ -295,7 +295,8 @@ std::size_t Queue::Claim::rows_ahead() const {
 }
 
 /// Rows of jobs that may run, of the kinds that this tab handles: by priority and rank the first of
-/// them all, and `limit` at least. What a spoilt head hides is looked for every now and then.
+/// them all, and `limit` at least. Every now and then all rows are listed, since a spoilt head
+/// hides some.
 Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows,
                                                                  std::size_t limit) {
     const auto now_ms = parts_.world.clock().monotonic_ms();
@@ -375,9 +376,9 @@ void Queue::claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t coun
         rows.put(first);
         rows.put(std::span(jobs).subspan(count));
     }
-    const auto place = first.back().place();
-    turn.rows.push_back({place, turn.claimed.size(), count, false});
-    turn.entries.push_back({place, first.front().id});
+    const auto position = first.back().position();
+    turn.rows.push_back({position, turn.claimed.size(), count, false});
+    turn.entries.push_back({position, first.front().id});
     for (auto& job : first) {
         add_running(rows.changes, job);
         turn.claimed.push_back(std::move(job));

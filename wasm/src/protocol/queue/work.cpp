@@ -9,7 +9,7 @@
 namespace tabacus {
 namespace {
 
-constexpr std::string_view full_disk = "the disk is full: what the job gave could not be kept";
+constexpr std::string_view full_disk = "the disk is full: the result could not be stored";
 
 /// A job that was done, and what it gave could not be kept: it has failed. `message`: nothing that
 /// JSON escapes.
@@ -27,8 +27,8 @@ std::size_t written_by(const Job& job, const JobOutcome& outcome) {
     return size;
 }
 
-/// Why a worker loses its slot that has not failed: nothing that it ran is to blame.
-bool in_good_order(std::string_view reason) {
+/// Whether a worker that loses its slot for this reason has not failed: then no job is to blame.
+bool is_clean_exit(std::string_view reason) {
     return reason == "frozen" || reason == "page-hidden" || reason == "closed";
 }
 
@@ -124,8 +124,8 @@ void Queue::free_worker(int slot) {
     for (const auto& bell : std::exchange(left_, {})) bell.complete({});
 }
 
-/// What is written under it is fenced by the slot's row (take_turn). A lease has a token in any
-/// case: one that ran out before its holder's first turn is told by nothing else.
+/// What is written under the lock is fenced by the slot's row (take_turn). A lease always has a
+/// token: nothing else detects a lease that expired before its holder's first turn.
 Task<Held> Queue::take_slot(int slot) {
     LockOptions options;
     options.signal = stopped_;
@@ -135,8 +135,9 @@ Task<Held> Queue::take_slot(int slot) {
                                 std::move(options));
 }
 
-/// A slot of tabs that had agreed on more: what it has claimed comes back when its holder is gone.
-Task<void> Queue::rescue(int slot) {
+/// Gives back what a slot beyond the agreed concurrency has claimed, once its holder is gone: the
+/// slot belonged to tabs that had agreed on more.
+Task<void> Queue::drain_orphan(int slot) {
     auto held = co_await attempt(take_slot(slot));
     if (held) {
         Claim claim(slot);
@@ -152,8 +153,8 @@ Task<void> Queue::serve(Claim& claim) {
     claim.taken_ms = parts_.world.clock().monotonic_ms();
     claim.held.on_lost([this, slot = claim.slot, worker = claim.worker](std::string_view reason) {
         if (const auto run = worker->run.lock()) lose(*run, reason);
-        if (!in_good_order(reason)) return;
-        parts_.scope.spawn(leave_word(slot, format_word(worker->turn, worker->next_turn)));
+        if (!is_clean_exit(reason)) return;
+        parts_.scope.spawn(record_exit(slot, format_exit(worker->turn, worker->next_turn)));
     });
     while (claim.held.held()) {
         const auto age_ms = parts_.world.clock().monotonic_ms() - claim.taken_ms;
@@ -185,33 +186,34 @@ void Queue::lose(Run& run, std::string_view reason) {
     run.ring();
 }
 
-/// For who has the slot next. The page may not get to its row any more.
-Task<void> Queue::leave_word(int slot, std::string word) {
-    const auto name = parts_.names.queue_word(key_, format_decimal(slot));
-    (void)co_await attempt(parts_.world.storage().set(name, word));
+/// Records a clean exit in localStorage for the next holder of the slot: the page may no longer get
+/// to write the row of the slot.
+Task<void> Queue::record_exit(int slot, std::string exit) {
+    const auto name = parts_.names.queue_exit(key_, format_decimal(slot));
+    (void)co_await attempt(parts_.world.storage().set(name, exit));
 }
 
-/// It is not needed again.
-Task<std::string> Queue::read_word(int slot) {
+/// Reads the exit that the previous holder recorded, and removes it.
+Task<std::string> Queue::take_exit(int slot) {
     auto& storage = parts_.world.storage();
     if (!storage.available()) co_return std::string();
-    const auto name = parts_.names.queue_word(key_, format_decimal(slot));
-    auto word = co_await attempt(storage.get(name));
-    if (!word || !word.value()) co_return std::string();
+    const auto name = parts_.names.queue_exit(key_, format_decimal(slot));
+    auto exit = co_await attempt(storage.get(name));
+    if (!exit || !exit.value()) co_return std::string();
     (void)co_await attempt(storage.remove(name));
-    co_return *std::move(word.value());
+    co_return *std::move(exit.value());
 }
 
 Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
     std::move(claim.unsettled.begin(), claim.unsettled.end(), std::back_inserter(claim.finished));
     claim.unsettled.clear();
     claim.unfit = 0;
-    std::string word;
-    if (claim.fresh) word = co_await read_word(claim.slot);
+    std::string exit;
+    if (claim.fresh) exit = co_await take_exit(claim.slot);
     for (int tried = 1;; ++tried) {
         Turn turn(identifier_of(parts_.world.random().bits()));
         const bool last = claim.unsettled.empty();
-        auto taken = co_await attempt(take_turn(claim, claiming && last, word, turn));
+        auto taken = co_await attempt(take_turn(claim, claiming && last, exit, turn));
         if (!taken && !co_await overcome(claim, turn, taken.error(), tried)) continue;
         claim.fresh = false;
         claim.finished.clear();
@@ -231,12 +233,12 @@ Task<void> Queue::settle_and_claim(Claim& claim, bool claiming) {
         for (const int slot : turn.orphans) {
             if (std::find(slots_.begin(), slots_.end(), slot) != slots_.end()) continue;
             slots_.push_back(slot);
-            parts_.scope.spawn(rescue(slot));
+            parts_.scope.spawn(drain_orphan(slot));
         }
-        tell(turn.changes);
+        publish(turn.changes);
         claim.stirs = stirs_;
         if (last) co_return;
-        claim.unfit = 0;  // that one has made room, perhaps
+        claim.unfit = 0;  // settling that one may have freed space
         settle_next(claim);
         tried = 0;
     }
@@ -290,10 +292,10 @@ Task<bool> Queue::overcome(Claim& claim, Turn& turn, Error error, int& tried) {
     const bool passing = unknown || error.code() == ErrorCode::store_failed;
     const auto run = claim.worker->run.lock();
     if (error.code() == ErrorCode::fenced && run) lose(*run, "fenced");
-    if (unknown) doubt(turn.changes);
+    if (unknown) keep_unknown(turn.changes);
     if (!passing || tried == queue_attempts_max || !claim.held.held()) co_await fail(error);
     if (!unknown) co_return false;
-    // The doubts stay: somebody else may have had a turn since.
+    // Unknown outcomes stay: another worker may have had a turn since.
     co_return co_await was_committed(claim, turn.id);
 }
 

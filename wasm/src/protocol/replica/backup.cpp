@@ -10,11 +10,11 @@ std::optional<RowKey> parse_row_key(std::string_view key) {
     return RowKey{key.substr(0, counter_end), row, row.substr(0, row.find('/'))};
 }
 
-Task<std::list<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
+Task<std::list<Backup::Entry>> Backup::entries(std::string_view prefix) {
     std::list<Entry> entries;
     if (!available()) co_return entries;
-    const auto root = names_.mirror("");
-    auto keys = co_await attempt(storage_.keys(names_.mirror(prefix)));
+    const auto root = names_.backup("");
+    auto keys = co_await attempt(storage_.keys(names_.backup(prefix)));
     if (!keys) co_return entries;
     for (const auto& key : keys.value()) {
         const auto row = std::string_view(key).substr(root.size());
@@ -24,32 +24,32 @@ Task<std::list<Mirror::Entry>> Mirror::entries(std::string_view prefix) {
     co_return entries;
 }
 
-Async<Mirror::Text> Mirror::get(std::string_view row) { return read(names_.mirror(row)); }
-Async<Mirror::Text> Mirror::generation() { return read(names_.generation()); }
+Async<Backup::Text> Backup::get(std::string_view row) { return read(names_.backup(row)); }
+Async<Backup::Text> Backup::generation() { return read(names_.generation()); }
 
-Async<Unit> Mirror::put(std::string_view row, TotalsRecord record) {
-    return write(names_.mirror(row), format_totals(record));
+Async<Unit> Backup::put(std::string_view row, TotalsRecord record) {
+    return write(names_.backup(row), format_totals(record));
 }
-Async<Unit> Mirror::set_generation(std::string_view generation) {
+Async<Unit> Backup::set_generation(std::string_view generation) {
     return write(names_.generation(), generation);
 }
 
-Async<Mirror::Text> Mirror::read(std::string_view key) {
+Async<Backup::Text> Backup::read(std::string_view key) {
     if (!available()) return Text();
     return storage_.get(key);
 }
 
-Async<Unit> Mirror::write(std::string_view key, std::string_view value) {
+Async<Unit> Backup::write(std::string_view key, std::string_view value) {
     if (!available()) return Unit{};
     return storage_.set(key, value);
 }
 
-std::optional<TotalsRecord> Mirror::parsed(Outcome<Text> text) {
+std::optional<TotalsRecord> Backup::parsed(Outcome<Text> text) {
     if (!text || !text.value()) return std::nullopt;
     return parse_totals(*text.value());
 }
 
-std::string Mirror::parsed_generation(Outcome<Text> text) {
+std::string Backup::parsed_generation(Outcome<Text> text) {
     if (!text || !text.value() || !is_identifier(*text.value())) return "";
     return *std::move(text.value());
 }

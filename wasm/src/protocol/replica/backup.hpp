@@ -1,8 +1,9 @@
-// Mirror: each replica's committed rows once more, in localStorage, an independent store.
+// Backup: a copy of each replica's committed rows in localStorage, an independent store.
 //
-// Single-writer and grow-only, which is all that localStorage can be trusted with (DESIGN §1): a
-// stale read or a lost write makes it older, never wrong. It is read when a slot is adopted, and
-// only ever merged by taking the larger totals. Failures are ignored: a mirror is a hint.
+// Single-writer and grow-only, which is all that localStorage can be trusted with
+// (docs/decisions/0001): a stale read or a lost write makes it older, never wrong. It is read when
+// a slot is adopted, and only ever merged by taking the larger totals. Failures are ignored: a
+// backup is a hint.
 #pragma once
 
 #include <list>
@@ -16,9 +17,9 @@
 
 namespace tabacus {
 
-class Mirror {
+class Backup {
   public:
-    Mirror(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
+    Backup(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
 
     [[nodiscard]] bool available() const { return storage_.available(); }
 
@@ -26,10 +27,10 @@ class Mirror {
         std::string row;  // "counter/generation/slot"
         TotalsRecord record;
     };
-    /// Every readable mirrored row whose key begins with `prefix`.
+    /// Every readable row of the backup whose key begins with `prefix`.
     Task<std::list<Entry>> entries(std::string_view prefix);
 
-    /// Mirrored texts as they are stored. To be attempted, and parsed below.
+    /// Texts of the backup as they are stored. To be attempted, and parsed below.
     using Text = std::optional<std::string>;
     Async<Text> get(std::string_view row);
     Async<Unit> put(std::string_view row, TotalsRecord record);

@@ -18,7 +18,7 @@ struct CounterState {
     Durability durability = Durability::relaxed;
 
     /// The rows of the others, and of this tab in earlier epochs.
-    Ledger ledger;
+    RowCache row_cache;
 
     /// This tab's own row. `attempted` is what was added, `committed` what is known to be stored;
     /// both include what the row held when its slot was adopted, once that is `based`.
@@ -27,14 +27,14 @@ struct CounterState {
     Totals base;  // that part, once `based`
     bool based = false;
 
-    /// Commits whose outcome was never told: settled when the slot is adopted again.
+    /// Commits whose outcome was never reported: settled when the slot is adopted again.
     struct UnknownCommit {
         std::string row;
         TotalsRecord record;
         std::uint64_t through;
     };
     std::list<UnknownCommit> unknown;
-    bool doubted = false;  // one stays unknown for ever, and no flush has been told yet
+    bool outcome_unknown = false;  // one stays unknown for ever, and no flush has failed for it yet
 
     /// Increments counted since the tab opened, and how many of them are committed.
     std::uint64_t added = 0;
@@ -48,8 +48,8 @@ struct CounterState {
     std::int64_t value = 0;
     bool unread = true;         // the store is to be read for the first time
     bool changed = false;       // subscribers are to be called
-    bool announceable = false;  // other tabs are to hear of this tab's totals
-    bool unconfirmed = false;   // announcements were heard that the store has not confirmed
+    bool announceable = false;  // this tab's totals are to be announced to other tabs
+    bool unconfirmed = false;   // announcements were received that the store has not confirmed
 
     Watchers watchers;
 

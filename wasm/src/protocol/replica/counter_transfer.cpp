@@ -70,7 +70,7 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
     // All tabs, this one's counters too, read what is new.
     const Names names(name_space_);
     if (const auto channel = world_.channel(names.channel())) {
-        channel->post(format_message({Message::Kind::healed, "", "", {}}));
+        channel->post(format_message({Message::Kind::recovered, "", "", {}}));
     }
 }
 

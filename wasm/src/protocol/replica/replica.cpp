@@ -13,7 +13,7 @@ Replica::Replica(World& world, const Names& names, Medium medium, NoticeHandler 
       names_(names),
       medium_(medium),
       on_notice_(std::move(on_notice)),
-      mirror_(world, names_),
+      backup_(world, names_),
       data_loss_(std::move(data_loss)) {
     if (medium_ != Medium::database) {
         row_ = concat({medium_ == Medium::storage ? "local/" : "memory/",
@@ -45,7 +45,7 @@ CounterState& Replica::counter(std::string_view name, Durability durability) {
 
 // --- Counting ----------------------------------------------------------------------------------
 
-bool Replica::tally(CounterState& state, std::int64_t n) {
+bool Replica::add_own(CounterState& state, std::int64_t n) {
     const auto value = state.value + n;
     if (value > value_max || value < -value_max) return false;
     auto& total = n < 0 ? state.attempted.minus : state.attempted.plus;
@@ -57,7 +57,7 @@ bool Replica::tally(CounterState& state, std::int64_t n) {
 }
 
 void Replica::revalue(CounterState& state) {
-    const auto value = saturating_add(state.ledger.sum(), state.own());
+    const auto value = saturating_add(state.row_cache.sum(), state.own());
     if (value == state.value) return;
     state.value = value;
     state.changed = true;
@@ -105,7 +105,7 @@ Task<void> Replica::close() {
     if (failure) co_await fail(*failure);
 }
 
-// --- Lifecycle (DESIGN §7) ---------------------------------------------------------------------
+// --- Lifecycle (docs/decisions/0009) -------------------------------------------------------------
 
 void Replica::on_lifecycle(LifecycleEvent event) {
     if (closed_) return;
@@ -134,14 +134,14 @@ void Replica::on_database(const DatabaseEvent& event) {
         return;
     }
     if (closed_ || asleep_ || medium_ != Medium::database) return;
-    // What comes back may be another database: adopt anew, which tells and heals.
+    // What comes back may be another database: adopting anew reports that, and recovers its rows.
     lose_slot();
     reload_all();
 }
 
 /// Issues the last commit without waiting for anything: no callback will run in a page that goes.
 void Replica::commit_before_sleep() {
-    // What was committed within the last pause of announce_loop() is told here, or not at all.
+    // What was committed within the last pause of announce_loop() is announced here, or not at all.
     announce();
     if (medium_ != Medium::database || !holder_ || !dirty()) return;
     scope_.spawn([](Replica& self) -> Task<void> {
@@ -174,11 +174,11 @@ void Replica::warn(std::string code, std::string message, std::string subject) {
         {Notice::Kind::warning, std::move(code), std::move(message), std::move(subject), "", 0});
 }
 
-/// One warning for each record, however often it is met.
-void Replica::set_aside(std::string_view where, std::string_view key) {
+/// Warns once of each record, however often it is met.
+void Replica::warn_unreadable(std::string_view where, std::string_view key) {
     const auto subject = concat({where, " ", key});
-    if (std::find(set_aside_.begin(), set_aside_.end(), subject) != set_aside_.end()) return;
-    set_aside_.push_back(subject);
+    if (std::find(unreadable_.begin(), unreadable_.end(), subject) != unreadable_.end()) return;
+    unreadable_.push_back(subject);
     warn("corrupt-record", "A record that cannot be read was set aside; all others count.",
          subject);
 }

@@ -15,8 +15,8 @@
 //  - COMMIT. Whole rows of cumulative totals, all dirty counters in one transaction, one at a time.
 //  - NEWS. Totals are announced before they are committed, and checked against the store later.
 //  - GENERATION. The database carries a random id. A row is named by (generation, slot), so that
-//    rows saved from a vanished database keep their names and can be merged back by anybody, any number
-//    of times, by taking the larger: from the memory of living tabs and from the mirror that each
+//    rows saved from a vanished database keep their names and can be merged back by any tab, any
+//    number of times, by taking the larger: from the memory of living tabs and from the backup that each
 //    replica keeps of its committed rows in localStorage.
 //
 // What grows is kept in lists: none of it is long, and to grow a vector takes eight times the code.
@@ -42,7 +42,7 @@ enum class Medium : std::uint8_t { database, storage, memory };
 
 class Replica {
   public:
-    /// `data_loss`: what the browser said of a database that it made before.
+    /// `data_loss`: what the browser reported when it made the database, if it did so before.
     Replica(World& world, const Names& names, Medium medium, NoticeHandler on_notice,
             std::string data_loss);
     Replica(const Replica&) = delete;
@@ -55,7 +55,7 @@ class Replica {
 
     /// Counts at once; commit and news follow at the end of the turn.
     std::optional<std::int64_t> increment(CounterState& state, std::int64_t n) {
-        if (!tally(state, n)) return std::nullopt;
+        if (!add_own(state, n)) return std::nullopt;
         if (n == 0) return state.value;
         state.added += 1;
         state.announceable = true;
@@ -72,7 +72,7 @@ class Replica {
     Task<void> close();
 
     [[nodiscard]] Medium medium() const { return medium_; }
-    [[nodiscard]] bool mirrored() const { return mirror_.available(); }
+    [[nodiscard]] bool has_backup() const { return backup_.available(); }
     [[nodiscard]] bool has_channel() const { return channel_ != nullptr; }
     [[nodiscard]] bool idle() { return scope_.idle(); }
 
@@ -84,7 +84,7 @@ class Replica {
         bool based = false;  // `totals` include the base
     };
 
-    static bool tally(CounterState& state, std::int64_t n);
+    static bool add_own(CounterState& state, std::int64_t n);
     void revalue(CounterState& state);
 
     // The turn: what follows an increment once the script has ended.
@@ -109,9 +109,9 @@ class Replica {
     void lose_slot();
     [[nodiscard]] std::string own_row() const;
 
-    // Generations and healing (replica_recover.cpp).
+    // Generations and recovery (replica_recover.cpp).
     Task<std::string> settle_generation(Transaction& transaction, Notice& loss);
-    Task<std::int32_t> heal(Transaction& transaction, std::string_view generation);
+    Task<std::int32_t> recover(Transaction& transaction, std::string_view generation);
 
     // Commits (replica_commit.cpp).
     [[nodiscard]] bool dirty() const;
@@ -125,10 +125,9 @@ class Replica {
     std::list<CommitLine> gather();
     void committed(const std::list<CommitLine>& lines);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
-    static void doubt(CounterState& state);
+    static void fail_unknown(CounterState& state);
     void fail_waiters(const Error& error);
     Task<void> back_off(double delay_ms);
-    Task<void> ring_after(double delay_ms, Completer<Unit> bell);
 
     // Reading the store (replica_load.cpp).
     Task<void> load(CounterState& state);
@@ -156,16 +155,16 @@ class Replica {
     void show();
 
     void warn(std::string code, std::string message, std::string subject);
-    void set_aside(std::string_view where, std::string_view key);
+    void warn_unreadable(std::string_view where, std::string_view key);
 
     World& world_;
     Names names_;
     Medium medium_;
     NoticeHandler on_notice_;
-    Mirror mirror_;
+    Backup backup_;
 
-    std::list<CounterState> counters_;  // only grows: a counter stays where it is
-    std::list<std::string> set_aside_;  // keys already warned of
+    std::list<CounterState> counters_;   // only grows: a counter stays where it is
+    std::list<std::string> unreadable_;  // records already warned of
 
     std::unique_ptr<HeldLock> slot_lock_;
     bool slot_lock_lost_ = false;
@@ -176,7 +175,7 @@ class Replica {
     std::string row_;                     // "generation/slot" of the own rows, once adopted
     std::int64_t row_epoch_ = 0;
     std::string generation_;  // of the database, as last seen
-    std::string data_loss_;   // what the browser said when it made the database anew
+    std::string data_loss_;   // what the browser reported when it made the database anew
 
     std::unique_ptr<Channel> channel_;
 
@@ -187,7 +186,7 @@ class Replica {
     bool backing_off_ = false;
     Completer<Unit> retry_bell_;
     int commits_in_flight_ = 0;
-    std::uint64_t commits_ = 0;  // that were told to have happened
+    std::uint64_t commits_ = 0;  // those known to have happened
     bool rests_soon_ = false;
     std::list<Completer<Unit>> outcome_waiters_;
     bool announcing_ = false;

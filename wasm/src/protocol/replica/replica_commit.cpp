@@ -6,12 +6,13 @@
 #include <array>
 
 #include "protocol/common/concat.hpp"
+#include "protocol/common/timer.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
 namespace {
 
-/// After a failure that trying again at once has not healed: first and longest pause.
+/// After a failure that another attempt at once has not overcome: first and longest pause.
 constexpr double retry_first_ms = 100;
 constexpr double retry_last_ms = 30'000;
 
@@ -20,18 +21,18 @@ constexpr double retry_last_ms = 30'000;
 /// flush does not wait, nor does a hidden tab, whose timers may run once a minute.
 constexpr double news_first_ms = 1;
 
-/// A fenced, cut-off or failed commit is tried again under a new epoch this many times before those
-/// who wait for it are told. Each cause (slot stolen, connection dropped, database gone) is mended
-/// by one adoption; three causes in a row are a broken platform.
+/// A fenced, cut-off or failed commit is tried again under a new epoch this many times before the
+/// flushes that wait for it fail. Each cause (slot stolen, connection dropped, database gone) is
+/// mended by one adoption; three causes in a row are a broken platform.
 constexpr int commit_attempts_max = 4;
 
 /// A full store does not empty itself because we ask again.
-bool heals_at_once(ErrorCode code) {
+bool retried_at_once(ErrorCode code) {
     return code == ErrorCode::fenced || code == ErrorCode::unknown_commit ||
            code == ErrorCode::store_failed;
 }
 
-Error doubt_error() {
+Error unknown_outcome() {
     return {ErrorCode::unknown_commit, "a commit was cut off, and its row has a newer owner"};
 }
 
@@ -61,7 +62,7 @@ Task<void> Replica::commit_loop() {
         }
         if (asleep_ || closed_) break;
         const Error& failure = outcome.error();
-        if (heals_at_once(failure.code())) {
+        if (retried_at_once(failure.code())) {
             lose_slot();
             if (++attempts < commit_attempts_max) continue;
         }
@@ -73,7 +74,7 @@ Task<void> Replica::commit_loop() {
     }
     committing_ = false;
     if (closed_ || asleep_) co_return;
-    // Once more when all is committed, so that whoever missed or forgot it checks the store.
+    // Once more when all is committed, so that a tab that missed or forgot it checks the store.
     for (auto& state : counters_) state.announceable = state.announceable || state.based;
     if (!announcing_) scope_.spawn(announce_loop());
     rest_soon();
@@ -110,7 +111,7 @@ Task<void> Replica::commit_to_database() {
     const bool strict = std::any_of(counters_.begin(), counters_.end(), [](const auto& state) {
         return state.dirty() && state.durability == Durability::strict;
     });
-    constexpr std::array scope{Store::claims, Store::rows, Store::aside};
+    constexpr std::array scope{Store::claims, Store::rows, Store::quarantine};
     const auto transaction = co_await world_.database().begin(
         scope, Access::write, strict ? Durability::strict : Durability::relaxed);
     if (!holder_) co_await fail(ErrorCode::fenced, "the slot was let go before the commit");
@@ -133,7 +134,7 @@ Task<void> Replica::commit_to_database() {
         committed(lines);
         for (const auto& line : lines) {
             (void)co_await attempt(
-                mirror_.put(row_key(line.state->key, row_), {row_epoch_, line.totals}));
+                backup_.put(row_key(line.state->key, row_), {row_epoch_, line.totals}));
         }
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& line : lines) {
@@ -145,7 +146,7 @@ Task<void> Replica::commit_to_database() {
 }
 
 /// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
-/// mirror where that is larger: a relaxed commit may be lost in a crash while the mirror survives.
+/// backup where that is larger: a relaxed commit may be lost in a crash while the backup survives.
 Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
     const auto key = row_key(state.key, row_);
     const auto epoch = row_epoch_;
@@ -156,18 +157,18 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
         if (record) {
             base = record->totals;
         } else {
-            transaction.put(Store::aside, concat({"rows/", key}), row->text());
-            set_aside("rows", key);
+            transaction.put(Store::quarantine, concat({"rows/", key}), row->text());
+            warn_unreadable("rows", key);
         }
     }
-    const auto mirrored = Mirror::parsed(co_await attempt(mirror_.get(key)));
-    if (mirrored) base = larger(base, mirrored->totals);
+    const auto backup = Backup::parsed(co_await attempt(backup_.get(key)));
+    if (backup) base = larger(base, backup->totals);
     // The page may have been hidden meanwhile.
     if (!holder_ || row_epoch_ != epoch) {
         co_await fail(ErrorCode::fenced, "the slot was let go during the commit");
     }
     if (state.based) co_return;  // another commit was quicker
-    state.ledger.remove(row_);
+    state.row_cache.remove(row_);
     state.base = base;
     state.attempted = state.attempted + base;
     state.committed = base;
@@ -176,10 +177,10 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
 }
 
 /// Without IndexedDB every tab has a row of its own in localStorage, never used again by another:
-/// a stale copy must not be the base of anything (DESIGN §1).
+/// a stale copy must not be the base of anything (docs/decisions/0001).
 Task<void> Replica::commit_to_storage() {
     for (const auto& line : gather()) {
-        co_await world_.storage().set(names_.mirror(row_key(line.state->key, row_)),
+        co_await world_.storage().set(names_.backup(row_key(line.state->key, row_)),
                                       format_totals({row_epoch_, line.totals}));
         committed({line});
     }
@@ -203,18 +204,18 @@ void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through)
     }
 }
 
-/// Nobody can tell any more whether some of the increments are stored: to write them again could
-/// count them twice. Every flush that waits speaks of them, else the next one, and is told so.
-void Replica::doubt(CounterState& state) {
-    state.doubted = state.waiters.empty();
+/// It cannot be known any more whether some of the increments are stored: to write them again could
+/// count them twice. Every flush that waits fails for it; if none waits, the next one does.
+void Replica::fail_unknown(CounterState& state) {
+    state.outcome_unknown = state.waiters.empty();
     for (const auto& waiter : std::exchange(state.waiters, {})) {
-        waiter.done.fail(failure_of(doubt_error()));
+        waiter.done.fail(failure_of(unknown_outcome()));
     }
 }
 
 Task<void> Replica::flush(CounterState& state) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
-    if (std::exchange(state.doubted, false)) co_await fail(doubt_error());
+    if (std::exchange(state.outcome_unknown, false)) co_await fail(unknown_outcome());
     const auto target = state.added;
     if (state.committed_through >= target) co_return;
     const Completer<Unit> done;
@@ -235,14 +236,9 @@ void Replica::fail_waiters(const Error& error) {
 Task<void> Replica::back_off(double delay_ms) {
     retry_bell_ = {};
     backing_off_ = true;
-    scope_.spawn(ring_after(delay_ms, retry_bell_));
+    scope_.spawn(complete_after(world_.clock(), delay_ms, retry_bell_));
     co_await retry_bell_.async();
     backing_off_ = false;
-}
-
-Task<void> Replica::ring_after(double delay_ms, Completer<Unit> bell) {
-    co_await world_.clock().sleep(delay_ms);
-    bell.complete({});
 }
 
 }  // namespace tabacus

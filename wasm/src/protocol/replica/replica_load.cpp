@@ -1,4 +1,4 @@
-// Reading the store: what it says is merged into the ledger, row by row, and validated on the way.
+// Reading the store: its rows are merged into the row cache, one by one, and validated on the way.
 #include <algorithm>
 #include <array>
 
@@ -16,7 +16,7 @@ constexpr int rounds_max = 3;
 Task<std::int64_t> Replica::read(CounterState& state) {
     co_await load(state);
     if (medium_ == Medium::memory) co_return state.value;
-    co_return saturating_add(state.ledger.committed_sum(), state.own());
+    co_return saturating_add(state.row_cache.committed_sum(), state.own());
 }
 
 Task<void> Replica::load(CounterState& state) {
@@ -38,8 +38,8 @@ Task<void> Replica::load(CounterState& state) {
     revalue(state);
 }
 
-/// False when this is not the database that was expected, or the own row has another owner: adopt,
-/// which tells and heals and gives the row to the others, then retry.
+/// False when this is not the database that was expected, or the own row has another owner: the
+/// caller adopts a slot, which reports and recovers and gives the row to the others, then retries.
 Task<bool> Replica::load_from_database(CounterState& state) {
     constexpr std::array scope{Store::meta, Store::rows};
     std::optional<Row> generation;
@@ -52,7 +52,7 @@ Task<bool> Replica::load_from_database(CounterState& state) {
     }
     auto expected = generation_;
     if (expected.empty()) {
-        expected = Mirror::parsed_generation(co_await attempt(mirror_.generation()));
+        expected = Backup::parsed_generation(co_await attempt(backup_.generation()));
     }
     const auto prefix = state.key.size() + 1;
     bool ours = true;
@@ -66,7 +66,7 @@ Task<bool> Replica::load_from_database(CounterState& state) {
 }
 
 Task<void> Replica::load_from_storage(CounterState& state) {
-    const auto prefix = names_.mirror(concat({state.key, "/"}));
+    const auto prefix = names_.backup(concat({state.key, "/"}));
     for (const auto& key : co_await world_.storage().keys(prefix)) {
         const auto value = co_await world_.storage().get(key);
         if (value) merge_row(state, std::string_view(key).substr(prefix.size()), *value, false);
@@ -80,11 +80,11 @@ bool Replica::merge_row(CounterState& state, std::string_view row, std::string_v
                         bool foreign) {
     const auto record = foreign ? std::nullopt : parse_totals(value);
     if (!is_row_id(row) || !record) {
-        set_aside("rows", concat({state.key, "/", row}));
+        warn_unreadable("rows", concat({state.key, "/", row}));
         return true;
     }
     if (!state.based || row != row_ || give_up_row(record->epoch)) {
-        state.ledger.merge_committed(row, *record);
+        state.row_cache.merge_committed(row, *record);
         return true;
     }
     return record->epoch <= row_epoch_;
@@ -97,7 +97,7 @@ void Replica::reload_all() {
 /// load() for those who do not wait: a failure leaves what is known, and the next reason to read
 /// (waking, news, read()) comes.
 Task<void> Replica::reload(CounterState& state) {
-    (void)co_await attempt(load(state));  // read() and flush() tell whoever asks
+    (void)co_await attempt(load(state));  // read() and flush() report it to whoever calls them
 }
 
 }  // namespace tabacus

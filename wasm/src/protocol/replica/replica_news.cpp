@@ -1,8 +1,8 @@
 // News: this tab's totals for the others, and theirs for this tab.
 //
-// Cumulative, so that order, repetition and loss do no harm. Not believed for long: whatever is
-// heard is looked up in the store after a while, and forgotten if the store does not come to say
-// the same.
+// Cumulative, so that order, repetition and loss do no harm. Not believed for long: whatever was
+// received is checked against the store after a while, and forgotten if the store does not confirm
+// it.
 #include <algorithm>
 
 #include "replica.hpp"
@@ -14,10 +14,10 @@ namespace {
 /// eye sees.
 constexpr double announce_pause_ms = 4;
 
-/// An owner commits within milliseconds. Heard but not stored after one second is worth a look;
-/// after a second look, twice as late, the owner is gone or its store is full.
+/// An owner commits within milliseconds. What was received and is not stored after one second is
+/// checked; by a second check, twice as late, the owner is gone or its store is full.
 constexpr double confirm_first_ms = 1000;
-constexpr int confirm_looks_max = 2;
+constexpr int confirm_checks_max = 2;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ CounterState* Replica::find(std::string_view key) {
 void Replica::on_message(std::string_view text) {
     const auto message = parse_message(text);
     if (!message || closed_) return;  // another version's, or a stranger's
-    if (message->kind == Message::Kind::healed) {
+    if (message->kind == Message::Kind::recovered) {
         reload_all();
         return;
     }
@@ -77,14 +77,14 @@ void Replica::on_totals(CounterState& state, const Message& message) {
     // Nobody but this tab can know its own row better.
     const bool own = message.row == row_ && (state.based || medium_ != Medium::database);
     if (own && !give_up_row(message.record.epoch)) return;
-    state.ledger.merge_announced(message.row, message.record);
+    state.row_cache.merge_announced(message.row, message.record);
     revalue(state);
     if (medium_ == Medium::memory) return;
     state.unconfirmed = true;
     if (!confirming_) scope_.spawn(confirm_loop());
 }
 
-/// Looks up in the store what was heard, and forgets what it does not confirm.
+/// Checks what was received against the store, and forgets what the store does not confirm.
 Task<void> Replica::confirm_loop() {
     confirming_ = true;
     double pause_ms = confirm_first_ms;
@@ -95,7 +95,8 @@ Task<void> Replica::confirm_loop() {
         for (auto& state : counters_) {
             if (!std::exchange(state.unconfirmed, false) || asleep_ || closed_) continue;
             co_await reload(state);
-            if (state.ledger.age_announcements(confirm_looks_max)) state.unconfirmed = again = true;
+            if (state.row_cache.age_announcements(confirm_checks_max))
+                state.unconfirmed = again = true;
             revalue(state);
         }
         pause_ms = again ? pause_ms * 2 : confirm_first_ms;

@@ -38,15 +38,15 @@ Task<void> Replica::ensure_adopted() {
 /// One transaction: find out which database this is, bring back what a lost one held, end the
 /// former epoch and begin the own. None where a slot is had again as it was left.
 Task<void> Replica::adopt() {
-    // The rows of the former epoch can only be settled once every commit under it has been told.
+    // The rows of the former epoch can only be settled once every commit under it has an outcome.
     while (commits_in_flight_ > 0) {
-        const Completer<Unit> told;
-        outcome_waiters_.push_back(told);
-        co_await told.async();
+        const Completer<Unit> outcome;
+        outcome_waiters_.push_back(outcome);
+        co_await outcome.async();
     }
     co_await take_slot_lock();
     if (holder_) co_return;
-    constexpr std::array scope{Store::meta, Store::claims, Store::rows, Store::aside};
+    constexpr std::array scope{Store::meta, Store::claims, Store::rows, Store::quarantine};
     const auto transaction =
         co_await world_.database().begin(scope, Access::write, Durability::relaxed);
 
@@ -54,7 +54,7 @@ Task<void> Replica::adopt() {
     const auto generation = co_await settle_generation(*transaction, loss);
     co_await settle_unknown_commits(*transaction, generation);
     const bool first_or_new = generation != generation_;
-    if (first_or_new) loss.healed = co_await heal(*transaction, generation);
+    if (first_or_new) loss.recovered = co_await recover(*transaction, generation);
 
     HolderRecord holder{generation, slot_, co_await next_epoch(*transaction, slot_)};
     transaction->claim(subject_of_slot(slot_), format_holder(holder));
@@ -66,14 +66,14 @@ Task<void> Replica::adopt() {
     }
     generation_ = generation;
     data_loss_.clear();
-    (void)co_await attempt(mirror_.set_generation(generation));
+    (void)co_await attempt(backup_.set_generation(generation));
     begin_epoch(std::move(holder));
     if (loss.kind == Notice::Kind::store_lost) on_notice_(loss);
-    if (loss.healed > 0) post({Message::Kind::healed, "", "", {}});
+    if (loss.recovered > 0) post({Message::Kind::recovered, "", "", {}});
     if (first_or_new) reload_all();
 }
 
-/// The lowest slot that is free. Without Web Locks nobody can tell a free slot from a taken one, so
+/// The lowest slot that is free. Without Web Locks a free slot looks like a taken one, so
 /// that the replica makes one of its own, and storage grows with the tabs ever opened.
 Task<void> Replica::take_slot_lock() {
     if (std::exchange(slot_lock_lost_, false)) slot_lock_.reset();
@@ -128,8 +128,8 @@ Task<void> Replica::rest() {
     if (!committing_ && !adopting_ && commits_in_flight_ == 0 && !dirty()) slot_lock_.reset();
 }
 
-/// A newer epoch is told of: whoever rested gives the row up to its owner. False while it must stay
-/// this replica's own.
+/// For a newer epoch that was announced or read: a replica that rests gives the row up to its new
+/// owner. False while the row must stay this replica's own.
 bool Replica::give_up_row(std::int64_t epoch) {
     const auto unsettled = [](const auto& state) { return !state.unknown.empty(); };
     if (epoch <= row_epoch_ || !resting() || adopting_ || commits_in_flight_ > 0 ||
@@ -152,7 +152,7 @@ Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_vie
         if (record) {
             epoch = std::max(epoch, record->epoch);
         } else {
-            set_aside("claims", *former);
+            warn_unreadable("claims", *former);
         }
     }
     if (!former || !parse_holder(*former)) {
@@ -171,7 +171,7 @@ Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_vie
     co_return epoch + 1;
 }
 
-/// Nobody comes to the last epoch by counting: a stranger wrote it. What the slot's rows say
+/// Nobody comes to the last epoch by counting: a stranger wrote it. What the slot's rows hold
 /// counts, and nobody can own them any more.
 void Replica::pass_over_slot() {
     warn("corrupt-record", "The epochs of a slot are exhausted; this tab takes another.", slot_);
@@ -192,7 +192,7 @@ void Replica::begin_epoch(HolderRecord holder) {
 void Replica::end_epoch() {
     for (auto& state : counters_) {
         if (state.based) {
-            state.ledger.merge_committed(row_, {row_epoch_, state.committed});
+            state.row_cache.merge_committed(row_, {row_epoch_, state.committed});
         }
         state.attempted = state.attempted - state.committed;
         state.committed = {};
@@ -202,10 +202,10 @@ void Replica::end_epoch() {
 
 void Replica::lose_slot() { holder_.reset(); }
 
-/// Did a commit happen whose outcome was never told? The row says so: in our epoch it is our own
-/// writing, and under a newer owner it has grown from what we left, so that a row that holds less
-/// refutes the commit. A newer row that holds as much says nothing certain: rather than count twice
-/// we leave out what no flush has promised, and break the waiting flushes.
+/// Did a commit happen whose outcome was never reported? The row shows it: in our epoch it is our
+/// own writing, and under a newer owner it has grown from what we left, so that a row that holds
+/// less refutes the commit. A newer row that holds as much proves nothing: rather than count twice
+/// we leave out what no flush has promised, and fail the waiting flushes.
 Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string_view generation) {
     for (auto& state : counters_) {
         // One that a replica which rested began meanwhile becomes unknown only with this
@@ -219,12 +219,12 @@ Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string
                 happened = stored && stored->epoch >= commit.record.epoch &&
                            larger(stored->totals, commit.record.totals) == stored->totals;
                 if (happened && stored->epoch > commit.record.epoch) {
-                    doubt(state);
+                    fail_unknown(state);
                     warn("unknown-commit", "A commit was cut off, and its row has a newer owner.",
                          commit.row);
                 }
             }
-            // A row of a vanished database: count it there, where healing brings it back.
+            // A row of a vanished database: count it there, from where recover() brings it back.
             if (happened && commit.row == row_) {
                 confirm(state, commit.record.totals, commit.through);
             }

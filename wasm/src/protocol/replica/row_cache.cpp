@@ -9,20 +9,20 @@ std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
     return std::clamp(a + b, -total_max, total_max);
 }
 
-bool Ledger::Entry::ahead_of_store() const { return believed() != committed.totals; }
+bool RowCache::Entry::ahead_of_store() const { return believed() != committed.totals; }
 
-Totals Ledger::Entry::believed() const {
+Totals RowCache::Entry::believed() const {
     if (announced.epoch > committed.epoch) return announced.totals;
     if (announced.epoch < committed.epoch) return committed.totals;
     return larger(announced.totals, committed.totals);
 }
 
-bool Ledger::contains(std::string_view id) const {
+bool RowCache::contains(std::string_view id) const {
     return std::any_of(entries_.begin(), entries_.end(),
                        [id](const Entry& entry) { return entry.id == id; });
 }
 
-Ledger::Entry& Ledger::entry(std::string_view id) {
+RowCache::Entry& RowCache::entry(std::string_view id) {
     const auto found = std::find_if(entries_.begin(), entries_.end(),
                                     [id](const Entry& entry) { return entry.id == id; });
     if (found != entries_.end()) return *found;
@@ -39,24 +39,24 @@ void merge(TotalsRecord& known, TotalsRecord record) {
 }
 }  // namespace
 
-void Ledger::merge_committed(std::string_view id, TotalsRecord record) {
+void RowCache::merge_committed(std::string_view id, TotalsRecord record) {
     merge(entry(id).committed, record);
 }
 
-void Ledger::merge_announced(std::string_view id, TotalsRecord record) {
-    // Whoever is known is heard; strangers may not fill the memory.
-    if (entries_.size() >= ledger_rows_max && !contains(id)) return;
+void RowCache::merge_announced(std::string_view id, TotalsRecord record) {
+    // Announcements of known rows are always taken; strangers may not fill the memory.
+    if (entries_.size() >= cached_rows_max && !contains(id)) return;
     auto& row = entry(id);
     const auto before = row.announced;
     merge(row.announced, record);
-    if (row.announced != before) row.looks = 0;
+    if (row.announced != before) row.checks = 0;
 }
 
-bool Ledger::age_announcements(int looks_max) {
+bool RowCache::age_announcements(int checks_max) {
     bool left = false;
     for (auto& row : entries_) {
         if (!row.ahead_of_store()) continue;
-        if (++row.looks >= looks_max) {
+        if (++row.checks >= checks_max) {
             row.announced = {};
         } else {
             left = true;
@@ -68,11 +68,11 @@ bool Ledger::age_announcements(int looks_max) {
     return left;
 }
 
-void Ledger::remove(std::string_view id) {
+void RowCache::remove(std::string_view id) {
     std::erase_if(entries_, [id](const Entry& entry) { return entry.id == id; });
 }
 
-std::int64_t Ledger::sum() const {
+std::int64_t RowCache::sum() const {
     std::int64_t total = 0;
     for (const auto& entry : entries_) {
         const auto totals = entry.believed();
@@ -81,7 +81,7 @@ std::int64_t Ledger::sum() const {
     return total;
 }
 
-std::int64_t Ledger::committed_sum() const {
+std::int64_t RowCache::committed_sum() const {
     std::int64_t total = 0;
     for (const auto& entry : entries_) {
         total = saturating_add(total, entry.committed.totals.plus - entry.committed.totals.minus);

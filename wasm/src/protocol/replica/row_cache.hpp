@@ -1,6 +1,6 @@
-// Ledger: what one tab knows of the rows of one counter.
+// RowCache: what one tab knows of the rows of one counter.
 //
-// Of each row it holds what the store said (committed) and what its owner announced (announced).
+// Of each row it holds what the store held (committed) and what its owner announced (announced).
 // Announcements are a courtesy: they make other tabs quick, and may be wrong or never be committed.
 // Only the store is believed: an announcement lives until the store has caught up with it, or until
 // a check of the store finds that its owner is gone.
@@ -19,28 +19,28 @@ namespace tabacus {
 
 /// Rows announced but never stored are forgotten after a while; until then a stranger on the
 /// channel can make this tab remember this many.
-constexpr std::size_t ledger_rows_max = 1000;
+constexpr std::size_t cached_rows_max = 1000;
 
-class Ledger {
+class RowCache {
   public:
     struct Entry {
         std::string id;  // "generation/slot"
         TotalsRecord committed;
         TotalsRecord announced;
-        int looks = 0;  // how often the store was read since without confirming the announcement
+        int checks = 0;  // how often the store was read since without confirming the announcement
 
         [[nodiscard]] bool ahead_of_store() const;
         [[nodiscard]] Totals believed() const;
     };
 
-    /// What the store says of a row. Older epochs are ignored.
+    /// Merges what the store holds in a row. Older epochs are ignored.
     void merge_committed(std::string_view id, TotalsRecord record);
-    /// What its owner says of a row. Older epochs are ignored, and a further row once there are
-    /// ledger_rows_max.
+    /// Merges what a row's owner announced. Older epochs are ignored, and a further row once there
+    /// are cached_rows_max.
     void merge_announced(std::string_view id, TotalsRecord record);
     /// To be called after the store was read: forgets every announcement that it has not confirmed
-    /// for the `looks_max`-th time. True when some are left to be confirmed.
-    bool age_announcements(int looks_max);
+    /// for the `checks_max`-th time. True when some are left to be confirmed.
+    bool age_announcements(int checks_max);
     /// Takes the row out: its owner is this tab.
     void remove(std::string_view id);
 

@@ -25,7 +25,7 @@ struct Tab::Parts {
     Medium medium = Medium::memory;
     std::unique_ptr<Replica> replica;
     std::list<Opened> opened;
-    std::string data_loss;  // what the browser said when it made the database, before open()
+    std::string data_loss;  // what the browser reported when it made the database, before open()
     Subscription database_events;
 };
 
@@ -45,7 +45,7 @@ Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
 Tab::~Tab() = default;
 
 /// A database counts as there when it opens: some browsers have one and refuse to. One that opens
-/// and fails later is no reason for a weaker store: the tab would count where no other tab looks.
+/// and fails later is no reason for a weaker store: the tab would count where no other tab reads.
 Task<void> Tab::open() {
     auto& world = parts_->world;
     auto& medium = parts_->medium;
@@ -83,7 +83,7 @@ Capabilities Tab::capabilities() const {
             .durability = medium == Medium::database  ? "strict"
                           : medium == Medium::storage ? "relaxed"
                                                       : "memory",
-            .mirror = medium == Medium::database && parts_->replica->mirrored(),
+            .mirror = medium == Medium::database && parts_->replica->has_backup(),
             .channel = parts_->replica->has_channel()};
 }
 

@@ -7,10 +7,10 @@
 
 namespace tabacus {
 
-BatchedCounter::BatchedCounter(Place place, Durability durability, BatchedTimes times)
-    : StoredCounter(std::move(place)),
+BatchedCounter::BatchedCounter(CounterLocation location, Durability durability, BatchedTimes times)
+    : StoredCounter(std::move(location)),
       times_(times),
-      rows_(world(), "batched/" + escaped(this->place().name), durability,
+      rows_(world(), "batched/" + escaped(this->location().name), durability,
             [this](std::string_view subject) {
                 warn_corrupt(subject,
                              "A delta that cannot be read was set aside; all others count.");
@@ -40,7 +40,7 @@ Task<void> BatchedCounter::flush() {
         waiters_.push_back(settled);
         co_await settled.async();
     }
-    if (const auto doubt = std::exchange(doubt_, std::nullopt)) co_await fail(*doubt);
+    if (const auto error = std::exchange(unknown_, std::nullopt)) co_await fail(*error);
 }
 
 /// Timers of a hidden page run once a minute, and those of a frozen or cached one not at all.
@@ -62,8 +62,8 @@ Task<void> BatchedCounter::write_later() {
 Task<void> BatchedCounter::write_quietly() {
     const auto written = co_await attempt(write());
     if (written) co_return;
-    place().on_notice({Notice::Kind::warning, std::string(code_name(written.error().code())),
-                       "A delta was not written.", place().name, "", 0});
+    location().on_notice({Notice::Kind::warning, std::string(code_name(written.error().code())),
+                          "A delta was not written.", location().name, "", 0});
 }
 
 /// One delta with all that is gathered, or as much as one may hold; at once up to its commit, where
@@ -77,12 +77,12 @@ Task<void> BatchedCounter::write() {
     ++writing_;
     const auto appended = co_await attempt(rows_.append(n));
     settle(append, static_cast<bool>(appended));
-    if (appended) tell_others();
+    if (appended) notify_others();
     std::optional<Error> failure;
     if (!appended) {
         const Error error = appended.error();
         if (error.code() == ErrorCode::unknown_commit) {
-            doubt_ = error;
+            unknown_ = error;
         } else {
             gathered_ += n;
             failure = error;
@@ -111,7 +111,7 @@ Task<void> BatchedCounter::recount() {
     counted_ = true;
     if (count.after < count_.after) co_return;  // a later one was faster
     count_ = count;
-    // It waited for every append that had begun before it, though their outcome may not be told.
+    // It waited for every append that had begun before it, though their outcome may not be known.
     std::erase_if(written_, [&](const auto& one) { return one.append <= count_.after; });
     revalue();
 }

@@ -19,12 +19,12 @@ struct BatchedTimes {
 
 class BatchedCounter final : public StoredCounter {
   public:
-    BatchedCounter(Place place, Durability durability, BatchedTimes times);
+    BatchedCounter(CounterLocation location, Durability durability, BatchedTimes times);
 
     /// The store's sum, with what this tab has gathered.
     Task<std::int64_t> read() override;
-    /// Writes at once. A commit whose outcome was never told is unknown_commit, once; what was not
-    /// written otherwise stays gathered.
+    /// Writes at once. A commit whose outcome is unknown fails one flush with unknown_commit; what
+    /// was not written for another reason stays gathered.
     Task<void> flush() override;
     [[nodiscard]] Guarantee guarantee() const override;
     void on_lifecycle(LifecycleEvent event) override;
@@ -55,7 +55,7 @@ class BatchedCounter final : public StoredCounter {
     /// Under way, or committed and not known to be in the count.
     std::vector<Written> written_;
     int writing_ = 0;
-    std::optional<Error> doubt_;  // a commit is unknown, and no flush has told it
+    std::optional<Error> unknown_;  // a commit's outcome is unknown, and no flush has failed for it
     bool timer_ = false;
     std::vector<Completer<Unit>> waiters_;
     Scope scope_;  // last: what runs in it uses all of the above

@@ -60,46 +60,46 @@ bool in_database(Strategy strategy) {
     return false;
 }
 
-std::unique_ptr<StoredCounter> make(Place place, const CounterOptions& options) {
+std::unique_ptr<StoredCounter> make(CounterLocation location, const CounterOptions& options) {
     const auto& times = options.times;
     switch (options.strategy) {
         case Strategy::naive:
-            return std::make_unique<NaiveCounter>(std::move(place));
+            return std::make_unique<NaiveCounter>(std::move(location));
         case Strategy::log: {
             LogTimes log;
             log.fold_after_ms = times.fold_after.value_or(log.fold_after_ms);
-            return std::make_unique<LogCounter>(std::move(place), log);
+            return std::make_unique<LogCounter>(std::move(location), log);
         }
         case Strategy::lamport: {
             LamportTimes lamport;
             lamport.delay_ms = times.delay.value_or(lamport.delay_ms);
             lamport.back_off_ms = times.back_off.value_or(lamport.back_off_ms);
             lamport.force_after_ms = times.force_after.value_or(lamport.force_after_ms);
-            return std::make_unique<LamportCounter>(std::move(place), lamport);
+            return std::make_unique<LamportCounter>(std::move(location), lamport);
         }
         case Strategy::eventual:
-            return std::make_unique<EventualCounter>(std::move(place));
+            return std::make_unique<EventualCounter>(std::move(location));
         case Strategy::transactional:
-            return std::make_unique<TransactionalCounter>(std::move(place), options.durability);
+            return std::make_unique<TransactionalCounter>(std::move(location), options.durability);
         case Strategy::locked:
-            return std::make_unique<LockedCounter>(std::move(place));
+            return std::make_unique<LockedCounter>(std::move(location));
         case Strategy::optimistic: {
             OptimisticTimes optimistic;
             optimistic.back_off_ms = times.back_off.value_or(optimistic.back_off_ms);
-            return std::make_unique<OptimisticCounter>(std::move(place), options.durability,
+            return std::make_unique<OptimisticCounter>(std::move(location), options.durability,
                                                        optimistic);
         }
         case Strategy::deltas: {
             DeltasTimes deltas;
             deltas.threshold_ms = times.threshold.value_or(deltas.threshold_ms);
-            return std::make_unique<DeltasCounter>(std::move(place), options.durability, deltas);
+            return std::make_unique<DeltasCounter>(std::move(location), options.durability, deltas);
         }
         case Strategy::batched:
             break;
     }
     BatchedTimes batched;
     batched.interval_ms = times.interval.value_or(batched.interval_ms);
-    return std::make_unique<BatchedCounter>(std::move(place), options.durability, batched);
+    return std::make_unique<BatchedCounter>(std::move(location), options.durability, batched);
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ struct Catalogue::Parts {
     struct Opened {
         std::string name;
         CounterOptions options;
-        std::string key;  // what news of it says
+        std::string key;  // what messages about it contain
         std::unique_ptr<StoredCounter> counter;
     };
     World& world;
@@ -120,18 +120,18 @@ struct Catalogue::Parts {
     bool listened = false;  // before the page was hidden
     StoreWatch watch{world, names, on_notice};
 
-    /// What lives in the database has no events of its own: its counters tell each other.
+    /// A database has no events for changes: the counters in it notify each other.
     void open_channel() {
         if (channel) return;
         channel = world.channel(names.catalogue_channel());
-        if (channel) channel->on_message([this](std::string_view key) { hear(key); });
+        if (channel) channel->on_message([this](std::string_view key) { refresh(key); });
     }
-    void hear(std::string_view key) {
+    void refresh(std::string_view key) {
         for (const auto& one : opened) {
-            if (one.key == key) one.counter->look_again();
+            if (one.key == key) one.counter->refresh();
         }
     }
-    void tell(LifecycleEvent event) {
+    void on_lifecycle(LifecycleEvent event) {
         if (opened.empty()) return;
         for (const auto& one : opened) one.counter->on_lifecycle(event);
         // A page with an open connection may not be kept in the back/forward cache.
@@ -141,7 +141,7 @@ struct Catalogue::Parts {
             channel.reset();
         }
         if (event == LifecycleEvent::page_show) {
-            for (const auto& one : opened) one.counter->look_again();
+            for (const auto& one : opened) one.counter->refresh();
             if (std::exchange(listened, false)) open_channel();
         }
     }
@@ -179,7 +179,7 @@ Catalogue::Catalogue(World& world, std::string_view name_space, NoticeHandler on
                        .lifecycle = {},
                        .channel = nullptr}) {
     parts_->lifecycle = world.lifecycle().on_event(
-        [parts = parts_.get()](LifecycleEvent event) { parts->tell(event); });
+        [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
 }
 Catalogue::~Catalogue() = default;
 
@@ -194,17 +194,17 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
             Error(ErrorCode::unavailable,
                   concat({"the strategy ", strategy_name(options.strategy), " needs ", what}))));
     }
-    Place place{parts_->world, parts_->names, std::string(name), parts_->on_notice};
+    CounterLocation location{parts_->world, parts_->names, std::string(name), parts_->on_notice};
     std::string key;
     if (in_database(options.strategy)) {
         key = concat({strategy_name(options.strategy), "/", escaped(name)});
-        place.tell_others = [parts = parts_.get(), key] { parts->post(key); };
-        place.listen_to_others = [parts = parts_.get()] {
+        location.notify_others = [parts = parts_.get(), key] { parts->post(key); };
+        location.listen_to_others = [parts = parts_.get()] {
             parts->open_channel();
             parts->watch.start();
         };
     }
-    opened.push_back({std::string(name), options, key, make(std::move(place), options)});
+    opened.push_back({std::string(name), options, key, make(std::move(location), options)});
     return *opened.back().counter;
 }
 

@@ -1,4 +1,4 @@
-// The one place where the simple strategies add: within ±value_max, or not at all.
+// How the simple strategies add: within ±value_max, or not at all.
 #pragma once
 
 #include <algorithm>

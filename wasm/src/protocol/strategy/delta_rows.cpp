@@ -28,13 +28,13 @@ bool DeltaRows::Found::worth_folding() const {
 }
 
 Task<DeltaRows::Count> DeltaRows::count() {
-    const auto found = co_await look(Access::read);
+    const auto found = co_await scan(Access::read);
     if (!found.worth_folding()) co_return found.count;
-    co_return (co_await look(Access::write)).count;
+    co_return (co_await scan(Access::write)).count;
 }
 
-Task<DeltaRows::Found> DeltaRows::look(Access access) {
-    constexpr std::array scope{Store::counters, Store::deltas, Store::aside};
+Task<DeltaRows::Found> DeltaRows::scan(Access access) {
+    constexpr std::array scope{Store::counters, Store::deltas, Store::quarantine};
     Found found;
     found.count.after = appends_;
     const auto transaction = co_await world_.database().begin(scope, access, durability_);
@@ -63,17 +63,17 @@ Task<DeltaRows::Found> DeltaRows::look(Access access) {
 }
 
 void DeltaRows::fold(Transaction& transaction, const Found& found) {
-    const auto set_aside = [&](std::string_view store, const Row& row) {
-        transaction.put(Store::aside, std::string(store) + "/" + row.key,
+    const auto quarantine = [&](std::string_view store, const Row& row) {
+        transaction.put(Store::quarantine, std::string(store) + "/" + row.key,
                         row.value.empty() ? "?" : row.value);
     };
     transaction.put(Store::counters, key_, format_amount(found.count.sum));
     for (const auto& key : found.rows) transaction.remove(Store::deltas, key);
     for (const auto& row : found.unreadable) {
-        set_aside("deltas", row);
+        quarantine("deltas", row);
         transaction.remove(Store::deltas, row.key);
     }
-    if (found.unreadable_sum) set_aside("counters", *found.unreadable_sum);
+    if (found.unreadable_sum) quarantine("counters", *found.unreadable_sum);
 }
 
 }  // namespace tabacus

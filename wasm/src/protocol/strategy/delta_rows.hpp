@@ -13,12 +13,13 @@ namespace tabacus {
 
 class DeltaRows {
   public:
-    /// `key` begins the keys of its rows. `warn(subject)`: a row that cannot be read was set aside.
+    /// `key` begins the keys of its rows. `warn(subject)`: a row cannot be read and is in
+    /// quarantine.
     DeltaRows(World& world, std::string key, Durability durability,
               std::function<void(std::string_view)> warn)
         : world_(world), key_(std::move(key)), durability_(durability), warn_(std::move(warn)) {}
 
-    /// Writes a row of its own. A failure is told as it is, and never retried here: a row whose
+    /// Writes a row of its own. A failure is reported as it is, and never retried here: a row whose
     /// commit is unknown may have been folded by now.
     Task<void> append(std::int64_t n);
 
@@ -44,7 +45,7 @@ class DeltaRows {
         std::optional<Row> unreadable_sum;
         [[nodiscard]] bool worth_folding() const;
     };
-    Task<Found> look(Access access);
+    Task<Found> scan(Access access);
     void fold(Transaction& transaction, const Found& found);
 
     World& world_;

@@ -6,10 +6,10 @@
 
 namespace tabacus {
 
-DeltasCounter::DeltasCounter(Place place, Durability durability, DeltasTimes times)
-    : StoredCounter(std::move(place)),
+DeltasCounter::DeltasCounter(CounterLocation location, Durability durability, DeltasTimes times)
+    : StoredCounter(std::move(location)),
       times_(times),
-      rows_(world(), "deltas/" + escaped(this->place().name), durability,
+      rows_(world(), "deltas/" + escaped(this->location().name), durability,
             [this](std::string_view subject) {
                 warn_corrupt(subject,
                              "A delta that cannot be read was set aside; all others count.");

@@ -21,7 +21,7 @@ struct DeltasTimes {
 
 class DeltasCounter final : public StoredCounter {
   public:
-    DeltasCounter(Place place, Durability durability, DeltasTimes times);
+    DeltasCounter(CounterLocation location, Durability durability, DeltasTimes times);
 
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
@@ -39,7 +39,7 @@ class DeltasCounter final : public StoredCounter {
     std::uint64_t counted_after_ = 0;
     /// Own appends that have committed, by number, which no count is known to have seen.
     std::vector<std::pair<std::uint64_t, std::int64_t>> uncounted_;
-    std::int64_t under_way_ = 0;  // own appends whose outcome is not told
+    std::int64_t under_way_ = 0;  // own appends whose outcome is not known
 };
 
 }  // namespace tabacus

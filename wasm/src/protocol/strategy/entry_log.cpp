@@ -8,24 +8,24 @@
 namespace tabacus {
 namespace {
 
-constexpr std::string_view entry_word = "entry";
-constexpr std::string_view fold_word = "fold";
+constexpr std::string_view entry_tag = "entry";
+constexpr std::string_view fold_tag = "fold";
 
 }  // namespace
 
 std::string format_log_key(const LogKey& key) {
-    const auto word = key.kind == LogKey::Kind::entry ? entry_word : fold_word;
-    return std::string(word) + '/' + key.tab + '/' + format_value(key.number);
+    const auto tag = key.kind == LogKey::Kind::entry ? entry_tag : fold_tag;
+    return std::string(tag) + '/' + key.tab + '/' + format_value(key.number);
 }
 
 std::optional<LogKey> parse_log_key(std::string_view text) {
     const auto parts = parts_of<3>(text, '/');
     if (!parts) return std::nullopt;
-    const auto& [word, tab, digits] = *parts;
+    const auto& [tag, tab, digits] = *parts;
     const auto number = parse_value(digits);
-    if ((word != entry_word && word != fold_word) || !is_identifier(tab)) return std::nullopt;
+    if ((tag != entry_tag && tag != fold_tag) || !is_identifier(tab)) return std::nullopt;
     if (!number || *number < 1) return std::nullopt;
-    const auto kind = word == entry_word ? LogKey::Kind::entry : LogKey::Kind::fold;
+    const auto kind = tag == entry_tag ? LogKey::Kind::entry : LogKey::Kind::fold;
     return LogKey{kind, std::string(tab), *number};
 }
 

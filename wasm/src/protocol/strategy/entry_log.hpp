@@ -48,7 +48,7 @@ class EntryLog {
     void forget_covered(const LogKey& key);
     [[nodiscard]] std::int64_t sum() const { return sum_; }
     [[nodiscard]] const std::map<std::string, Tab, std::less<>>& tabs() const { return tabs_; }
-    /// Own entries that a look at the store, begun at `after`, cannot have seen.
+    /// Takes the own entries that a scan of the store, begun at `after`, cannot have seen.
     void take_newer(const EntryLog& other, std::string_view tab, std::int64_t after);
 
   private:

@@ -17,8 +17,8 @@ std::optional<std::int64_t> parse_total(std::string_view text) {
 
 }  // namespace
 
-EventualCounter::EventualCounter(Place place) : StoredCounter(std::move(place)) {
-    const auto key = this->place().names.counter("eventual", this->place().name);
+EventualCounter::EventualCounter(CounterLocation location) : StoredCounter(std::move(location)) {
+    const auto key = this->location().names.counter("eventual", this->location().name);
     plus_.key = key + "/plus";
     minus_.key = key + "/minus";
     changes_ =
@@ -26,13 +26,14 @@ EventualCounter::EventualCounter(Place place) : StoredCounter(std::move(place)) 
     scope_.spawn(start());
 }
 
-/// The first values read. A store that fails is met again by add() and read(), which tell.
+/// The first values read. A store that fails is met again by add() and read(), which report it.
 Task<void> EventualCounter::start() { static_cast<void>(co_await attempt(read())); }
 
 Task<std::int64_t> EventualCounter::store(std::int64_t n) {
     auto& total = n < 0 ? minus_ : plus_;
     const auto amount = n < 0 ? -n : n;
-    if (auto foreign = co_await adopt(total)) co_await move_aside(total.key, std::move(*foreign));
+    if (auto foreign = co_await adopt(total))
+        co_await quarantine_total(total.key, std::move(*foreign));
     co_await checked_add(plus_.value - minus_.value, n);
     const auto before = total.value;
     total.value = std::min(before + amount, total_max);
@@ -42,7 +43,7 @@ Task<std::int64_t> EventualCounter::store(std::int64_t n) {
         total.value = std::max<std::int64_t>(total.value - amount, 0);
         co_await fail(kept.error());
     }
-    // Without room for news the others learn of it from the total.
+    // Where no news can be stored the others learn of it from the total.
     static_cast<void>(co_await attempt(world().storage().set(
         total.key + std::string(news_suffix),
         format_record({format_decimal(before), format_decimal(amount), stamp()}))));
@@ -54,7 +55,7 @@ Task<std::int64_t> EventualCounter::read() {
     for (auto* total : {&plus_, &minus_}) {
         auto foreign = co_await adopt(*total);
         // It counts nothing, wherever it is.
-        if (foreign) (void)co_await attempt(move_aside(total->key, std::move(*foreign)));
+        if (foreign) (void)co_await attempt(quarantine_total(total->key, std::move(*foreign)));
     }
     see_both();
     co_return value();
@@ -72,20 +73,21 @@ Task<std::optional<std::string>> EventualCounter::adopt(Total& total) {
     co_return std::move(text);
 }
 
-Task<void> EventualCounter::move_aside(std::string key, std::string text) {
-    return set_aside(key, key + "/aside", std::move(text),
-                     "A total that is not a number is set aside.");
+Task<void> EventualCounter::quarantine_total(std::string key, std::string text) {
+    return quarantine(key, key + "/aside", std::move(text),
+                      "A total that is not a number is set aside.");
 }
 
 void EventualCounter::on_storage(const StorageChange& change) {
     if (!change.key || !change.new_value) return;
     for (auto* total : {&plus_, &minus_}) {
-        if (*change.key == total->key + std::string(news_suffix)) hear(*total, *change.new_value);
+        if (*change.key == total->key + std::string(news_suffix))
+            apply_news(*total, *change.new_value);
     }
 }
 
-/// News that cannot be read is passed over: the total will tell.
-void EventualCounter::hear(Total& total, std::string_view news) {
+/// News that cannot be read is ignored: the total will have it.
+void EventualCounter::apply_news(Total& total, std::string_view news) {
     const auto fields = record_fields<3>(news);
     const auto before = fields ? parse_total((*fields)[0]) : std::nullopt;
     const auto amount = fields ? parse_total((*fields)[1]) : std::nullopt;
@@ -99,7 +101,7 @@ Task<void> EventualCounter::write_back(Total& total) {
     auto text = co_await attempt(world().storage().get(total.key));
     if (!text) co_return;
     if (parse_total(text.value().value_or("0")).value_or(total_max) >= total.value) co_return;
-    // Where it fails, the next who adds writes it.
+    // Where it fails, the next add writes it.
     static_cast<void>(
         co_await attempt(world().storage().set(total.key, format_decimal(total.value))));
 }
@@ -109,7 +111,7 @@ std::string EventualCounter::stamp() { return identifier_of(world().random().bit
 Guarantee EventualCounter::guarantee() const {
     // A total that was cleared under a living tab comes back with whoever still has it.
     return {.strategy = "eventual",
-            .lost = "concurrent updates that cross a read; unheard updates with their tab",
+            .lost = "concurrent updates that cross a read; unannounced updates with their tab",
             .reads_wait = "never",
             .accuracy = "other tabs' increments arrive late, and seldom twice",
             .rows = "two keys for increments, two for decrements",

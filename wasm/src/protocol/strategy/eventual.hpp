@@ -1,8 +1,8 @@
-// Eventual: the first value read, plus own increments, plus the increments heard from others, as
+// Eventual: the first value read, plus own increments, plus the increments received from others, as
 // the Web Storage article has it ("eventual consistency").
 //
-// Beside the counter's key lies a key for news. Who adds writes its total under the one, and
-// {its total before, the increment} under the other, whose `storage` event tells the others. The
+// Beside the counter's key lies a key for news. A tab that adds writes its total under the one, and
+// {its total before, the increment} under the other, whose `storage` event notifies the others. The
 // total that a tab has from the store is its baseline; news with an older one was counted in it and
 // is ignored. The larger total is written back.
 //
@@ -10,9 +10,9 @@
 // larger one is the later one; every piece of news is unique, since an equal write fires no event
 // (HTML §12.2.1).
 //
-// Guarantee: exact where turns are atomic (mutexed). Elsewhere tabs that hear all of each other
-// agree in the end, mostly: news that crosses a baseline is lost, or counted twice. Weakness: what
-// a tab added is lost with it if nobody heard.
+// Guarantee: exact where turns are atomic (mutexed). Elsewhere tabs that receive all news of each
+// other agree in the end, mostly: news that crosses a baseline is lost, or counted twice. Weakness:
+// what a tab added is lost with it if no other tab received it.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ namespace tabacus {
 
 class EventualCounter : public StoredCounter {
   public:
-    explicit EventualCounter(Place place);
+    explicit EventualCounter(CounterLocation location);
 
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
@@ -46,10 +46,10 @@ class EventualCounter : public StoredCounter {
   private:
     Task<void> start();
     Task<std::optional<std::string>> adopt(Total& total);
-    Task<void> move_aside(std::string key, std::string text);
+    Task<void> quarantine_total(std::string key, std::string text);
     Task<void> write_back(Total& total);
     void on_storage(const StorageChange& change);
-    void hear(Total& total, std::string_view news);
+    void apply_news(Total& total, std::string_view news);
     void see_both() { see(plus_.value - minus_.value); }
 
     Total plus_;

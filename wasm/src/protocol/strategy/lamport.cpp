@@ -7,8 +7,8 @@
 
 namespace tabacus {
 
-LamportCounter::LamportCounter(Place place, LamportTimes times)
-    : NaiveCounter(std::move(place), "lamport"),
+LamportCounter::LamportCounter(CounterLocation location, LamportTimes times)
+    : NaiveCounter(std::move(location), "lamport"),
       times_(times),
       x_(key() + "/x"),
       y_(key() + "/y") {}

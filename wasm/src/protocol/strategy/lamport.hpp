@@ -6,14 +6,14 @@
 //            y := me; if x ≠ me then { delay; if y ≠ me then goto start };
 //            critical section; y := 0
 //
-// Adapted to tabs: who finds y taken backs off before it starts again; an attempt's id is the time
-// it began and a random part, so that a lock older than `force_after` is taken from its owner, who
-// may have died.
+// Adapted to tabs: a tab that finds y taken backs off before it starts again; an attempt's id is
+// the time it began and a random part, so that a lock older than `force_after` is stolen from its
+// owner, which may have died.
 //
 // Guarantee: exact while every tab sees the others' writes at once (mutexed), or at least within
 // `delay` of having read y, as the algorithm presumes (interleaved). Weakness: neither is so in a
-// browser. A process reads its own copy (cached), and a frozen owner that is robbed writes later:
-// three Chromium tabs lost 72 to 76 % (DESIGN §1).
+// browser. A process reads its own copy (cached), and a frozen owner whose lock was stolen writes
+// later: three Chromium tabs lost 72 to 76 % (docs/decisions/0001).
 #pragma once
 
 #include <string>
@@ -30,14 +30,14 @@ struct LamportTimes {
 
 class LamportCounter : public NaiveCounter {
   public:
-    LamportCounter(Place place, LamportTimes times);
+    LamportCounter(CounterLocation location, LamportTimes times);
 
     [[nodiscard]] Guarantee guarantee() const override;
 
   protected:
     Task<std::int64_t> store(std::int64_t n) override;
     // What the article's code got wrong (lab/article_faults.hpp).
-    /// The id of an attempt that begins: its time says how old a lock is.
+    /// The id of an attempt that begins: its time shows how old a lock is.
     virtual std::string attempt_id();
     virtual Async<Unit> wait(double delay_ms) { return world().clock().sleep(delay_ms); }
 

@@ -2,7 +2,7 @@
 // it.
 //
 // Guarantee: none across processes. The lock excludes, but the next holder may read a copy of
-// localStorage that has not heard of the last write: 25 % lost in Chromium (DESIGN §1).
+// localStorage that has not received the last write: 25 % lost in Chromium (docs/decisions/0001).
 #pragma once
 
 #include "naive.hpp"
@@ -11,7 +11,8 @@ namespace tabacus {
 
 class LockedCounter final : public NaiveCounter {
   public:
-    explicit LockedCounter(Place place) : NaiveCounter(std::move(place), "locked") {}
+    explicit LockedCounter(CounterLocation location)
+        : NaiveCounter(std::move(location), "locked") {}
 
     [[nodiscard]] Guarantee guarantee() const override;
 

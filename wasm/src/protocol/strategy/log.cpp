@@ -8,10 +8,10 @@
 
 namespace tabacus {
 
-LogCounter::LogCounter(Place place, LogTimes times)
-    : StoredCounter(std::move(place)),
+LogCounter::LogCounter(CounterLocation location, LogTimes times)
+    : StoredCounter(std::move(location)),
       times_(times),
-      prefix_(this->place().names.counter("log", this->place().name) + "/"),
+      prefix_(this->location().names.counter("log", this->location().name) + "/"),
       locks_(prefix_),
       id_(identifier_of(world().random().bits())) {
     changes_ =
@@ -53,7 +53,7 @@ Task<void> LogCounter::recount() {
 }
 
 /// All records, as they were at one moment: when one that was listed is gone before it is read,
-/// somebody has folded meanwhile, and it looks again.
+/// another tab has folded meanwhile, and the scan begins again.
 Task<EntryLog> LogCounter::scan() {
     for (;;) {
         EntryLog log;
@@ -67,20 +67,20 @@ Task<EntryLog> LogCounter::scan() {
             if (parsed && record) {
                 log.put(*parsed, *record);
             } else {
-                co_await set_entry_aside(key, *text);
+                co_await quarantine_entry(key, *text);
             }
         }
         if (!torn) co_return log;
     }
 }
 
-Task<void> LogCounter::set_entry_aside(std::string key, std::string text) {
-    const auto aside = place().names.counter("log-aside", place().name);
-    auto to = aside + "/" + key.substr(prefix_.size());
+Task<void> LogCounter::quarantine_entry(std::string key, std::string text) {
+    const auto prefix = location().names.counter("log-aside", location().name);
+    auto to = prefix + "/" + key.substr(prefix_.size());
     // Where it cannot be moved it stays, and counts nothing either.
     (void)co_await attempt(
-        set_aside(std::move(key), std::move(to), std::move(text),
-                  "An entry that cannot be read is set aside; all others count."));
+        quarantine(std::move(key), std::move(to), std::move(text),
+                   "An entry that cannot be read is set aside; all others count."));
 }
 
 void LogCounter::on_storage(const StorageChange& change) {
@@ -97,7 +97,7 @@ void LogCounter::on_storage(const StorageChange& change) {
     if (counted_) see(log_.sum());
 }
 
-// --- Who lives ----------------------------------------------------------------------------------
+// --- Liveness -----------------------------------------------------------------------------------
 
 /// A page that holds a lock is not kept in the back/forward cache.
 void LogCounter::on_lifecycle(LifecycleEvent event) {
@@ -122,7 +122,7 @@ Task<void> LogCounter::take_liveness(AbortSignal signal) {
     auto held = co_await attempt(
         world().locks().request({.name = locks_ + "tab/" + id_, .signal = signal}));
     if (signal.aborted()) co_return;
-    // Where it is refused, whoever folds its entries meanwhile does no harm.
+    // Where it is refused, a tab that folds its entries meanwhile does no harm.
     if (held) liveness_ = std::move(held.value());
     requested_.reset();
 }
@@ -137,7 +137,7 @@ Task<void> LogCounter::fold_later() {
     static_cast<void>(co_await attempt(fold()));
 }
 
-/// Elected is who gets the lock; the others would only do the same work.
+/// The tab that gets the lock is elected; the others would only do the same work.
 Task<void> LogCounter::fold() {
     const bool has_locks = world().locks().available();
     std::unique_ptr<HeldLock> elected;

@@ -2,12 +2,12 @@
 // article has it ("log everything"). Every key has one writer, so nothing is ever overwritten.
 //
 // A tab that is elected folds the entries of tabs that are gone into one record each (entry_log.hpp
-// says why nothing is lost if two fold, or if a tab that was thought gone goes on). Gone is who
-// does not hold its liveness lock; without Web Locks, an entry's age decides.
+// explains why nothing is lost if two fold, or if a tab that was thought gone goes on). A tab is
+// gone if it does not hold its liveness lock; without Web Locks, an entry's age decides.
 //
 // Guarantee: never loses to concurrency, in any storage model. Weakness: a key per increment while
-// its tab lives, in a store of some 5 MB; a reader hears of others late, and the last increments of
-// a process that dies may not have left it.
+// its tab lives, in a store of some 5 MB; a reader receives others' entries late, and the last
+// increments of a process that dies may not have left it.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@
 namespace tabacus {
 
 struct LogTimes {
-    /// How long after an increment somebody looks for entries to fold; without Web Locks also how
+    /// How long after an increment a tab checks for entries to fold; without Web Locks also how
     /// old these must be.
     double fold_after_ms = 10'000;
 };
 
 class LogCounter final : public StoredCounter {
   public:
-    LogCounter(Place place, LogTimes times);
+    LogCounter(CounterLocation location, LogTimes times);
 
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
@@ -38,7 +38,7 @@ class LogCounter final : public StoredCounter {
   private:
     Task<EntryLog> scan();
     Task<void> recount();
-    Task<void> set_entry_aside(std::string key, std::string text);
+    Task<void> quarantine_entry(std::string key, std::string text);
     void on_storage(const StorageChange& change);
 
     void hold_liveness();

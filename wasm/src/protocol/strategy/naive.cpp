@@ -7,9 +7,9 @@
 
 namespace tabacus {
 
-NaiveCounter::NaiveCounter(Place place, std::string_view strategy)
-    : StoredCounter(std::move(place)),
-      key_(this->place().names.counter(strategy, this->place().name)) {
+NaiveCounter::NaiveCounter(CounterLocation location, std::string_view strategy)
+    : StoredCounter(std::move(location)),
+      key_(this->location().names.counter(strategy, this->location().name)) {
     changes_ = world().storage().on_change([this](const StorageChange& change) {
         if (change.key && *change.key != key_) return;
         // A key that was removed, or cleared with all others, is what a read counts as zero.
@@ -18,7 +18,7 @@ NaiveCounter::NaiveCounter(Place place, std::string_view strategy)
 }
 
 Task<std::int64_t> NaiveCounter::store(std::int64_t n) {
-    const auto current = co_await parse_or_set_aside(co_await world().storage().get(key_));
+    const auto current = co_await parse_or_quarantine(co_await world().storage().get(key_));
     const auto next = co_await checked_add(current, n);
     co_await world().storage().set(key_, format_value(next));
     see(next);
@@ -28,7 +28,7 @@ Task<std::int64_t> NaiveCounter::store(std::int64_t n) {
 Task<std::int64_t> NaiveCounter::read() {
     auto text = co_await world().storage().get(key_);
     // What is no number counts as zero, wherever it is.
-    auto parsed = co_await attempt(parse_or_set_aside(std::move(text)));
+    auto parsed = co_await attempt(parse_or_quarantine(std::move(text)));
     const auto value = parsed ? parsed.value() : 0;
     see(value);
     co_return value;
@@ -47,11 +47,11 @@ Guarantee NaiveCounter::guarantee() const {
 
 /// A foreign value is kept under a key of its own, and the count begins again at zero. Fails where
 /// it cannot be moved there.
-Task<std::int64_t> NaiveCounter::parse_or_set_aside(std::optional<std::string> text) {
+Task<std::int64_t> NaiveCounter::parse_or_quarantine(std::optional<std::string> text) {
     if (!text) co_return 0;
     if (const auto value = parse_value(*text)) co_return *value;
-    co_await set_aside(key_, key_ + "/aside", *text,
-                       "A value that is not a number is set aside; the count begins at zero.");
+    co_await quarantine(key_, key_ + "/aside", *text,
+                        "A value that is not a number is set aside; the count begins at zero.");
     co_return 0;
 }
 

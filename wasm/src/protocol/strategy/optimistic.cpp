@@ -8,9 +8,10 @@
 
 namespace tabacus {
 
-OptimisticCounter::OptimisticCounter(Place place, Durability durability, OptimisticTimes times)
-    : StoredCounter(std::move(place)),
-      key_("optimistic/" + escaped(this->place().name)),
+OptimisticCounter::OptimisticCounter(CounterLocation location, Durability durability,
+                                     OptimisticTimes times)
+    : StoredCounter(std::move(location)),
+      key_("optimistic/" + escaped(this->location().name)),
       durability_(durability),
       times_(times) {}
 
@@ -56,7 +57,7 @@ void OptimisticCounter::fail_all(const std::vector<Increment>& increments, const
 
 /// False when the version has changed; then nothing is written, and the increments stay gathered.
 Task<bool> OptimisticCounter::try_write(Versioned seen) {
-    constexpr std::array scope{Store::counters, Store::aside};
+    constexpr std::array scope{Store::counters, Store::quarantine};
     const auto transaction = co_await world().database().begin(scope, Access::write, durability_);
     std::optional<Row> unreadable;
     const auto stored = co_await get(*transaction, &unreadable);
@@ -74,7 +75,7 @@ Task<bool> OptimisticCounter::try_write(Versioned seen) {
     }
     std::erase_if(delta, [](const auto& increment) { return increment.done.completed(); });
     if (unreadable) {
-        transaction->put(Store::aside, "counters/" + key_,
+        transaction->put(Store::quarantine, "counters/" + key_,
                          unreadable->value.empty() ? "?" : unreadable->value);
     }
     transaction->put(Store::counters, key_,

@@ -4,7 +4,7 @@
 // Methods for Concurrency Control", ACM TODS 6(2), 1981).
 //
 // Adapted: what the article asks of a server is done by two IndexedDB transactions. A version is a
-// random word and no number, so that a store which was lost and begun anew cannot repeat one.
+// random identifier and no number, so that a store which was lost and begun anew cannot repeat one.
 //
 // Guarantee: linearizable; nothing is lost. Weakness: under contention most work is done in vain.
 #pragma once
@@ -23,7 +23,7 @@ struct OptimisticTimes {
 
 class OptimisticCounter final : public StoredCounter {
   public:
-    OptimisticCounter(Place place, Durability durability, OptimisticTimes times);
+    OptimisticCounter(CounterLocation location, Durability durability, OptimisticTimes times);
 
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;

@@ -6,8 +6,8 @@
 namespace tabacus {
 namespace {
 
-/// Between two looks at the store: what an eye sees as at once, and no burden to who adds.
-constexpr double look_pause_ms = 50;
+/// Between two reads of the store for watchers: what an eye sees as at once, and no burden to adds.
+constexpr double refresh_pause_ms = 50;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ Task<std::int64_t> StoredCounter::add(std::int64_t n) {
     auto stored = co_await attempt(store(n));
     ended(number);
     if (!stored) co_await fail(stored.error());
-    if (in_store_once_added()) tell_others();
+    if (in_store_once_added()) notify_others();
     co_return stored.value();
 }
 
@@ -44,39 +44,39 @@ void StoredCounter::ended(std::uint64_t add) {
 Subscription StoredCounter::on_change(std::function<void()> callback) {
     const bool first = watchers_.empty();
     auto subscription = watchers_.add(std::move(callback));
-    if (first && place_.listen_to_others) place_.listen_to_others();
-    if (first) look_again();
+    if (first && location_.listen_to_others) location_.listen_to_others();
+    if (first) refresh();
     return subscription;
 }
 
 void StoredCounter::see(std::int64_t value) {
     if (std::exchange(last_seen_, value) == value || watchers_.empty()) return;
-    if (!std::exchange(telling_, true)) scope_.spawn(tell());
+    if (!std::exchange(notifying_, true)) scope_.spawn(notify_watchers());
 }
 
 /// Not from within: a callback may add.
-Task<void> StoredCounter::tell() {
+Task<void> StoredCounter::notify_watchers() {
     co_await world().clock().end_of_turn();
-    telling_ = false;
+    notifying_ = false;
     watchers_.call();
 }
 
-void StoredCounter::look_again() {
+void StoredCounter::refresh() {
     stale_ = true;
-    if (!watchers_.empty() && !std::exchange(looking_, true)) scope_.spawn(look());
+    if (!watchers_.empty() && !std::exchange(refreshing_, true)) scope_.spawn(refresh_until_done());
 }
 
-/// A store that fails is met again by add() and read(), which tell.
-Task<void> StoredCounter::look() {
+/// A store that fails is met again by add() and read(), which report it.
+Task<void> StoredCounter::refresh_until_done() {
     while (std::exchange(stale_, false)) {
         static_cast<void>(co_await attempt(read()));
-        co_await world().clock().sleep(look_pause_ms);
+        co_await world().clock().sleep(refresh_pause_ms);
     }
-    looking_ = false;
+    refreshing_ = false;
 }
 
-Task<void> StoredCounter::set_aside(std::string key, std::string to, std::string text,
-                                    const char* message) {
+Task<void> StoredCounter::quarantine(std::string key, std::string to, std::string text,
+                                     const char* message) {
     const auto moved = co_await attempt(move(key, std::move(to), std::move(text)));
     if (moved || stays_.insert(key).second) warn_corrupt(key, message);
     if (!moved) co_await fail(moved.error());

@@ -18,15 +18,17 @@ std::optional<std::int64_t> value_in(const std::optional<Row>& row) {
 
 }  // namespace
 
-TransactionalCounter::TransactionalCounter(Place place, Durability durability)
-    : StoredCounter(std::move(place)), key_(escaped(this->place().name)), durability_(durability) {}
+TransactionalCounter::TransactionalCounter(CounterLocation location, Durability durability)
+    : StoredCounter(std::move(location)),
+      key_(escaped(this->location().name)),
+      durability_(durability) {}
 
 Task<std::int64_t> TransactionalCounter::store(std::int64_t n) {
-    constexpr std::array scope{Store::counters, Store::aside};
+    constexpr std::array scope{Store::counters, Store::quarantine};
     const auto transaction = co_await world().database().begin(scope, Access::write, durability_);
     const auto row = co_await transaction->get(Store::counters, key_);
     const auto current = value_in(row);
-    if (!current) set_aside(*transaction, *row);
+    if (!current) quarantine(*transaction, *row);
     const auto next = co_await checked_add(current.value_or(0), n);
     transaction->put(Store::counters, key_, format_value(next));
     co_await transaction->commit();
@@ -56,8 +58,8 @@ Guarantee TransactionalCounter::guarantee() const {
             .losses = {.lost = in_every_model(lost_with_database(strict)), .exceeded = {}}};
 }
 
-void TransactionalCounter::set_aside(Transaction& transaction, const Row& row) {
-    transaction.put(Store::aside, concat({"counters/", key_}), row.text());
+void TransactionalCounter::quarantine(Transaction& transaction, const Row& row) {
+    transaction.put(Store::quarantine, concat({"counters/", key_}), row.text());
     warn_once();
 }
 

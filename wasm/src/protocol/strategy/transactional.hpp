@@ -14,7 +14,7 @@ namespace tabacus {
 
 class TransactionalCounter final : public StoredCounter {
   public:
-    TransactionalCounter(Place place, Durability durability);
+    TransactionalCounter(CounterLocation location, Durability durability);
 
     /// Other tabs' increments are noticed when this tab reads or adds.
     Task<std::int64_t> read() override;
@@ -25,7 +25,7 @@ class TransactionalCounter final : public StoredCounter {
 
   private:
     void warn_once();
-    void set_aside(Transaction& transaction, const Row& row);
+    void quarantine(Transaction& transaction, const Row& row);
 
     std::string key_;
     Durability durability_;

@@ -1,35 +1,35 @@
-/** What a script's text says before it runs: what it declares, whether it is a module, and what that exports. */
+/** Analyses a script's text before it runs: what it declares, whether it is a module, and what it exports. */
 
 import { endsOperand, tokensOf } from './lexer.js';
 
 /** @typedef {import('./lexer.js').Token} Token */
 
 /**
- * @typedef {object} Reading
+ * @typedef {object} Analysis
  * @property {string} text to run: a module's without its exports
  * @property {boolean} module
  * @property {boolean} strict
  * @property {string[]} names that it declares by var and function at its outermost level
  * @property {string[]} lexical those it declares there by let, const and class
- * @property {Set<string>} asked names that it applies typeof to, which may be nobody's
+ * @property {Set<string>} asked names that it applies typeof to, which may be undeclared
  * @property {[string, string][]} exports what a module's are called, and which of its names each is
  */
 
-/** What a module finds its default export's place and `import.meta` under: names that no script uses. */
+/** The names of a module's default export and `import.meta`, which no script uses itself. */
 export const hidden = Object.freeze({ exported: '__tabacus_exported', meta: '__tabacus_meta' });
 
-/** Readings of the latest texts: tests run one text in many tabs. @type {Map<string, Reading>} */
+/** Analyses of the latest texts: tests run one text in many tabs. @type {Map<string, Analysis>} */
 const known = new Map();
 const knownMax = 100;
 
-/** @param {string} source @param {(source: string) => boolean} isClassic can it be compiled as no module? @returns {Reading} */
-export function readingOf(source, isClassic) {
+/** @param {string} source @param {(source: string) => boolean} isClassic can it be compiled as no module? @returns {Analysis} */
+export function analysisOf(source, isClassic) {
     const found = known.get(source);
     if (found) return found;
     if (known.size >= knownMax) known.clear();
-    const reading = read(source, isClassic);
-    known.set(source, reading);
-    return reading;
+    const analysis = analyse(source, isClassic);
+    known.set(source, analysis);
+    return analysis;
 }
 
 /** Also of what stands in strings, for eval(). @param {string} source */
@@ -40,8 +40,8 @@ export const askedIn = (source) =>
         ),
     );
 
-/** @param {string} source @param {(source: string) => boolean} isClassic @returns {Reading} */
-function read(source, isClassic) {
+/** @param {string} source @param {(source: string) => boolean} isClassic @returns {Analysis} */
+function analyse(source, isClassic) {
     const tokens = tokensOf(source);
     const outermost = (/** @type {Token} */ one, /** @type {string} */ text) =>
         one.kind === 'name' && one.text === text && !one.member;
@@ -212,7 +212,7 @@ function exportAt(tokens, at, exports) {
     const alone = [{ at: first.at, end: first.end, text: '' }];
     if (second?.text === '{') return listAt(tokens, at, exports);
     if (second?.text === 'default') return defaultAt(tokens, at, exports);
-    if (second?.text === '*') return []; // of another module: the engine says so
+    if (second?.text === '*') return []; // of another module: the engine reports it
     if (second?.text === 'const' || second?.text === 'let' || second?.text === 'var') {
         exports.push(
             ...bindings(tokens, at + 2).map((name) => /** @type {[string, string]} */ ([name, name])),
@@ -259,13 +259,13 @@ function declarationAt(tokens, at) {
 
 /** @param {readonly Token[]} tokens @param {number} at @param {[string, string][]} exports @returns {Edit[]} */
 function defaultAt(tokens, at, exports) {
-    const [first, word] = /** @type {[Token, Token]} */ ([tokens[at], tokens[at + 1]]);
+    const [first, keyword] = /** @type {[Token, Token]} */ ([tokens[at], tokens[at + 1]]);
     const declaration = declarationAt(tokens, at + 2);
     if (declaration?.name) {
         exports.push(['default', declaration.name]);
-        return [{ at: first.at, end: word.end, text: '' }];
+        return [{ at: first.at, end: keyword.end, text: '' }];
     }
-    const edits = [{ at: first.at, end: word.end, text: `${hidden.exported}.default =` }];
+    const edits = [{ at: first.at, end: keyword.end, text: `${hidden.exported}.default =` }];
     const last = declaration && tokens[closing(tokens, declaration.body)];
     // A declaration's end is one without a semicolon.
     return last ? [...edits, { at: last.end, end: last.end, text: ';' }] : edits;

@@ -1,16 +1,16 @@
 /** navigator.locks (W3C Web Locks API §3) over the rules' lock manager. */
 
-import { checkRequest, invoked, requestFrom, stolenMessage } from '../platform/lock-request.js';
-import { internal } from '../platform/web-idl.js';
-import { Numbered } from './handle-table.js';
+import { checkRequest, invoked, requestFrom, stolenMessage } from '../../platform/lock-request.js';
+import { internal } from '../../platform/web-idl.js';
+import { HandleTable } from '../common/handle-table.js';
 
-/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('../context.js').Context} Context */
 
 /**
  * A request, from request() until its promise is settled for good.
  * @typedef {object} Request
  * @property {string} name
- * @property {import('../platform/lock-request.js').RequestOptions} options
+ * @property {import('../../platform/lock-request.js').RequestOptions} options
  * @property {(lock: object | null) => unknown} callback
  * @property {(value: unknown) => void} resolve
  * @property {(reason: unknown) => void} reject
@@ -22,11 +22,11 @@ import { Numbered } from './handle-table.js';
 const forgetNothing = () => {};
 
 /** One context's side of the lock manager: what it asked for, by number. */
-export class LocksOf {
-    /** @type {Numbered<Request>} */
-    #requests = new Numbered();
-    /** @type {Numbered<(snapshot: object) => void>} */
-    #queries = new Numbered();
+export class ContextLocks {
+    /** @type {HandleTable<Request>} */
+    #requests = new HandleTable();
+    /** @type {HandleTable<(snapshot: object) => void>} */
+    #queries = new HandleTable();
     #context;
 
     /** @param {Context} context */
@@ -64,7 +64,7 @@ export class LocksOf {
         const { signal } = request.options;
         if (!signal) return;
         const abort = () => {
-            // Whose listener stayed all the same: the number may be another's by now.
+            // The listener may outlive its request: the number may belong to another one by now.
             if (this.#requests.get(number) !== request) return;
             this.#context.rules.abort(this.#context.id, number);
             this.#context.origin.wake();
@@ -135,7 +135,7 @@ export class LocksOf {
         request?.resolve(invoked(request.callback, null));
     }
 
-    /** §4.1: nothing that a robbed holder does later changes its promise. @param {number} number */
+    /** §4.1: nothing that a previous holder does after a steal changes its promise. @param {number} number */
     stolen(number) {
         this.#requests.get(number)?.reject(new DOMException(stolenMessage, 'AbortError'));
     }

@@ -1,11 +1,11 @@
-/** What waits under a number, which is given again once it was taken. */
+/** Values by number. A number is used again once its value was taken. */
 
 /**
  * A Map that is emptied again and again makes a new table every time, which takes as long as all the rest of a lock.
  *
  * @template Value
  */
-export class Numbered {
+export class HandleTable {
     /** @type {(Value | undefined)[]} */
     #values = [];
     /** @type {number[]} */

@@ -1,16 +1,16 @@
-/** A Worker that does what it is told, and says what came of it; and who tells it. */
+/** Calls of a Worker's functions by messages, one after another. */
 
 /**
- * The Worker's side.
+ * The Worker's side: answers calls.
  *
- * @param {object} orders functions by the names of the orders
+ * @param {object} methods functions by the names of the calls
  * @param {(message: unknown) => void} post
  * @returns {(message: any) => Promise<void>} to be called with each message
  */
-export function obeying(orders, post) {
-    return async ({ order, args }) => {
+export function answerCalls(methods, post) {
+    return async ({ method, args }) => {
         try {
-            post({ value: await /** @type {any} */ (orders)[order](...args) });
+            post({ value: await /** @type {any} */ (methods)[method](...args) });
         } catch (error) {
             const { name, code, message } = /** @type {any} */ (error);
             post({ error: { name, code, message } });
@@ -19,15 +19,15 @@ export function obeying(orders, post) {
 }
 
 /**
- * The other side.
+ * The other side: makes calls.
  *
  * @param {(message: unknown) => void} post
  * @param {() => Promise<any>} next resolves with the Worker's next message
- * @returns {(order: string, ...args: unknown[]) => Promise<any>} what came of it; rejects with the Worker's error
+ * @returns {(method: string, ...args: unknown[]) => Promise<any>} the result; rejects with the Worker's error
  */
-export function telling(post, next) {
-    return async (order, ...args) => {
-        post({ order, args });
+export function callsTo(post, next) {
+    return async (method, ...args) => {
+        post({ method, args });
         const { value, error } = await next();
         if (error) throw Object.assign(new Error(error.message), error);
         return value;

@@ -1,17 +1,17 @@
-/** What a thread loads with the first storage or lock that it shares. */
+/** One thread's use of the segments: loaded with the first storage or lock that it shares. */
 
 import { idlInterface } from '../../platform/web-idl.js';
 import { show, TabacusError } from '../../common/errors.js';
 import { checkInteger, checkOptions } from '../../common/check-arguments.js';
-import { Loaded } from '../../common/lazy.js';
-import { openLocks } from '../locks/shared-locks.js';
-import { instantiateStore } from './segment.js';
-import { openStorage } from '../storage/shared-storage.js';
+import { Lazy } from '../../common/lazy.js';
+import { openLocks } from '../locks/open-locks.js';
+import { instantiateStore } from './open-segment.js';
+import { openStorage } from '../storage/open-storage.js';
 
 /** The memory of a page has 32 MiB in all. */
 const quotaMax_bytes = 2 ** 24;
 
-class Parts {
+class ThreadSegments {
     #core;
     #ops;
     #storage;
@@ -25,17 +25,17 @@ class Parts {
      * @param {import('../shared-memory.js').SharedMemory} shared
      */
     constructor(core, shared) {
-        // What a platform's interface has that a class has not: for who looks.
+        // Gives the class what a platform's interface has and a class has not.
         idlInterface(/** @type {any} */ (shared.locks).constructor, 'LockManager');
         this.#core = core;
-        this.#ops = new Loaded(() => instantiateStore(core));
-        this.#storage = new Loaded(async () =>
+        this.#ops = new Lazy(() => instantiateStore(core));
+        this.#storage = new Lazy(async () =>
             openStorage(core, await this.#ops.get(), shared, this.#quota_bytes),
         );
-        this.#locks = new Loaded(async () => openLocks(core, await this.#ops.get()));
+        this.#locks = new Lazy(async () => openLocks(core, await this.#ops.get()));
     }
 
-    /** @returns {Promise<import('../locks/shared-locks.js').OpenLocks>} */
+    /** @returns {Promise<import('../locks/open-locks.js').OpenLocks>} */
     async locks() {
         this.#core.assertOpen();
         return this.#locks.get();
@@ -64,16 +64,16 @@ class Parts {
     }
 }
 
-/** @type {WeakMap<import('../thread-core.js').Core, Parts>} */
+/** @type {WeakMap<import('../thread-core.js').Core, ThreadSegments>} */
 const known = new WeakMap();
 
 /**
  * @param {import('../thread-core.js').Core} core
  * @param {import('../shared-memory.js').SharedMemory} shared
- * @returns {Parts} the same one for the same thread
+ * @returns {ThreadSegments} the same one for the same thread
  */
-export function partsOf(core, shared) {
-    const parts = known.get(core) ?? new Parts(core, shared);
-    known.set(core, parts);
-    return parts;
+export function segmentsOf(core, shared) {
+    const segments = known.get(core) ?? new ThreadSegments(core, shared);
+    known.set(core, segments);
+    return segments;
 }

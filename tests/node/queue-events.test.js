@@ -1,4 +1,4 @@
-/** What a queue tells of its jobs, in which order; and what of a payload arrives. */
+/** The events that a queue emits of its jobs, and their order; and what of a payload arrives. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,24 +6,24 @@ import { until } from './fake-origin.js';
 import { tabs } from './queue-tabs.js';
 
 /**
- * What a tab hears of jobs from here on.
+ * The events that a tab receives of jobs from here on.
  *
  * @param {import('tabacus').Queue} queue
  */
-async function heard(queue) {
+async function eventsOf(queue) {
     /** @type {any[]} */
-    const told = [];
+    const events = [];
     await new Promise((resolve) => {
-        queue.subscribe((state) => (state.type === 'state' ? resolve(0) : told.push(state)));
+        queue.subscribe((state) => (state.type === 'state' ? resolve(0) : events.push(state)));
     });
-    return told;
+    return events;
 }
 
-/** @param {any[]} told @param {string[]} types */
-const only = (told, types) =>
-    told.filter(({ type }) => types.includes(type)).map(({ type, key }) => [type, key]);
+/** @param {any[]} events @param {string[]} types */
+const only = (events, types) =>
+    events.filter(({ type }) => types.includes(type)).map(({ type, key }) => [type, key]);
 
-test('each is told to run and to have ended, in that order, with its key and kind, also where some fail', async () => {
+test('each job emits `running` and its end, in that order, with its key and kind, also where some fail', async () => {
     const {
         tabs: [a, b],
         close,
@@ -32,7 +32,7 @@ test('each is told to run and to have ended, in that order, with its key and kin
     await queue.pause();
     const keys = Array.from({ length: 40 }, (_, n) => String(n));
     await Promise.all(keys.map((key) => queue.enqueue(0, { key, kind: 'k' })));
-    const told = [await heard(queue), await heard(b.queue('q', { attempts: 1 }))];
+    const events = [await eventsOf(queue), await eventsOf(b.queue('q', { attempts: 1 }))];
     b.queue('q').handle('k', ({ key }) => {
         if (Number(key) % 3 === 1) throw new Error(key);
     });
@@ -42,7 +42,7 @@ test('each is told to run and to have ended, in that order, with its key and kin
         ['running', key],
         [Number(key) % 3 === 1 ? 'failed' : 'done', key],
     ]);
-    for (const one of told) {
+    for (const one of events) {
         await until(() => only(one, ['done', 'failed']).length === keys.length);
         assert.deepEqual(only(one, ['running', 'done', 'failed']), expected);
         assert.ok(one.every(({ type, kind }) => kind === 'k' || !['done', 'failed'].includes(type)));
@@ -50,7 +50,7 @@ test('each is told to run and to have ended, in that order, with its key and kin
     await close();
 });
 
-test('of one that takes its time others hear after those before it; none is returned that nobody saw run', async () => {
+test('a slow job emits its events after those before it; no job emits `returned` without `running`', async () => {
     const {
         tabs: [a, b],
         close,
@@ -59,13 +59,13 @@ test('of one that takes its time others hear after those before it; none is retu
     await queue.pause();
     const keys = Array.from({ length: 60 }, (_, n) => String(n));
     await Promise.all(keys.map((key) => queue.enqueue(0, { key })));
-    const told = await heard(queue);
+    const events = await eventsOf(queue);
     b.queue('q').handle(({ key }) => key === '30' && new Promise((resolve) => setTimeout(resolve, 30)));
     await queue.resume();
     await queue.onIdle();
-    await until(() => only(told, ['done']).length === keys.length);
+    await until(() => only(events, ['done']).length === keys.length);
     assert.deepEqual(
-        only(told, ['running', 'done', 'returned']),
+        only(events, ['running', 'done', 'returned']),
         keys.flatMap((key) => [
             ['running', key],
             ['done', key],
@@ -74,7 +74,7 @@ test('of one that takes its time others hear after those before it; none is retu
     await close();
 });
 
-test('who first looks while jobs are claimed hears their keys and kinds, too', async () => {
+test('a tab that subscribes while jobs are claimed receives their keys and kinds, too', async () => {
     const {
         tabs: [a, b],
         close,
@@ -83,14 +83,14 @@ test('who first looks while jobs are claimed hears their keys and kinds, too', a
     await queue.pause();
     await Promise.all(Array.from({ length: 40 }, (_, n) => queue.enqueue(n, { key: String(n), kind: 'k' })));
     /** @type {any[] | undefined} */
-    let told;
+    let events;
     queue.handle('k', async ({ payload }) => {
-        if (payload === 10) told = await heard(b.queue('q'));
+        if (payload === 10) events = await eventsOf(b.queue('q'));
     });
     await queue.resume();
     await queue.onIdle();
-    await until(() => told?.at(-1)?.key === '39');
-    for (const { type, key, kind } of told ?? []) {
+    await until(() => events?.at(-1)?.key === '39');
+    for (const { type, key, kind } of events ?? []) {
         if (type === 'done') assert.deepEqual([typeof key, kind], ['string', 'k']);
     }
     await close();

@@ -1,8 +1,8 @@
 /** Timers (HTML §8.6), Date and performance of a context, on the origin's clock. */
 
-import { requireArguments } from '../platform/web-idl.js';
+import { requireArguments } from '../../platform/web-idl.js';
 
-/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('../context.js').Context} Context */
 
 /** HTML §8.6, "timer initialization steps": deeper than so many timers, none is shorter than 4 ms. */
 const nestingMax = 5;
@@ -30,7 +30,7 @@ export class OriginClock {
     #ahead_ms = 0;
     #reads = 0;
 
-    /** @param {import('./rules.js').Rules} rules @param {'virtual' | 'real'} kind */
+    /** @param {import('../rules.js').Rules} rules @param {'virtual' | 'real'} kind */
     constructor(rules, kind) {
         this.#rules = rules;
         this.virtual = kind === 'virtual';

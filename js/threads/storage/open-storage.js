@@ -2,10 +2,10 @@
 
 import { storageEventInterface } from '../../platform/events.js';
 import { makeStorage, storageInterface } from '../../platform/storage-interface.js';
-import { doors } from '../segment/segment-layout.js';
-import { join, roomBehind } from '../segment/segment.js';
+import { segmentSlots } from '../segment/segment-layout.js';
+import { joinSegment, openSegment } from '../segment/open-segment.js';
 import { StorageArea } from './storage-area.js';
-import { task } from '../../common/macrotask.js';
+import { nextMacrotask } from '../../common/macrotask.js';
 import { sleepAsync } from '../waiting.js';
 
 const SharedStorage = storageInterface();
@@ -34,9 +34,9 @@ export class OpenStorage {
         this.area = area;
         this.quota_bytes = quota_bytes;
         this.storage = makeStorage(area, SharedStorage);
-        area.written = () => core.mirror?.push();
+        area.onWrite = () => core.mirror?.push();
         this.#targets = [shared, workerScope()];
-        area.heard = area.listen();
+        area.seen = area.listen();
         void this.#listen();
     }
 
@@ -44,15 +44,15 @@ export class OpenStorage {
     async #listen() {
         const { words, id, ending } = this.#core;
         for (;;) {
-            await sleepAsync(words, this.area.newsWord, Number(this.area.heard), Infinity, ending);
-            await this.area.calm();
+            await sleepAsync(words, this.area.latestWord, Number(this.area.seen), Infinity, ending);
+            await this.area.unoccupied();
             if (this.#core.closed) return;
-            const { changes, last } = this.area.changes(Number(this.area.heard), id);
-            this.area.heard = last;
+            const { changes, last } = this.area.changes(Number(this.area.seen), id);
+            this.area.seen = last;
             // What was missed may be anything: an event without a key, as after clear().
             for (const change of changes ?? [{ key: null, oldValue: null, newValue: null }])
                 this.#dispatch(change);
-            if (last !== this.area.news) await task();
+            if (last !== this.area.latest) await nextMacrotask();
         }
     }
 
@@ -70,13 +70,13 @@ export class OpenStorage {
  * Of the quota that the first thread asked for.
  *
  * @param {import('../thread-core.js').Core} core
- * @param {import('../segment/segment.js').StoreOps} ops
+ * @param {import('../segment/open-segment.js').StoreOps} ops
  * @param {import('../shared-memory.js').SharedMemory} shared
  * @param {number} [quota_bytes]
  */
 export async function openStorage(core, ops, shared, quota_bytes) {
-    const room = await roomBehind(core, doors.storage, quota_bytes);
-    await join(core, ops, 'storage', room);
-    const area = new StorageArea(core, ops, room);
-    return new OpenStorage(core, area, shared, ops.storage_quota(room));
+    const segment = await openSegment(core, segmentSlots.storage, quota_bytes);
+    await joinSegment(core, ops, 'storage', segment);
+    const area = new StorageArea(core, ops, segment);
+    return new OpenStorage(core, area, shared, ops.storage_quota(segment));
 }

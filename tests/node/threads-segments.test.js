@@ -1,4 +1,7 @@
-/** The page loads what makes rooms with the first that is wanted: who waits while that fails is told, and who asks next gets one. */
+/**
+ * The page loads the module that makes segments when the first one is wanted. If that fails, those who wait get an
+ * error, and the next call gets a segment.
+ */
 
 import assert from 'node:assert/strict';
 import { register } from 'node:module';
@@ -6,7 +9,7 @@ import { test } from 'node:test';
 import { TabacusError } from 'tabacus';
 import { threads } from 'tabacus/threads';
 
-/** Fails the first import that the page's module makes from here on; that is what makes rooms. */
+/** Fails the first import that the page's module makes from here on: that of the module that makes segments. */
 const hooks = `
     let failures = 1;
     export async function resolve(specifier, context, next) {
@@ -20,7 +23,7 @@ const hooks = `
 const unavailable = (/** @type {unknown} */ error) =>
     error instanceof TabacusError && error.code === 'unavailable';
 
-test('rooms: who waits while their module does not load is told, and who asks next gets them', async () => {
+test('segments: calls that wait while their module does not load reject, and later calls get them', async () => {
     const shared = await threads();
     register(`data:text/javascript,${encodeURIComponent(hooks)}`);
     const first = await Promise.allSettled([shared.storage(), shared.locks.query()]);

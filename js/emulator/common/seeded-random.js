@@ -1,7 +1,7 @@
-/** What a seed decides in JavaScript: Math.random(), crypto, where faults fall. */
+/** Random numbers from a seed: for Math.random(), for crypto, and for where faults fall. */
 
 /** SplitMix32 (Steele, Lea, Flood 2014, in 32 bits): equal seeds, equal draws, on every engine. */
-export class Chance {
+export class SeededRandom {
     #state;
 
     /** @param {number} seed @param {number} [stream] draws of different streams have nothing in common */

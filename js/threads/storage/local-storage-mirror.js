@@ -6,8 +6,8 @@
  * once, localStorage decides: what the threads wrote is written there first, and what is there then is read.
  */
 
-import { mirrorStates, otherTabs, roomFields } from '../segment/segment-layout.js';
-import { task } from '../../common/macrotask.js';
+import { mirrorStates, otherTabs, segmentFields } from '../segment/segment-layout.js';
+import { nextMacrotask } from '../../common/macrotask.js';
 import { sleepAsync } from '../waiting.js';
 
 /** The page's localStorage; undefined where there is none, or it is forbidden. @returns {Storage | undefined} */
@@ -25,14 +25,16 @@ const keysOf = (storage) => Array.from({ length: storage.length }, (_, index) =>
 /** @param {import('./storage-area.js').Change} change */
 const isLess = ({ oldValue, newValue }) => newValue === null || newValue.length < (oldValue?.length ?? 0);
 
-class Mirror {
+class LocalStorageMirror {
     #core;
-    #room;
+    #segment;
     #area;
     #local;
-    #heard = 0;
 
-    /** What both had of a key when they were last equal: who differs from it since has changed it. @type {Map<string, string>} */
+    /** The number of the last change that was written to localStorage. */
+    #pushed = 0;
+
+    /** The value of each key when both were last equal: the one that differs from it has changed it. @type {Map<string, string>} */
     #common = new Map();
 
     /** Changes that are being written. @type {import('./storage-area.js').Change[]} */
@@ -41,51 +43,57 @@ class Mirror {
     /** Counts what was written. */
     #turn = 0;
 
-    /** Keys of which localStorage has an older value, since the newer one did not fit. @type {Set<string>} */
-    #owed = new Set();
+    /** Keys whose newer value did not fit into localStorage. @type {Set<string>} */
+    #unwritten = new Set();
 
-    /** Keys of which localStorage has what the storage had no room for. @type {Set<string>} */
+    /** Keys whose value in localStorage did not fit into the storage. @type {Set<string>} */
     #unfit = new Set();
 
-    /** Whether there may be room for them since. */
-    #roomier = false;
+    /** Whether the storage has become smaller since, so that they may fit. */
+    #shrunk = false;
 
     /**
      * @param {import('../thread-core.js').Core} core
-     * @param {number} room
+     * @param {number} segment
      * @param {import('./storage-area.js').StorageArea} area
      * @param {Storage} local
      */
-    constructor(core, room, area, local) {
+    constructor(core, segment, area, local) {
         this.#core = core;
-        this.#room = room;
+        this.#segment = segment;
         this.#area = area;
         this.#local = local;
     }
 
     begin() {
         this.#pullAll();
-        this.#heard = this.#area.listen();
-        this.#say();
+        this.#pushed = this.#area.listen();
+        this.#updateState();
         const ending = { signal: this.#core.ending };
-        window.addEventListener('storage', (event) => this.#hear(event), ending);
+        window.addEventListener('storage', (event) => this.#onStorage(event), ending);
         window.addEventListener('pagehide', () => this.push(), ending);
-        // Nobody was told what changed while the page was in the back/forward cache.
+        // The page received no events while it was in the back/forward cache.
         window.addEventListener('pageshow', ({ persisted }) => persisted && this.#catchUp(), ending);
         void this.#listen();
     }
 
     async #listen() {
         while (!this.#core.closed) {
-            await this.#area.calm();
+            await this.#area.unoccupied();
             if (this.#core.closed) return;
-            if (this.#heard !== this.#area.news) {
+            if (this.#pushed !== this.#area.latest) {
                 this.#pushSome();
-                await task();
+                await nextMacrotask();
                 continue;
             }
             this.push();
-            await sleepAsync(this.#core.words, this.#area.newsWord, this.#heard, Infinity, this.#core.ending);
+            await sleepAsync(
+                this.#core.words,
+                this.#area.latestWord,
+                this.#pushed,
+                Infinity,
+                this.#core.ending,
+            );
         }
     }
 
@@ -93,28 +101,28 @@ class Mirror {
     push() {
         if (this.#core.closed) return;
         // Not what comes meanwhile: threads that write without a pause must not keep the page here.
-        const { news } = this.#area;
-        while (((news - this.#heard) | 0) > 0) this.#pushSome();
-        for (const key of [...this.#owed]) this.#write(key, this.#area.get(key));
+        const { latest } = this.#area;
+        while (((latest - this.#pushed) | 0) > 0) this.#pushSome();
+        for (const key of [...this.#unwritten]) this.#write(key, this.#area.get(key));
         this.#retry();
-        this.#say();
+        this.#updateState();
     }
 
     #retry() {
-        if (!this.#roomier) return;
-        this.#roomier = false;
+        if (!this.#shrunk) return;
+        this.#shrunk = false;
         for (const key of [...this.#unfit]) this.#pull(key);
     }
 
     #pushSome() {
-        const { changes, last } = this.#area.changes(this.#heard, otherTabs);
-        this.#heard = last;
+        const { changes, last } = this.#area.changes(this.#pushed, otherTabs);
+        this.#pushed = last;
         this.#replay(changes);
     }
 
     /** @param {import('./storage-area.js').Change[] | undefined} changes undefined: nobody knows them any more */
     #replay(changes) {
-        this.#roomier ||= !changes || changes.some(isLess);
+        this.#shrunk ||= !changes || changes.some(isLess);
         if (!changes) {
             this.#writing = [];
             this.#pushAll();
@@ -140,18 +148,18 @@ class Mirror {
         if (key === null) {
             this.#local.clear();
             this.#common.clear();
-            this.#owed.clear();
+            this.#unwritten.clear();
             this.#unfit.clear();
             return;
         }
-        this.#owed.delete(key);
+        this.#unwritten.delete(key);
         this.#unfit.delete(key);
         try {
             if (value === null) this.#local.removeItem(key);
             else this.#local.setItem(key, value);
             this.#agree(key, value);
         } catch {
-            this.#owed.add(key); // QuotaExceededError: as soon as there is room
+            this.#unwritten.add(key); // QuotaExceededError: tried again at the next push()
         }
     }
 
@@ -161,7 +169,7 @@ class Mirror {
         else this.#common.set(key, value);
     }
 
-    /** What threads have changed, and nothing else: what another tab has, of which this page is yet to hear, stays. */
+    /** Writes what threads have changed, and nothing else: a change by another tab stays, though its event is yet to come. */
     #pushAll() {
         for (const key of new Set([...this.#common.keys(), ...this.#area.keys()])) {
             const value = this.#area.get(key);
@@ -172,18 +180,18 @@ class Mirror {
     }
 
     /** @param {StorageEvent} event */
-    #hear({ storageArea, key }) {
+    #onStorage({ storageArea, key }) {
         if (storageArea !== this.#local) return;
         this.push();
         if (key === null) this.#pullAll();
         else this.#pull(key);
-        this.#say();
+        this.#updateState();
     }
 
     #catchUp() {
         this.push();
         this.#pullAll();
-        this.#say();
+        this.#updateState();
     }
 
     #pullAll() {
@@ -200,10 +208,10 @@ class Mirror {
      * @param {string} key
      */
     #pull(key) {
-        if (this.#owed.has(key)) return;
+        if (this.#unwritten.has(key)) return;
         const value = this.#local.getItem(key);
-        const { changes, full, last } = this.#area.writeOther(this.#heard, key, value);
-        this.#heard = last;
+        const { changes, full, last } = this.#area.writeOther(this.#pushed, key, value);
+        this.#pushed = last;
         if (full) {
             this.#unfit.add(key);
         } else {
@@ -215,9 +223,13 @@ class Mirror {
         if (!full && this.#local.getItem(key) !== value) this.#write(key, value);
     }
 
-    #say() {
-        const state = this.#owed.size > 0 || this.#unfit.size > 0 ? 'behind' : 'mirrored';
-        Atomics.store(this.#core.words, (this.#room + roomFields.mirror) >> 2, mirrorStates.indexOf(state));
+    #updateState() {
+        const state = this.#unwritten.size > 0 || this.#unfit.size > 0 ? 'behind' : 'mirrored';
+        Atomics.store(
+            this.#core.words,
+            (this.#segment + segmentFields.mirror) >> 2,
+            mirrorStates.indexOf(state),
+        );
     }
 }
 
@@ -225,14 +237,14 @@ class Mirror {
  * Begins with what localStorage holds.
  *
  * @param {import('../thread-core.js').Core} core
- * @param {number} room
+ * @param {number} segment
  * @param {import('./storage-area.js').StorageArea} area
- * @returns {Mirror | undefined} undefined where there is no localStorage
+ * @returns {LocalStorageMirror | undefined} undefined where there is no localStorage
  */
-export function mirrored(core, room, area) {
+export function startMirror(core, segment, area) {
     const local = localStorageOf();
     if (!local) return undefined;
-    const mirror = new Mirror(core, room, area, local);
+    const mirror = new LocalStorageMirror(core, segment, area, local);
     mirror.begin();
     return mirror;
 }

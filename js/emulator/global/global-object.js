@@ -1,7 +1,7 @@
 /** The global object of a context, with what a page or a worker of one origin has. */
 
-import { storageOf } from './area.js';
-import { broadcastChannelInterface } from './messages/broadcast-channel.js';
+import { storageOf } from './context-storage.js';
+import { broadcastChannelInterface } from '../messages/broadcast-channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
 import {
     beforeUnloadEventInterface,
@@ -9,11 +9,11 @@ import {
     pageTransitionEventInterface,
     QuotaExceededError,
     storageEventInterface,
-} from '../platform/events.js';
-import { source } from './rules.js';
-import { documentOf } from './dom/document.js';
-import { WINDOW_HANDLERS } from './dom/element.js';
-import { databaseOf } from './database/indexed-db.js';
+} from '../../platform/events.js';
+import { taskSource } from '../rules.js';
+import { documentOf } from '../dom/document.js';
+import { WINDOW_HANDLERS } from '../dom/element.js';
+import { databaseOf } from '../database/indexed-db.js';
 import {
     defineHandlers,
     idlInterface,
@@ -21,20 +21,20 @@ import {
     onlyInternal,
     operation,
     plainly,
-} from '../platform/web-idl.js';
-import { lockInterface, lockManagerInterface } from '../platform/lock-manager.js';
-import { messageEventInterface } from './messages/message-event.js';
+} from '../../platform/web-idl.js';
+import { lockInterface, lockManagerInterface } from '../../platform/lock-manager.js';
+import { messageEventInterface } from '../messages/message-event.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
-import { openFrom } from './dom/window-open.js';
-import { messageChannelInterface, Port } from './messages/port.js';
-import { clonedByScript, postedToWindow } from './messages/post-message.js';
-import { runScript } from './scripts/run-script.js';
-import { textOf } from './scripts/text-of-url.js';
-import { storageInterface } from '../platform/storage-interface.js';
-import { belongsTo, OuterTarget } from './dom/event-target.js';
-import { workerInterface } from './worker.js';
+import { windowOpen } from '../dom/window-open.js';
+import { messageChannelInterface, Port } from '../messages/port.js';
+import { clonedByScript, postedToWindow } from '../messages/post-message.js';
+import { runScript } from '../scripts/run-script.js';
+import { textOf } from '../scripts/text-of-url.js';
+import { storageInterface } from '../../platform/storage-interface.js';
+import { belongsTo, OuterTarget } from '../dom/event-target.js';
+import { workerInterface } from '../worker.js';
 
-/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('../context.js').Context} Context */
 
 /** ECMAScript §19: what every global object has, the host's as it is. */
 const LANGUAGE = [
@@ -158,10 +158,10 @@ const HOSTED = [
     'console',
 ];
 
-/** Of its host's operations, which a page's calls with its own global object only. */
+/** The host's operations, which a page calls with its own global object only. */
 const OPERATIONS = ['atob', 'btoa', 'fetch'];
 
-/** HTML §8.1.8.1, "the event handler processing algorithm": what is particular. @type {Record<string, import('../platform/web-idl.js').Processing>} */
+/** HTML §8.1.8.1, "the event handler processing algorithm": what is particular. @type {Record<string, import('../../platform/web-idl.js').Processing>} */
 const PARTICULAR = {
     error(handler, target, event) {
         if (!('lineno' in event)) return plainly(handler, target, event);
@@ -169,14 +169,14 @@ const PARTICULAR = {
         if (handler.call(target, message, filename, lineno, colno, error) === true) event.preventDefault();
     },
     beforeunload(handler, target, event) {
-        const said = handler.call(target, event);
-        if (said === null || said === undefined) return;
+        const result = handler.call(target, event);
+        if (result === null || result === undefined) return;
         event.preventDefault();
-        if (event.returnValue === '') event.returnValue = `${said}`;
+        if (event.returnValue === '') event.returnValue = `${result}`;
     },
 };
 
-/** Of a global object. */
+/** The key of a global object's context. */
 const behind = Symbol('context');
 
 /** Web IDL §3.7.6: read-only attributes, which assignment does not change. */
@@ -201,12 +201,12 @@ function madeOnce(context, name, make) {
     return made.get(name);
 }
 
-/** What a lazy property is to begin with, whatever a page has put in its place. @param {Context} context @param {string} name */
+/** The original value of a lazy property, even if a page has replaced it. @param {Context} context @param {string} name */
 export const originalOf = (context, name) =>
     madeOnce(context, name, /** @type {(context: Context) => unknown} */ (MAKERS[name]));
 
 /**
- * Properties that are made for each global object, at the first look: opening a tab must be cheap.
+ * Properties that are made for each global object when they are first read: opening a tab must be cheap.
  *
  * @param {object} prototype of global objects
  * @param {Record<string, (context: Context) => unknown>} makers
@@ -248,9 +248,9 @@ const COMMON = {
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
     AbortSignal: abortSignalOf,
-    Math: ({ chance }) =>
+    Math: ({ random }) =>
         Object.create(Math, {
-            random: { value: () => chance.fraction(), writable: true, configurable: true },
+            random: { value: () => random.fraction(), writable: true, configurable: true },
         }),
     Date: dateOf,
     performance: performanceOf,
@@ -373,7 +373,7 @@ const WINDOW_OPERATIONS = {
                 timers.clear(id),
     ],
     postMessage: [1, postMessageTo],
-    open: [0, openFrom],
+    open: [0, windowOpen],
     // HTML §7.2.2.1: of frames, nothing.
     close: [
         0,
@@ -426,7 +426,7 @@ const CHANGING = {
     frameElement: ({ element, detached, opaque }) => (detached || opaque !== undefined ? null : element),
 };
 
-/** Of those, what assignment replaces (Web IDL §3.3.12). */
+/** Those of them that assignment replaces (Web IDL §3.3.12). */
 const REPLACEABLE = new Set(['parent', 'opener', 'length', 'event']);
 
 /** IndexedDB's interfaces, where the peer is there. */
@@ -476,7 +476,7 @@ function globalInterface(name, handlers, secure) {
     return exposed(idlInterface(Global, name, shape), prototype);
 }
 
-/** @template {Function} Interface @param {Interface} Interface @param {object} prototype whose it is a property of */
+/** @template {Function} Interface @param {Interface} Interface @param {object} prototype which gets it as a property */
 function exposed(Interface, prototype) {
     Object.defineProperty(prototype, Interface.name, {
         value: Interface,
@@ -488,7 +488,7 @@ function exposed(Interface, prototype) {
 
 /** @typedef {Record<string, new (key: symbol) => EventTarget>} Interfaces by the kinds of contexts */
 
-/** Of insecure contexts, and of secure ones. @type {(Interfaces | undefined)[]} */
+/** The interfaces of insecure contexts, and of secure ones. @type {(Interfaces | undefined)[]} */
 const interfaces = [];
 
 /** Made when the first is asked for: importing us must not cost what is not used. @param {boolean} secure @returns {Interfaces} */
@@ -498,7 +498,7 @@ const globalInterfaces = (secure) => (interfaces[Number(secure)] ??= makeInterfa
 function makeInterfaces(secure) {
     const Window = globalInterface('Window', WINDOW_HANDLERS, secure);
     lazily(Window.prototype, { ...WINDOW, ...madeOf(WINDOW_OPERATIONS) });
-    for (const [name, look] of Object.entries(CHANGING)) defineChanging(Window.prototype, name, look);
+    for (const [name, read] of Object.entries(CHANGING)) defineChanging(Window.prototype, name, read);
     /** @this {any} */
     const getName = function () {
         return contextOf(this).name;
@@ -522,13 +522,13 @@ function makeInterfaces(secure) {
     return { window: Window, worker: Worker };
 }
 
-/** Of the host's interfaces those that others inherit, whose interface objects Web IDL §3.7.1 looks for at the global object itself. */
+/** The host's interfaces that others inherit: Web IDL §3.7.1 finds their objects at the global object itself. */
 const PARENTS = new Set(['DOMException', 'Event', 'EventTarget']);
 
 /** What each global object has of its own, by what its kind shares. @type {WeakMap<Function, PropertyDescriptorMap>} */
 const own = new WeakMap();
 
-/** ECMAScript §19, and the interface objects that are made for each (Web IDL §3.7.3), at the first look. @param {Function} Shared */
+/** ECMAScript §19, and the interface objects that are made for each (Web IDL §3.7.3), when it is first read. @param {Function} Shared */
 function ownOf(Shared) {
     const known = own.get(Shared);
     if (known) return known;
@@ -542,11 +542,11 @@ function ownOf(Shared) {
     return made;
 }
 
-/** @param {object} prototype @param {string} name @param {(context: Context) => unknown} look */
-function defineChanging(prototype, name, look) {
+/** @param {object} prototype @param {string} name @param {(context: Context) => unknown} read */
+function defineChanging(prototype, name, read) {
     /** @this {any} */
     const get = function () {
-        return look(contextOf(this));
+        return read(contextOf(this));
     };
     /** @this {any} @param {unknown} value */
     const set = function (value) {
@@ -559,7 +559,10 @@ function defineChanging(prototype, name, look) {
     });
 }
 
-/** Interface objects that are no accessors even before the first look, as Web IDL §3.7.3 has it of all: the rest wait, as tabs must be cheap. */
+/**
+ * Interface objects that are data properties from the start, as Web IDL §3.7.3 requires of all. The others are
+ * made when they are read, since tabs must be cheap.
+ */
 const EARLY = ['Storage', 'StorageEvent', 'Lock', 'LockManager'];
 
 /** What global objects are called. */
@@ -589,7 +592,7 @@ function postMessageTo(context) {
         const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.originText };
         context.queueTask(
             () => context.firePosted(context.window, message, from),
-            source.message,
+            taskSource.message,
             sender.agent,
         );
     };

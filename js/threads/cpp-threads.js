@@ -10,7 +10,7 @@ const threadsMax = 64;
 /**
  * What the main module's C++ side offers for it.
  *
- * @typedef {object} Hammers
+ * @typedef {object} HammerOps
  * @property {(kind: number, at: number, threads: number, adds: number, amount: number,
  *   request: number) => number} hammerStart
  * @property {(hammer: number) => void} hammerEnd
@@ -26,7 +26,7 @@ const threadsMax = 64;
 
 /**
  * @param {import('./thread-core.js').Core} core
- * @param {Hammers} hammers
+ * @param {HammerOps} hammers
  * @param {unknown} counter
  * @param {HammerOptions} options
  * @returns {Promise<void>}

@@ -1,4 +1,4 @@
-// The table of explored points, held against one that keeps everything.
+// The table of visited points, compared with one that keeps everything.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t least_slots = std::size_t{1} << 17U;
 
-/// Each point with the most switches that were left there, by turn.
+/// Each point with the most preemptions that were left there, by turn.
 class Remembered {
   public:
     void insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
@@ -24,8 +24,8 @@ class Remembered {
         const auto found = points_.find(point);
         if (found == points_.end()) return false;
         for (std::size_t other = 0; other < turns; ++other) {
-            const bool his = other == turn && turn < told_apart;
-            if (found->second.at(other) > (his ? left : left + 1)) return true;
+            const bool own = other == turn && turn < turns_counted;
+            if (found->second.at(other) > (own ? left : left + 1)) return true;
         }
         return false;
     }
@@ -34,7 +34,7 @@ class Remembered {
     static constexpr std::size_t turns = 10;
 
   private:
-    static constexpr std::size_t told_apart = 5;
+    static constexpr std::size_t turns_counted = 5;
     std::map<std::uint64_t, std::array<std::uint32_t, turns>> points_;
 };
 
@@ -51,72 +51,72 @@ Visit a_visit(SeededRandom& random, std::uint64_t points, std::uint32_t left_max
 }
 
 struct Held {
-    std::size_t wrong = 0;      // said to be explored, and are not
+    std::size_t wrong = 0;      // claimed to be visited, and are not
     std::size_t forgotten = 0;  // the other way round
 };
 
-Held hold(const Explored& explored, const Remembered& remembered, std::uint64_t points,
+Held hold(const VisitedPoints& visited, const Remembered& remembered, std::uint64_t points,
           std::uint32_t left_max) {
     SeededRandom random(2);
     Held held;
     for (auto visits = 0; visits < 400'000; ++visits) {
         const auto [point, turn, left] = a_visit(random, points, left_max);
-        const bool said = explored.covers(point, turn, left);
+        const bool claimed = visited.covers(point, turn, left);
         const bool is = remembered.covers(point, turn, left);
-        if (said && !is) ++held.wrong;
-        if (is && !said) ++held.forgotten;
+        if (claimed && !is) ++held.wrong;
+        if (is && !claimed) ++held.forgotten;
     }
     return held;
 }
 
 }  // namespace
 
-TEST_CASE("explored: every point is told from every other, however the table grows") {
+TEST_CASE("visited points: every point differs from every other, however the table grows") {
     constexpr std::uint64_t points = 600'000;
-    Explored explored;
+    VisitedPoints visited;
     Remembered remembered;
     SeededRandom random(1);
     for (auto visits = 0; visits < 800'000; ++visits) {
         const auto [point, turn, left] = a_visit(random, points, 62);
-        explored.insert(point, turn, left);
+        visited.insert(point, turn, left);
         remembered.insert(point, turn, left);
     }
     REQUIRE(remembered.size() > 2 * least_slots);
-    const auto held = hold(explored, remembered, points + points / 4, 63);
+    const auto held = hold(visited, remembered, points + points / 4, 63);
     CHECK(held.wrong == 0);
     CHECK(held.forgotten == 0);
 }
 
-TEST_CASE("explored: what there is no room for is forgotten, and nothing else") {
+TEST_CASE("visited points: points that do not fit are forgotten, and no others") {
     constexpr std::uint64_t points = least_slots * 2;
-    Explored explored(least_slots);
+    VisitedPoints visited(least_slots);
     Remembered remembered;
     for (std::uint64_t point = 0; point < points; ++point) {
-        explored.insert(point, point % 3, 1);
+        visited.insert(point, point % 3, 1);
         remembered.insert(point, point % 3, 1);
     }
     std::size_t kept = 0;
     for (std::uint64_t point = 0; point < points; ++point) {
-        if (!explored.covers(point, point % 3, 1)) continue;
+        if (!visited.covers(point, point % 3, 1)) continue;
         ++kept;
-        explored.insert(point, point % 3, 3);
+        visited.insert(point, point % 3, 3);
         remembered.insert(point, point % 3, 3);
     }
     CHECK(kept == least_slots / 4 * 3);
-    CHECK(hold(explored, remembered, 2 * points, 4).wrong == 0);
+    CHECK(hold(visited, remembered, 2 * points, 4).wrong == 0);
     std::size_t raised = 0;
     for (std::uint64_t point = 0; point < points; ++point) {
-        if (explored.covers(point, point % 3, 3)) ++raised;
+        if (visited.covers(point, point % 3, 3)) ++raised;
     }
     CHECK(raised == kept);
 }
 
-TEST_CASE("explored: more switches than it counts are taken for as many as it does") {
-    Explored explored;
-    explored.insert(1, 0, 1'000);
-    CHECK(explored.covers(1, 0, 62));
-    CHECK(explored.covers(1, 1, 61));
-    CHECK_FALSE(explored.covers(1, 0, 63));
+TEST_CASE("visited points: more preemptions than the table counts are stored as its maximum") {
+    VisitedPoints visited;
+    visited.insert(1, 0, 1'000);
+    CHECK(visited.covers(1, 0, 62));
+    CHECK(visited.covers(1, 1, 61));
+    CHECK_FALSE(visited.covers(1, 0, 63));
 }
 
 }  // namespace tabacus::lab

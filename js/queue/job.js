@@ -1,4 +1,4 @@
-/** What is shown of jobs, made of what the core tells. */
+/** What users see of jobs and of a queue's state, made of the texts that the core returns. */
 
 import { errorFrom } from './payloads.js';
 
@@ -13,7 +13,7 @@ import { errorFrom } from './payloads.js';
  * @property {'at-least-once' | 'at-most-once'} delivery
  * @property {'queued' | 'delayed' | 'running' | 'dead'} state
  * @property {number} attempt the attempt that runs or comes next, from 1; of a dead letter, how many there were
- * @property {number} lostWorkers how many tabs were lost that had claimed it, but for those that left in good order
+ * @property {number} lostWorkers how many tabs were lost that had claimed it, but for those that exited cleanly
  * @property {number} enqueued milliseconds since the Unix epoch
  * @property {number | undefined} due of a delayed job: when it may run; of a dead letter: since when it is one
  * @property {unknown} error of the last attempt that failed
@@ -38,7 +38,7 @@ import { errorFrom } from './payloads.js';
  */
 
 /**
- * How the queue stands, and what has just happened: to the job `id`, where it happened to one.
+ * The state of the queue, and what has just happened: to the job `id`, where it happened to one.
  *
  * @typedef {object} QueueState
  * @property {'state' | 'queued' | 'running' | 'progress' | 'done' | 'failed' | 'returned' | 'cancelled' | 'paused'
@@ -46,7 +46,7 @@ import { errorFrom } from './payloads.js';
  * @property {number} size jobs in the queue
  * @property {number} queued of them, those that do not run
  * @property {RunningJob[]} running
- * @property {number} done jobs done since this tab has been told
+ * @property {number} done jobs done since this tab receives events
  * @property {number} failed attempts that failed since then
  * @property {boolean} paused
  * @property {string} [id]
@@ -60,7 +60,7 @@ import { errorFrom } from './payloads.js';
  * @property {boolean} [final] of `failed`: it is not tried again
  */
 
-/** How many texts the core tells of a job. */
+/** How many texts the core returns for a job. */
 export const fieldsPerJob = 15;
 
 const states = /** @type {const} */ (['queued', 'delayed', 'running', 'dead']);
@@ -68,7 +68,7 @@ const states = /** @type {const} */ (['queued', 'delayed', 'running', 'dead']);
 /**
  * But for its payload: `packed` is that, as unpacked() takes it.
  *
- * @param {string[]} fields as QueuesCore tells them
+ * @param {string[]} fields as QueuesCore returns them
  * @returns {Job & { packed: [byValue: string, text: string] }}
  */
 export function jobFrom(fields) {

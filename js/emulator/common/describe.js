@@ -1,12 +1,12 @@
-/** What was thrown, and what a trace tells, in words: whatever it is, it can be told. */
+/** Texts for thrown values and for the lines of a trace: every value has one. */
 
-/** @param {(error: any) => string} words @returns {(error: unknown) => string} */
-const whatever = (words) => (error) => {
-    for (const say of [words, (/** @type {unknown} */ one) => Object.prototype.toString.call(one)]) {
+/** @param {(error: any) => string} toText @returns {(error: unknown) => string} */
+const always = (toText) => (error) => {
+    for (const attempt of [toText, (/** @type {unknown} */ one) => Object.prototype.toString.call(one)]) {
         try {
-            return say(error);
+            return attempt(error);
         } catch {
-            // It has no words of its own, or they throw.
+            // Converting the value to a string throws.
         }
     }
     return 'an exception';
@@ -16,7 +16,7 @@ const whatever = (words) => (error) => {
 const shownMax = 80;
 
 /** A part of a trace's line: the beginning of what is long. @param {string} text */
-export const short = (text) =>
+export const shorten = (text) =>
     text.length > shownMax ? `${text.slice(0, shownMax)}… (${text.length} units)` : text;
 
 /** A line of a trace: what would end it is escaped. @param {string} text */
@@ -25,11 +25,11 @@ export const oneLine = (text) =>
         unit === '\n' ? '\\n' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
 
-/** As a browser's console tells it. */
-export const said = whatever(String);
+/** The text that a browser's console shows for a thrown value. */
+export const describe = always(String);
 
-/** An error's name and message, even where its toString() says another thing. */
-export const named = whatever((error) =>
+/** An error's name and message, even if its toString() returns something else. */
+export const describeError = always((error) =>
     error instanceof Error || error instanceof DOMException
         ? `${error.name}: ${error.message}`
         : String(error),

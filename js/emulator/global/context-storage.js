@@ -1,14 +1,14 @@
 /** What stands behind a tab's localStorage or sessionStorage: an area of the rules, as one context sees it. */
 
-import { where } from './rules.js';
-import { short } from './describe.js';
-import { makeStorage } from '../platform/storage-interface.js';
+import { subject } from '../rules.js';
+import { shorten } from '../common/describe.js';
+import { makeStorage } from '../../platform/storage-interface.js';
 
-/** @typedef {import('./context.js').Context} Context */
-/** @typedef {import('../platform/storage-interface.js').Items} Items */
+/** @typedef {import('../context.js').Context} Context */
+/** @typedef {import('../../platform/storage-interface.js').Items} Items */
 
 /** @implements {Items} */
-class Area {
+class ContextStorage {
     #context;
     #area;
 
@@ -47,11 +47,11 @@ class Area {
             value = context.rules.get(context.id, this.#area, key);
             this.#values.set(key, value);
         }
-        if (context.rules.tells)
-            context.rules.tell(
+        if (context.rules.tracing)
+            context.rules.trace(
                 context.id,
-                where.item,
-                () => `reads ${short(key)}: ${short(value ?? 'nothing')}`,
+                subject.item,
+                () => `reads ${shorten(key)}: ${shorten(value ?? 'nothing')}`,
             );
         return value;
     }
@@ -101,5 +101,5 @@ class Area {
  */
 export function storageOf(context, area) {
     context.checkStorable(area === 0 ? 'localStorage' : 'sessionStorage');
-    return makeStorage(new Area(context, area), context.original('Storage'));
+    return makeStorage(new ContextStorage(context, area), context.original('Storage'));
 }

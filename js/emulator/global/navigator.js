@@ -1,11 +1,11 @@
-/** The objects beside a global object that tell where a script runs: navigator, crypto, performance, location. */
+/** The objects of a global object that describe where a script runs: navigator, crypto, performance, location. */
 
-import { idlInterface, internal, onlyInternal } from '../platform/web-idl.js';
-import { QuotaExceededError } from '../platform/events.js';
+import { idlInterface, internal, onlyInternal } from '../../platform/web-idl.js';
+import { QuotaExceededError } from '../../platform/events.js';
 
-/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('../context.js').Context} Context */
 
-/** Of windows and workers (HTML §8.9.1). */
+/** Properties of windows' and workers' navigators (HTML §8.9.1). */
 const FACTS = {
     appCodeName: 'Mozilla',
     appName: 'Netscape',
@@ -19,7 +19,7 @@ const FACTS = {
     hardwareConcurrency: 2,
 };
 
-/** Of windows only. */
+/** Properties of windows' navigators only. */
 const WINDOW_FACTS = {
     cookieEnabled: true,
     productSub: '20030107',
@@ -58,9 +58,9 @@ export function navigatorOf(context, secure) {
 const randomBytesMax = 65_536;
 
 /** @param {Context} context @param {boolean} secure */
-export function cryptoOf({ chance }, secure) {
+export function cryptoOf({ random }, secure) {
     const crypto = {
-        ...(secure && { subtle: globalThis.crypto?.subtle, randomUUID: () => chance.uuid() }),
+        ...(secure && { subtle: globalThis.crypto?.subtle, randomUUID: () => random.uuid() }),
         /** @param {any} array */
         getRandomValues(array) {
             if (!ArrayBuffer.isView(array)) throw new TypeError('getRandomValues: not a view of a buffer');
@@ -69,7 +69,7 @@ export function cryptoOf({ chance }, secure) {
             if (array.byteLength > randomBytesMax)
                 throw new QuotaExceededError(`getRandomValues: more than ${randomBytesMax} bytes`);
             const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-            for (let i = 0; i < bytes.length; ++i) bytes[i] = chance.below(256);
+            for (let i = 0; i < bytes.length; ++i) bytes[i] = random.below(256);
             return array;
         },
     };

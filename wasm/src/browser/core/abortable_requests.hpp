@@ -1,0 +1,44 @@
+// AbortableRequests: the requests under way that JavaScript may abort, each by its number.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "browser/core/counter_core.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus::browser {
+
+class AbortableRequests {
+  public:
+    /// Begins a request. abort() aborts the signal.
+    AbortSignal begin(int request) { return signals_[request] = AbortSignal(); }
+
+    void abort(int request) {
+        const auto found = signals_.find(request);
+        if (found == signals_.end()) return;
+        const auto signal = found->second;  // kept: the request may end within abort()
+        signal.abort();
+    }
+
+    /// Runs the task of a request, and ends the request before `on_value` is given the result. A
+    /// failure rejects the promise.
+    template <typename T, typename OnValue>
+    void run(Scope& scope, Task<T> task, int request, PromiseId promise, OnValue on_value) {
+        run_in(
+            scope, std::move(task),
+            [this, request, on_value = std::move(on_value)](auto&&... value) {
+                signals_.erase(request);
+                on_value(std::forward<decltype(value)>(value)...);
+            },
+            [this, request, promise](const Failure& error) {
+                signals_.erase(request);
+                Reject{promise}(error);
+            });
+    }
+
+  private:
+    std::map<int, AbortSignal> signals_;
+};
+
+}  // namespace tabacus::browser

@@ -1,0 +1,242 @@
+#include "web_lock.hpp"
+
+#include <algorithm>
+
+namespace tabacus {
+namespace {
+
+/// How often a tab that waits sees whether it is awake, and how late that may be. Nobody is evicted
+/// sooner after its grant (evict.cpp).
+constexpr double awake_check_ms = 50;
+constexpr double late_ms = 100;
+/// A tab that waits for longer reserves new tokens: that costs it a transaction.
+constexpr double awake_for_ms = 2'000;
+
+std::shared_ptr<NativeHold> hold_of(std::unique_ptr<HeldLock> lock, LockMode mode) {
+    auto hold = std::make_shared<NativeHold>();
+    hold->mode = mode;
+    hold->lock = std::move(lock);
+    hold->lock->on_lost([weak = std::weak_ptr(hold)] {
+        const auto stolen = weak.lock();
+        if (!stolen) return;
+        if (stolen->on_lost) {
+            stolen->on_lost("stolen");
+        } else {
+            stolen->lost = true;
+        }
+    });
+    return hold;
+}
+
+}  // namespace
+
+Task<std::shared_ptr<NativeHold>> WebLock::acquire(AcquireRequest request) {
+    if (request.steal) co_return co_await steal(std::move(request));
+    cancelled_ = false;
+    co_return co_await acquire_through_entry_lock(std::move(request));
+}
+
+/// The lock, acquired under the entry lock. Returns nothing if the lock is not available, or if the
+/// request was cancelled or lost the entry lock to a stealer.
+Task<std::shared_ptr<NativeHold>> WebLock::acquire_through_entry_lock(AcquireRequest request) {
+    entry_lock_lost_ = false;
+    entry_lock_ = co_await acquire_entry_lock(request);
+    if (!entry_lock_ || cancelled_) {
+        entry_lock_.reset();
+        co_return nullptr;
+    }
+    entry_lock_->on_lost([this] {
+        entry_lock_lost_ = true;
+        waiting_.abort();
+    });
+    auto taken = co_await attempt(acquire_under_entry_lock(std::move(request)));
+    // However this ended, the entry lock does not stay held for it.
+    entering_.reset();
+    reservation_.reset();
+    auto entry_lock = std::exchange(entry_lock_, nullptr);
+    if (!taken) {
+        entry_lock.reset();
+        co_await fail(taken.error());
+    }
+    auto hold = std::move(taken.value());
+    if (hold) hold->entry_lock = std::move(entry_lock);
+    co_return hold;
+}
+
+Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(AcquireRequest request) {
+    const bool exclusive = request.mode == LockMode::exclusive;
+    const bool needs_tokens = exclusive && request.claim.tokens > 0;
+    if (needs_tokens && !request.if_available && context_.epochs.fenced()) {
+        reservation_ = std::make_shared<TokenReservation>();
+        context_.scope.spawn(reserve(reservation_, request.claim));
+        context_.scope.spawn(stay_awake(reservation_));
+    }
+    auto lock = co_await request_lock(context_.names.lock(key_), request);
+    if (!lock || cancelled_ || (exclusive && entry_lock_lost_)) co_return nullptr;
+    auto hold = hold_of(std::move(lock), request.mode);
+    if (needs_tokens) co_await assign_tokens(hold, std::move(request));
+    co_return hold;
+}
+
+std::shared_ptr<EntryRequest> WebLock::request_entry(LockMode mode, std::function<void()> on_next) {
+    auto entry = std::make_shared<EntryRequest>();
+    context_.scope.spawn(await_entry_lock(entry, mode, std::move(on_next)));
+    return entry;
+}
+
+Task<void> WebLock::await_entry_lock(std::shared_ptr<EntryRequest> entry, LockMode mode,
+                                     std::function<void()> on_next) {
+    auto answer = co_await attempt(context_.world.locks().request(
+        {.name = context_.names.entry_lock(key_), .mode = mode, .signal = entry->signal}));
+    if (entry->over) co_return;
+    if (!answer) co_return entry->give_up();
+    entry->lock = std::move(answer.value());
+    entry->lock->on_lost([weak = std::weak_ptr(entry)] {
+        if (const auto stolen = weak.lock()) stolen->over = true;
+    });
+    entry->settled.complete({});
+    on_next();
+}
+
+/// Uses the request that was made ahead, if it is still valid: a new one would be queued behind
+/// this tab's later requests.
+Task<std::unique_ptr<HeldLock>> WebLock::acquire_entry_lock(AcquireRequest request) {
+    if (const auto entry = request.entry) {
+        waiting_ = entry->signal;
+        ++asked_;
+        answered_ = false;
+        co_await entry->settled.async();
+        answered_ = true;
+        if (cancelled_ || entry->over) entry->give_up();
+        co_return std::exchange(entry->lock, nullptr);
+    }
+    co_return co_await request_lock(context_.names.entry_lock(key_), request);
+}
+
+Task<std::unique_ptr<HeldLock>> WebLock::request_lock(std::string name, AcquireRequest request) {
+    LockRequest native{.name = std::move(name), .mode = request.mode};
+    if (request.if_available) {
+        native.if_available = true;
+    } else {
+        waiting_ = AbortSignal();
+        native.signal = waiting_;
+    }
+    ++asked_;
+    answered_ = false;
+    auto answer = co_await attempt(context_.world.locks().request(std::move(native)));
+    answered_ = true;
+    if (answer) co_return std::move(answer.value());
+    if (answer.error().code() != ErrorCode::lock_lost) co_await fail(answer.error());
+    co_return nullptr;
+}
+
+/// Gives the hold its tokens, under the entry lock, before any caller is granted the lock.
+Task<void> WebLock::assign_tokens(std::shared_ptr<NativeHold> hold, AcquireRequest request) {
+    entering_ = hold;
+    if (const auto reservation = reservation_) {
+        *reservation->granted = true;
+        reservation->trusted = reservation->trusted && awake(*reservation);
+        co_await reservation->settled.async();
+        if (reservation->trusted && reservation->tokens) {
+            hold->tokens = *std::move(reservation->tokens);
+        }
+    }
+    if (hold->tokens.empty()) {
+        auto raised = co_await attempt(
+            context_.epochs.raise(key_, request.claim, [&hold] { return !hold->lost; }));
+        if (raised) {
+            hold->tokens = std::move(raised.value());
+        } else if (raised.error().code() == ErrorCode::lock_lost) {
+            hold->lost = true;
+        } else {
+            co_await fail(raised.error());
+        }
+    }
+}
+
+Task<void> WebLock::reserve(std::shared_ptr<TokenReservation> reservation, LockClaim claim) {
+    auto reserved =
+        co_await attempt(context_.epochs.reserve(key_, std::move(claim), reservation->granted));
+    if (reserved) reservation->tokens = std::move(reserved.value());
+    reservation->settled.complete({});
+}
+
+/// Distrusts what is reserved as soon as this tab's timers run late.
+Task<void> WebLock::stay_awake(std::shared_ptr<TokenReservation> reservation) {
+    auto& clock = context_.world.clock();
+    const auto began_ms = reservation->seen_ms = clock.now_ms();
+    while (reservation->trusted && !*reservation->granted && reservation.use_count() > 1) {
+        co_await clock.sleep(awake_check_ms);
+        const bool in_time = awake(*reservation);
+        reservation->seen_ms = clock.now_ms();
+        reservation->trusted =
+            reservation->trusted && in_time && reservation->seen_ms - began_ms < awake_for_ms;
+    }
+}
+
+bool WebLock::awake(const TokenReservation& reservation) const {
+    const auto age_ms = context_.world.clock().now_ms() - reservation.seen_ms;
+    return age_ms >= 0 && age_ms <= late_ms;  // a clock that was set back says nothing
+}
+
+/// Steals the entry lock first: its holder, which has reserved tokens, learns of the loss before it
+/// can be granted the lock. Both locks are requested in one turn, and the entry lock is held until
+/// the epoch has begun.
+Task<std::shared_ptr<NativeHold>> WebLock::steal(AcquireRequest request) {
+    auto& locks = context_.world.locks();
+    auto entry_lock_asked = locks.request({.name = context_.names.entry_lock(key_), .steal = true});
+    auto lock_asked = locks.request({.name = context_.names.lock(key_), .steal = true});
+    const auto entry_lock = co_await std::move(entry_lock_asked);
+    auto hold = hold_of(co_await std::move(lock_asked), request.mode);
+    auto raised = co_await attempt(
+        context_.epochs.raise(key_, request.claim, [&hold] { return !hold->lost; }));
+    if (raised) {
+        hold->tokens = std::move(raised.value());
+    } else if (raised.error().code() == ErrorCode::lock_lost) {
+        hold->lost = true;
+    } else {
+        co_await fail(raised.error());
+    }
+    co_return hold;
+}
+
+/// A writer whose own tab reads does not request the lock yet: it holds the entry lock exclusively.
+Task<Waiting> WebLock::query_waiting(bool is_next) {
+    auto snapshot = co_await attempt(context_.world.locks().query());
+    if (!snapshot) co_return Waiting::before;
+    const auto& held = snapshot.value().held;
+    const auto& pending = snapshot.value().pending;
+    const auto entry_lock = context_.names.entry_lock(key_);
+    const bool shut = std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
+        return lock.name == entry_lock && lock.mode == LockMode::exclusive;
+    });
+    const auto waits = [&](const std::string& name) {
+        return std::any_of(pending.begin(), pending.end(),
+                           [&](const LockInfo& lock) { return lock.name == name; });
+    };
+    if (waits(context_.names.lock(key_)) || (shut && !is_next)) co_return Waiting::before;
+    if (!waits(entry_lock)) co_return Waiting::nobody;
+    co_return is_next ? Waiting::behind : Waiting::before;
+}
+
+/// The browser answers in the order in which it is asked, and grants what it can at once: what it
+/// has not answered before a later question waits.
+Task<bool> WebLock::kept_waiting() {
+    const auto asked = asked_;
+    if (answered_ || !co_await attempt(context_.world.locks().query())) co_return false;
+    co_return !answered_ && asked_ == asked;
+}
+
+void WebLock::cancel() {
+    cancelled_ = true;
+    // A page that goes lets its locks go in the very turn.
+    if (const auto entering = entering_.lock()) {
+        entering->lost = true;
+        entering->lock.reset();
+    }
+    auto entry_lock = std::move(entry_lock_);  // a request that goes on within abort() has another
+    waiting_.abort();                          // before the next request is granted the entry lock
+    entry_lock.reset();
+}
+
+}  // namespace tabacus

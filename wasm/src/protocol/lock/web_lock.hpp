@@ -1,0 +1,111 @@
+// WebLock: Web Locks, in two steps, so that no request is stranded behind one that gives up.
+//
+// Chromium does not wake the requests queued behind a waiting one that is aborted, or whose tab is
+// closed, until the holder releases (docs/decisions/0008), although Web Locks §4.3 says it must. It
+// shows where holders share: readers behind a writer that gave up wait for a reader that holds. So
+// there is a second Web Lock, the *entry lock*. A request acquires the entry lock in its own mode
+// first, then waits for the lock itself, and then releases the entry lock. Therefore the lock's own
+// queue has either readers only or one writer alone, and no request is behind a writer there. A
+// request that is queued at the entry lock waits for the entry lock's holder in any case:
+//
+//   entry lock held by  lock's queue         queued at the entry lock
+//   readers             those readers        a writer, then any: they wait for a reader that holds
+//   one writer          that writer, alone   any: first its turn, then theirs
+//   a tab's position    as before            any: first the turns of that tab before the position
+//   nobody              nobody
+//
+// Tokens. A writer that holds the entry lock is the next to hold the lock, so it reserves its
+// tokens while it waits: between the release of one tab and the grant of another there is no
+// transaction. These tokens are the newest when the writer's turn comes: a tab that raises the
+// epoch out of turn (a stealer, an evictor) steals the entry lock first, and the browser reports to
+// a tab what happened to its locks in order. So a writer that is granted the lock after that
+// already knows that it lost the entry lock, and begins anew. A tab that hung may have been granted
+// the lock, and lost it to a stealer, long ago: a tab that finds its timers late reserves new
+// tokens under the lock.
+#pragma once
+
+#include <memory>
+
+#include "lock_queue.hpp"
+
+namespace tabacus {
+
+class WebLock final : public NativeLock {
+  public:
+    WebLock(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
+
+    Task<std::shared_ptr<NativeHold>> acquire(AcquireRequest request) override;
+    std::shared_ptr<EntryRequest> request_entry(LockMode mode,
+                                                std::function<void()> on_next) override;
+    void cancel() override;
+    void release(const std::shared_ptr<NativeHold>& hold) override {
+        hold->lock.reset();
+        hold->entry_lock.reset();
+    }
+    void nudge() override {}
+    [[nodiscard]] bool first_in_line() const override { return entry_lock_ != nullptr; }
+    Task<Waiting> query_waiting(bool is_next) override;
+    Task<bool> kept_waiting() override;
+    void void_reservation() override {
+        if (reservation_) reservation_->trusted = false;
+    }
+
+  private:
+    /// The tokens of the next holder.
+    struct TokenReservation {
+        std::optional<LockTokens> tokens;
+        std::shared_ptr<bool> granted = std::make_shared<bool>(false);
+        Completer<Unit> settled;
+        double seen_ms = 0;  // when this tab's timers last worked
+        bool trusted = true;
+    };
+
+    Task<std::unique_ptr<HeldLock>> request_lock(std::string name, AcquireRequest request);
+    Task<std::unique_ptr<HeldLock>> acquire_entry_lock(AcquireRequest request);
+    Task<void> await_entry_lock(std::shared_ptr<EntryRequest> entry, LockMode mode,
+                                std::function<void()> on_next);
+    Task<std::shared_ptr<NativeHold>> acquire_through_entry_lock(AcquireRequest request);
+    Task<std::shared_ptr<NativeHold>> acquire_under_entry_lock(AcquireRequest request);
+    Task<std::shared_ptr<NativeHold>> steal(AcquireRequest request);
+    Task<void> assign_tokens(std::shared_ptr<NativeHold> hold, AcquireRequest request);
+    Task<void> reserve(std::shared_ptr<TokenReservation> reservation, LockClaim claim);
+    Task<void> stay_awake(std::shared_ptr<TokenReservation> reservation);
+    [[nodiscard]] bool awake(const TokenReservation& reservation) const;
+
+    LockContext& context_;
+    std::string key_;
+    AbortSignal waiting_;
+    std::uint64_t asked_ = 0;
+    bool answered_ = true;  // what was asked for last
+    bool cancelled_ = false;
+    bool entry_lock_lost_ = false;
+    std::unique_ptr<HeldLock> entry_lock_;
+    std::shared_ptr<TokenReservation> reservation_;
+    std::weak_ptr<NativeHold> entering_;  // has the lock, and no tokens yet
+};
+
+/// Where nothing excludes other tabs: within the page, at once.
+class PageLock final : public NativeLock {
+  public:
+    PageLock(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
+    Task<std::shared_ptr<NativeHold>> acquire(AcquireRequest request) override {
+        auto hold = std::make_shared<NativeHold>();
+        hold->mode = request.mode;
+        if (request.mode == LockMode::exclusive) {
+            hold->tokens = co_await context_.epochs.raise(key_, request.claim);
+        }
+        co_return hold;
+    }
+    void cancel() override {}
+    void release(const std::shared_ptr<NativeHold>& /*hold*/) override {}
+    void nudge() override {}
+    [[nodiscard]] bool first_in_line() const override { return true; }
+    Task<Waiting> query_waiting(bool /*is_next*/) override { co_return Waiting::nobody; }
+    Task<bool> kept_waiting() override { co_return false; }
+
+  private:
+    LockContext& context_;
+    std::string key_;
+};
+
+}  // namespace tabacus
