@@ -43,7 +43,8 @@ await main(async () => {
     const chosen = process.argv.slice(2);
     for (const name of chosen.length > 0 ? chosen : ['package']) {
         const part = parts[name];
-        if (!part) throw new Failure(`unknown part "${name}"; choose one of: ${Object.keys(parts).join(', ')}`);
+        if (!part)
+            throw new Failure(`unknown part "${name}"; choose one of: ${Object.keys(parts).join(', ')}`);
         await part();
     }
 });

@@ -32,7 +32,9 @@ function positive(name, text) {
 function chosen(all) {
     const unknown = options.only?.find((name) => !all.some((program) => program.name === name));
     if (unknown)
-        throw new Failure(`unknown program "${unknown}"; choose one of: ${all.map(({ name }) => name).join(', ')}`);
+        throw new Failure(
+            `unknown program "${unknown}"; choose one of: ${all.map(({ name }) => name).join(', ')}`,
+        );
     return all.filter(({ name }) => options.only?.includes(name) ?? true);
 }
 
@@ -55,7 +57,9 @@ await main(async () => {
     const { openTabs, runProgram } = await import('../tests/litmus/run.js');
     const engine = ENGINES[/** @type {keyof typeof ENGINES} */ (options.engine)];
     if (!engine)
-        throw new Failure(`unknown engine "${options.engine}"; choose one of: ${Object.keys(ENGINES).join(', ')}`);
+        throw new Failure(
+            `unknown engine "${options.engine}"; choose one of: ${Object.keys(ENGINES).join(', ')}`,
+        );
     if (engine.missing) throw new Failure(engine.missing);
     const programs = chosen(PROGRAMS);
     const site = await serveSite();

@@ -21,7 +21,7 @@ using tabacus::lab::EqualWrites;
 
 std::filesystem::path litmus_file(const char* name) {
     const std::filesystem::path here = std::source_location::current().file_name();
-    return here.parent_path().parent_path() / "litmus" / name;
+    return here.parent_path().parent_path().parent_path() / "litmus" / name;
 }
 
 std::vector<LitmusProgram> programs() {

@@ -13,14 +13,14 @@ namespace {
 constexpr double crash_noticed_ms = 3'000;
 
 /// What a tab asks about a lock, while the page may stop at any moment.
-struct Asked {
+struct WaitEnds {
     int ended = 0;
     std::set<ErrorCode> errors;
 };
 
 template <typename Result>
-void ask(const LockScene::Member& member, Asked& asked, Task<Result> question) {
-    member.page->scope().spawn([](Asked& of, Task<Result> task) -> Task<void> {
+void ask(const LockScene::Member& member, WaitEnds& asked, Task<Result> question) {
+    member.page->scope().spawn([](WaitEnds& of, Task<Result> task) -> Task<void> {
         const auto outcome = co_await attempt(std::move(task));
         ++of.ended;
         if (!outcome) of.errors.insert(outcome.error().code());
@@ -53,7 +53,7 @@ QueryResult query(LockScene& scene, const LockScene::Member& member) {
 std::optional<ErrorCode> waited(LockScene& scene, const LockScene::Member& member,
                                 double timeout_ms, bool aborted = false) {
     const AbortSignal signal;
-    Asked asked;
+    WaitEnds asked;
     ask(member, asked, member.page->table().wait_for_unlock("l", signal, timeout_ms));
     if (aborted) signal.abort();
     scene.until([&] { return asked.ended == 1; });
@@ -250,11 +250,11 @@ TEST_CASE("lock: a query is answered, also if its page stops meanwhile") {
         scene.open();
         auto& table = watcher.page->table();
         Once once(*watcher.tab, table);
-        Asked asked;
+        WaitEnds asked;
         ask(watcher, asked, table.query("l"));
         ask(watcher, asked, table.is_locked("l"));
         ask(watcher, asked, table.wait_for_unlock("l", std::nullopt, std::nullopt));
-        Asked entered;
+        WaitEnds entered;
         ask(watcher, entered, once.enter("k", {}, {}));
         scene.steps(scene.random.below(40));
         const bool cached = seed % 2 == 0;
