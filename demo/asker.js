@@ -21,7 +21,7 @@ export function asker(channel, presence) {
         const round = crypto.randomUUID();
         const answers = new Map();
         const missing = () => tabs.filter((id) => !answers.has(id));
-        const allHeard = (/** @type {() => void} */ done) => {
+        const allAnswered = (/** @type {() => void} */ done) => {
             const living = new Set(presence.tabs().map(({ id }) => id));
             if (!missing().some((id) => living.has(id))) done();
         };
@@ -29,9 +29,9 @@ export function asker(channel, presence) {
             channel.send({ ...question, round, tabs });
             const deaf = channel.on(reply, (answer) => {
                 if (answer.round === round) answers.set(answer.tab, answer);
-                allHeard(done);
+                allAnswered(done);
             });
-            const blind = presence.subscribe(() => allHeard(done));
+            const blind = presence.subscribe(() => allAnswered(done));
             return () => [deaf, blind].forEach((undo) => undo());
         });
         return { answers: [...answers.values()], missing: missing() };

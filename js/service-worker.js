@@ -1,5 +1,5 @@
 /**
- * The same for service workers, in which nothing can be loaded later: everything is imported at once. The build
+ * `open()` for service workers, in which nothing can be loaded later: everything is imported at once. The build
  * is `single`.
  *
  * @example
@@ -24,7 +24,7 @@ import * as limitsGlue from './limits.js';
 import * as queueGlue from './queue.js';
 // @ts-ignore: as above
 import * as singleGlue from './single.js';
-import { preloaded } from './core/preloaded.js';
+import { moduleRegistry } from './core/module-registry.js';
 import { invalid } from './common/errors.js';
 import * as limits from './limits/limits.js';
 import * as leaderCalls from './lock/leader-calls.js';
@@ -45,7 +45,7 @@ for (const [name, module] of Object.entries({
     locks,
     queues,
 })) {
-    preloaded.set(name, module);
+    moduleRegistry.set(name, module);
 }
 
 export { TabacusEvent } from './tab/tabacus-event.js';

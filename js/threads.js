@@ -10,11 +10,11 @@
 
 import { loadGlue } from './core/load.web.js';
 import { checkWasm, compile, instantiated } from './core/module.js';
-import { unavailable } from './core/tab-core.js';
+import { unavailable } from './core/load-module.js';
 import { invalid, TabacusError } from './common/errors.js';
 import { attachModule } from './threads/wasm/attach-wasm.web.js';
 import { checkOptions } from './common/check-arguments.js';
-import { Core, opsFrom } from './threads/thread-core.js';
+import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { watchWorkers } from './threads/exit/watch-workers.web.js';
 import { hammer } from './threads/cpp-threads.js';
 import { isAttachModule } from './threads/handle.js';
@@ -44,7 +44,7 @@ export class ThreadsMemory extends SharedMemory {
     #hammering = 0;
 
     /**
-     * @param {Core} core
+     * @param {ThreadCore} core
      * @param {SharedHandle} handle
      * @param {import('./threads/cpp-threads.js').HammerOps & { PThread: { terminateAllThreads(): void } }} hammers
      * @param {import('./threads/tab-lock/broker.js').Broker} [broker] of a memory that was made with a tab
@@ -126,7 +126,7 @@ async function startCore(wasm, memory) {
 /**
  * Makes the segments for a storage and for locks when the first thread wants one.
  *
- * @param {Core} core
+ * @param {ThreadCore} core
  * @param {import('./threads/segment/serve-segments.js').SegmentAllocator} allocator
  */
 async function serveSegments(core, allocator) {
@@ -182,7 +182,7 @@ export async function threads(options = {}) {
     const memory = await makeMemory().catch(unavailable('threads'));
     const [glue, module] = await Promise.all([startCore(wasm, memory), compileAttach(attachWasm)]);
     const root = glue._arena_root();
-    const core = new Core(opsFrom(glue, '_'), memory, root);
+    const core = new ThreadCore(opsFrom(glue, '_'), memory, root);
     watchWorkers();
     void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
@@ -190,5 +190,5 @@ export async function threads(options = {}) {
     const { Broker, SharedTabLock } = await import('./threads/tab-lock/broker.js');
     const livenessPrefix = `tabacus/threads/${crypto.randomUUID()}`;
     const broker = new Broker(core, glue, tab, livenessPrefix);
-    return new ThreadsMemory(core, { ...handle, life: livenessPrefix }, glue, broker, SharedTabLock);
+    return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, broker, SharedTabLock);
 }

@@ -11,7 +11,7 @@
  */
 
 import { invalid } from './common/errors.js';
-import { Core, opsFrom } from './threads/thread-core.js';
+import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { checkHandle, isAttachModule } from './threads/handle.js';
 import { agentFields } from './threads/arena-layout.js';
 import { SharedMemory } from './threads/shared-memory.js';
@@ -51,12 +51,12 @@ async function instantiate({ memory, module }) {
 export async function attach(handle) {
     const checked = checkHandle(handle);
     const exports = await instantiate(checked);
-    const core = new Core(opsFrom(exports, ''), checked.memory, checked.root);
+    const core = new ThreadCore(opsFrom(exports, ''), checked.memory, checked.root);
     // The stack is in the agent's block, and grows down from its end. Until here the stack pointer was
     // 0, with which whatever touches the stack traps: entering the arena does not.
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
-    if (checked.life === undefined) return new SharedMemory(core, checked);
+    if (checked.livenessPrefix === undefined) return new SharedMemory(core, checked);
     const { joinTabLocks } = await import('./threads/tab-lock/join-tab-locks.js');
-    return new SharedMemory(core, checked, await joinTabLocks(core, checked.life));
+    return new SharedMemory(core, checked, await joinTabLocks(core, checked.livenessPrefix));
 }

@@ -5,7 +5,7 @@
 
 import { closingLine } from './lib/counts.js';
 import { main } from './lib/failure.js';
-import { PLANTED, tryPlanted } from './lib/planted.js';
+import { PLANTED, tryPlanted } from './lib/plant-faults.js';
 
 await main(async () => {
     const words = process.argv.slice(2);

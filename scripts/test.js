@@ -52,13 +52,13 @@ function task({ name, needs, cores, run, checks }, counts) {
     };
     const body = async () => {
         const since = Date.now();
-        const said = () => `${name}: ${closingLine(counts.get(name) ?? NOTHING)} (${seconds(since)})`;
+        const summaryLine = () => `${name}: ${closingLine(counts.get(name) ?? NOTHING)} (${seconds(since)})`;
         try {
             await run(report);
-            if (checks) console.log(`✓ ${said()}`);
+            if (checks) console.log(`✓ ${summaryLine()}`);
         } catch (error) {
             countFailure(name, counts);
-            console.log(`✗ ${said()}`);
+            console.log(`✗ ${summaryLine()}`);
             console.log(error instanceof Failure ? error.message : error);
             throw error;
         }

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { opener } from './opened.js';
+import { lazyTab } from './lazy-tab.js';
 
 /** The longest timer that every engine counts. */
 const timeoutMsMax = 2 ** 31 - 1;
@@ -24,7 +24,7 @@ export default class SuperTokensLock {
      *   open already
      */
     constructor(_storageHandler, options) {
-        this.#tab = opener('browser-tabs-lock', options?.tab);
+        this.#tab = lazyTab('browser-tabs-lock', options?.tab);
         // As there: they may be taken off the object.
         this.acquireLock = this.acquireLock.bind(this);
         this.releaseLock = this.releaseLock.bind(this);

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { opener } from './opened.js';
+import { lazyTab } from './lazy-tab.js';
 
 /** @typedef {{ readonly name: string, close?: (...given: any[]) => any }} Channel */
 
@@ -21,7 +21,7 @@ const elected = new WeakSet();
 export function createLeaderElection(channel, options) {
     const { tab } = options ?? {};
     if (elected.has(channel)) throw new Error('BroadcastChannel already has a leader-elector');
-    const elector = new LeaderElection(channel, opener('leadership', tab));
+    const elector = new LeaderElection(channel, lazyTab('leadership', tab));
     elected.add(channel);
     return elector;
 }

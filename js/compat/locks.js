@@ -10,7 +10,7 @@ import { TabacusError } from '../common/errors.js';
 import { idlInterface } from '../platform/web-idl.js';
 import { polyfilled } from '../host/web-locks.js';
 import { checkRequest, invoked, requestFrom, stolenMessage } from '../platform/lock-request.js';
-import { opener } from './opened.js';
+import { lazyTab } from './lazy-tab.js';
 
 /** @typedef {import('../lock/held.js').Held} Held */
 /** @typedef {import('../tab/tab.js').Tab} Tab */
@@ -127,7 +127,7 @@ export class LockManager {
 
     /** @param {Tab | Promise<Tab>} [tab] one of its own by default */
     constructor(tab) {
-        this.#tab = opener('locks', tab);
+        this.#tab = lazyTab('locks', tab);
     }
 
     get [polyfilled]() {

@@ -6,7 +6,7 @@
 import { calls } from './calls.js';
 import { Promises } from './promises.js';
 
-/** The reports, in the order of `enum class Event` in wasm/src/browser/bridge.hpp. */
+/** The reports, in the order of `enum class HostEvent` in wasm/src/browser/bridge.hpp. */
 const events = /** @type {const} */ ([
     'settled',
     'failed',
@@ -28,7 +28,7 @@ const events = /** @type {const} */ ([
 /**
  * A notice from the core (wasm/include/tabacus/common/counter.hpp).
  *
- * @typedef {{ lost: boolean, code: string, message: string, previous: string, subject: string, healed: number }} Notice
+ * @typedef {{ lost: boolean, code: string, message: string, previous: string, subject: string, recovered: number }} Notice
  */
 
 /**
@@ -56,12 +56,12 @@ export class Bridge {
 
     promises = new Promises();
 
-    /** @type {import('./tab-core.js').Glue} */
+    /** @type {import('./load-module.js').Glue} */
     glue;
     #tab = 0;
 
     /**
-     * @param {import('./tab-core.js').Glue} glue
+     * @param {import('./load-module.js').Glue} glue
      * @param {import('../host/host.js').Host} host
      * @param {Owner} owner
      */
@@ -109,7 +109,7 @@ export class Bridge {
     }
 
     /**
-     * The same of an export that unpacks no texts.
+     * Calls an export of the module about its tab that unpacks no texts.
      *
      * @param {string} name
      * @param {number[]} numbers

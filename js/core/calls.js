@@ -77,7 +77,7 @@ export const calls = [
     // channel; a post's number is 1 of what can wait
     ({ host }, { object, first }) => host.channels.open(object, first),
     ({ host }, { object, number, first }) =>
-        number ? host.channels.postAtLeisure(object, first) : host.channels.post(object, first),
+        number ? host.channels.postDeferred(object, first) : host.channels.post(object, first),
     ({ host }, { object }) => host.channels.close(object),
     // clock
     ({ host }) => host.clock.now(),
@@ -97,7 +97,7 @@ export const calls = [
             message,
             previous,
             subject: subject.join('\0'),
-            healed: number,
+            recovered: number,
         });
     },
     ({ owner }, { object, first }) => owner.lost?.(object, first),

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { preloaded } from './preloaded.js';
+import { moduleRegistry } from './module-registry.js';
 
 /**
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
  * literal imports are what bundlers follow.
  *
- * @param {import('./tab-core.js').ModuleName} name
+ * @param {import('./load-module.js').ModuleName} name
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
 export function loadGlue(name) {
-    const given = preloaded.get(`glue ${name}`);
+    const given = moduleRegistry.get(`glue ${name}`);
     if (given) return Promise.resolve(given);
     switch (name) {
         case 'threads':

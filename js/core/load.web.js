@@ -1,14 +1,14 @@
-import { preloaded } from './preloaded.js';
+import { moduleRegistry } from './module-registry.js';
 
 /**
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
  * literal imports are what bundlers follow.
  *
- * @param {import('./tab-core.js').ModuleName} name
+ * @param {import('./load-module.js').ModuleName} name
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
 export function loadGlue(name) {
-    const given = preloaded.get(`glue ${name}`);
+    const given = moduleRegistry.get(`glue ${name}`);
     if (given) return Promise.resolve(given);
     switch (name) {
         case 'threads':
@@ -35,14 +35,14 @@ export function loadGlue(name) {
 /**
  * The wasm beside the bundled modules, fetched while its glue still is on its way.
  *
- * @param {import('./tab-core.js').ModuleName} name
+ * @param {import('./load-module.js').ModuleName} name
  * @returns {Promise<WebAssembly.Module | undefined>} rejected where the glue, which knows more ways, may still succeed
  */
 export function compileBeside(name) {
     return WebAssembly.compileStreaming(fetch(wasmBeside(name)));
 }
 
-/** @param {import('./tab-core.js').ModuleName} name */
+/** @param {import('./load-module.js').ModuleName} name */
 function wasmBeside(name) {
     switch (name) {
         case 'threads':

@@ -1,7 +1,7 @@
 import { attempt } from './failure.js';
 
 /** As long as a message between two threads may keep this one busy on a loaded machine, and no longer. */
-const leisure_ms = 3;
+const deferral_ms = 3;
 
 /** BroadcastChannels, each known to the core by a number. */
 export class ChannelsHost {
@@ -62,10 +62,10 @@ export class ChannelsHost {
      * @param {number} id
      * @param {string} message
      */
-    postAtLeisure(id, message) {
+    postDeferred(id, message) {
         if (this.#lifecycle.state & 1) return this.post(id, message);
         if (this.#waiting.push({ id, message }) > 1) return undefined;
-        this.#stopWaiting = this.#clock.after(leisure_ms, () => this.#postWaiting());
+        this.#stopWaiting = this.#clock.after(deferral_ms, () => this.#postWaiting());
         return undefined;
     }
 

@@ -36,7 +36,7 @@ export class DatabaseHost {
     #connection;
 
     /**
-     * Who waits for the opening that is under way, if one is.
+     * The callers that wait for the opening that is under way, if one is.
      * @type {Opened[] | undefined}
      */
     #waiting;

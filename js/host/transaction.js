@@ -259,8 +259,8 @@ export class TransactionHost {
         try {
             issue();
         } catch (error) {
-            // Of one that has ended already the failure stands; one that the browser completed by itself,
-            // since it had nothing to do for a while, does not have this.
+            // A transaction that has ended already keeps its failure. One that the browser completed by
+            // itself, since it had nothing to do for a while, has none, and does not contain this write.
             if (this.#outcome === null)
                 this.#outcome = [
                     'store-failed',

@@ -1,7 +1,7 @@
 /** Sequences, budgets and rate limits of a tab, on a module of their own (wasm/src/bindings/limits). */
 
 import { Bridge } from '../core/bridge.js';
-import { loadCore } from '../core/tab-core.js';
+import { loadModule } from '../core/load-module.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 import { checkAmount } from './handles.js';
@@ -37,7 +37,7 @@ export class Limits {
     #made = new Set();
 
     /**
-     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {import('../core/load-module.js').Glue} glue
      * @param {Host} host
      * @param {Owner} owner
      */
@@ -51,7 +51,7 @@ export class Limits {
     static async load(owner) {
         const host = new Host(owner.platform, owner.namespace);
         try {
-            const [glue] = await Promise.all([loadCore('limits', owner.source), host.ready()]);
+            const [glue] = await Promise.all([loadModule('limits', owner.source), host.ready()]);
             const limits = new Limits(glue, host, owner);
             if (!owner.allowWeaker && !limits.#bridge.invoke('_limits_durable', [])) {
                 throw new TabacusError(

@@ -23,7 +23,7 @@ export class LeaderCall {
      * @internal
      */
     constructor(id, term, signal) {
-        /** The same of the same call by every leader that runs it: for what must not happen twice elsewhere. */
+        /** The call's identifier, whichever leader runs it: for what must not happen twice elsewhere. */
         this.id = id;
         /** The number of the term that it runs in. */
         this.term = term;
@@ -86,7 +86,7 @@ export class LeaderCalls {
     async answer(term, handler) {
         checkFunction('handler', handler);
         const locks = await this.#locks();
-        await locks.takeOffice(this.#name, term);
+        await locks.beginTerm(this.#name, term);
         for (;;) {
             const next = await locks.nextCall(this.#name, term);
             if (!next) return;

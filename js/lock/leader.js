@@ -1,4 +1,4 @@
-import { preloaded } from '../core/preloaded.js';
+import { moduleRegistry } from '../core/module-registry.js';
 import { asPassed, checkFunction, checkOptions } from '../common/check-arguments.js';
 import { Lazy } from '../common/lazy.js';
 
@@ -31,7 +31,7 @@ export class Leader {
         this.#lock = lock;
         this.#calls = new Lazy(async () => {
             /** @type {typeof import('./leader-calls.js')} */
-            const { LeaderCalls } = preloaded.get('leader-calls') ?? (await import('./leader-calls.js'));
+            const { LeaderCalls } = moduleRegistry.get('leader-calls') ?? (await import('./leader-calls.js'));
             return new LeaderCalls(name, locks);
         });
     }
@@ -51,14 +51,14 @@ export class Leader {
     }
 
     /**
-     * The same for `await using term = await leader.lead()`.
+     * Stands for leader, for `await using term = await leader.lead()`.
      *
      * @overload
      * @param {TermOptions & { ifAvailable?: false }} [options]
      * @returns {Promise<Term>} rejects as Lock.run()
      */
     /**
-     * The same, with `ifAvailable`.
+     * With `ifAvailable`, it never waits.
      *
      * @overload
      * @param {TermOptions & { ifAvailable?: boolean }} options
@@ -76,7 +76,7 @@ export class Leader {
 
     /**
      * Asks the leader, in whatever tab, and gives its answer; waits where there is none. The call outlives
-     * the leader: it is kept in IndexedDB until it is answered, and who leads next takes up what the one
+     * the leader: it is kept in IndexedDB until it is answered, and the next leader takes up what the one
      * before it left.
      *
      * Guarantee: of all runs of a call by one leader after another, exactly one commits its answer, with what
@@ -103,7 +103,7 @@ export class Leader {
     }
 
     /**
-     * Who leads.
+     * The present leader.
      * @returns {Promise<{ tab: string, label: string, since: number } | null>} null: nobody
      */
     async current() {

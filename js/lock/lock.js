@@ -35,7 +35,7 @@ export class Lock {
      *   meanwhile; with AbortError, TimeoutError or a DeadlockError when it was not granted
      */
     /**
-     * The same, with `ifAvailable`.
+     * With `ifAvailable`, it never waits.
      *
      * @template T
      * @overload
@@ -63,7 +63,7 @@ export class Lock {
      * @returns {Promise<import('./held.js').Held>} rejects as run()
      */
     /**
-     * The same, with `ifAvailable`.
+     * With `ifAvailable`, it never waits.
      *
      * @overload
      * @param {import('./lock-options.js').LockOptions} options
@@ -92,7 +92,7 @@ export class Lock {
         return (await this.#locks()).waitForUnlock(this.name, asked);
     }
 
-    /** Who holds it and who waits for it, in order. */
+    /** The requests that hold it and those that wait for it, in order. */
     async query() {
         return (await this.#locks()).query(this.name);
     }

@@ -33,7 +33,7 @@ export class Semaphore {
      * @returns {Promise<T>} what `use` returns; rejects as Lock.run()
      */
     /**
-     * The same, with `ifAvailable`.
+     * With `ifAvailable`, it never waits.
      *
      * @template T
      * @overload
@@ -62,7 +62,7 @@ export class Semaphore {
      * @returns {Promise<import('./held.js').Held>} rejects as Lock.run()
      */
     /**
-     * The same, with `ifAvailable`.
+     * With `ifAvailable`, it never waits.
      *
      * @overload
      * @param {SemaphoreOptions} options

@@ -1,7 +1,7 @@
 /** The locks of a tab, on a module of their own (wasm/src/bindings/locks): loaded when the first is used. */
 
 import { Bridge } from '../core/bridge.js';
-import { loadCore } from '../core/tab-core.js';
+import { loadModule } from '../core/load-module.js';
 import { DeadlockError, invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Host } from '../host/host.js';
@@ -51,7 +51,7 @@ export class TabLocks {
     #watches = new Map();
 
     /**
-     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {import('../core/load-module.js').Glue} glue
      * @param {Host} host
      * @param {Owner} owner
      */
@@ -79,7 +79,7 @@ export class TabLocks {
         const host = new Host(owner.platform, owner.namespace);
         try {
             const [glue] = await Promise.all([
-                loadCore('locks', owner.source),
+                loadModule('locks', owner.source),
                 host.ready().then(() => learnStorable(owner.platform, host.database)),
             ]);
             const locks = new TabLocks(glue, host, owner);
@@ -408,7 +408,7 @@ export class TabLocks {
      * @param {string} name
      * @param {Held} term
      */
-    async takeOffice(name, term) {
+    async beginTerm(name, term) {
         this.#assertOpen();
         this.#assertStore('calls');
         term.assertHeld();

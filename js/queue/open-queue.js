@@ -406,7 +406,7 @@ export class OpenQueue {
             try {
                 job.payload = unpacked(...text, this.#host.values);
             } catch {
-                // A stranger's. Who runs it fails.
+                // Another script's. A worker that runs it fails.
             }
             jobs.push(job);
         }
@@ -468,7 +468,7 @@ export class OpenQueue {
      * @returns {Promise<unknown>} what the handler returns
      */
     async #handle(run, [, id = '', named, kind = '', failures, lost, byValue = '', text = ''], loss, asked) {
-        const payload = unpacked(byValue, text, this.#host.values); // which may be a stranger's
+        const payload = unpacked(byValue, text, this.#host.values); // which may be another script's
         if (loss.reason) throw loss.reason;
         const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
         if (!handler) throw new TabacusError('unavailable', 'the handler was removed');
@@ -666,7 +666,7 @@ export class OpenQueue {
     }
 
     /**
-     * Of one job.
+     * The state that an event reports of one job.
      *
      * @param {QueueState['type']} type
      * @param {string[]} fields

@@ -1,7 +1,7 @@
 /** The queues of a tab, on a module of their own (wasm/src/bindings/queue): loaded by the first. */
 
 import { Bridge } from '../core/bridge.js';
-import { loadCore } from '../core/tab-core.js';
+import { loadModule } from '../core/load-module.js';
 import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 import { learnStorable } from '../host/learn-storable.js';
@@ -29,7 +29,7 @@ export class Queues {
     };
 
     /**
-     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {import('../core/load-module.js').Glue} glue
      * @param {Host} host
      * @param {Owner} owner
      */
@@ -51,7 +51,7 @@ export class Queues {
         const host = new Host(owner.platform, owner.namespace);
         try {
             const [glue] = await Promise.all([
-                loadCore('queue', owner.source),
+                loadModule('queue', owner.source),
                 host.ready().then(() => learnStorable(owner.platform, host.database)),
             ]);
             if (!host.database.available) {

@@ -4,7 +4,7 @@
  */
 
 import { Bridge } from '../core/bridge.js';
-import { loadCore } from '../core/tab-core.js';
+import { loadModule } from '../core/load-module.js';
 import { Host } from '../host/host.js';
 
 /**
@@ -17,7 +17,7 @@ import { Host } from '../host/host.js';
 
 /** @param {CatalogueOptions} options */
 export async function openCatalogue(options) {
-    return new Catalogue(await loadCore('catalogue', options.source), options);
+    return new Catalogue(await loadModule('catalogue', options.source), options);
 }
 
 export class Catalogue {
@@ -28,7 +28,7 @@ export class Catalogue {
     #counters = new Map();
 
     /**
-     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {import('../core/load-module.js').Glue} glue
      * @param {CatalogueOptions} options
      */
     constructor(glue, { platform, namespace, notice }) {

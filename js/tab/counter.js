@@ -38,7 +38,7 @@ const refuse = () => {
 };
 
 /** Replaces the core when the tab is closed, so that no call pays for asking whether it is. */
-const closed = /** @type {import('../core/tab-core.js').Glue} */ (
+const closed = /** @type {import('../core/load-module.js').Glue} */ (
     /** @type {unknown} */ ({
         _count_increment: refuse,
         _count_add: refuse,
@@ -49,7 +49,7 @@ const closed = /** @type {import('../core/tab-core.js').Glue} */ (
 );
 
 /** Replaces the module until it is loaded: nothing is known yet, and nothing else is asked of it. */
-const loading = /** @type {import('../core/tab-core.js').Glue} */ (
+const loading = /** @type {import('../core/load-module.js').Glue} */ (
     /** @type {unknown} */ ({ _count_value: () => 0 })
 );
 
@@ -84,7 +84,7 @@ class TabCounter {
 
     /**
      * @param {string} name
-     * @param {import('../core/tab-core.js').Glue} core
+     * @param {import('../core/load-module.js').Glue} core
      * @param {import('../core/promises.js').Promises} promises
      * @param {number} address
      * @param {Readonly<Guarantee>} guarantee
@@ -216,7 +216,7 @@ class TabCounter {
     /**
      * The core has it, from here on.
      *
-     * @param {import('../core/tab-core.js').Glue} core
+     * @param {import('../core/load-module.js').Glue} core
      * @param {import('../core/promises.js').Promises} promises
      * @param {number} address
      * @protected

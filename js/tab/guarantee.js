@@ -22,7 +22,7 @@
 /** @typedef {'storage' | 'indexeddb' | 'web-locks'} Need `storage` is localStorage */
 
 /**
- * Who sees localStorage when: a turn of the event loop is atomic, as HTML's storage mutex had it
+ * When a tab sees what others wrote to localStorage: a turn of the event loop is atomic, as HTML's storage mutex had it
  * (`mutexed`); each operation is (`interleaved`); each process has a copy of its own, as browsers do it
  * (`cached`).
  * @typedef {'mutexed' | 'interleaved' | 'cached'} StorageModel
@@ -83,7 +83,7 @@ export function guaranteeFrom([
     return Object.freeze(/** @type {Guarantee} */ (/** @type {unknown} */ (all)));
 }
 
-/** Of a relaxed one; a strict one survives a crash of the browser. */
+/** The losses of a relaxed counter in the database; a strict one survives a crash of the browser. */
 const database = '1728 1728 1728 0 0 0';
 const strictDatabase = '704 704 704 0 0 0';
 const always = 2047;

@@ -1,4 +1,4 @@
-import { loadCore } from '../core/tab-core.js';
+import { loadModule } from '../core/load-module.js';
 import { Host } from '../host/host.js';
 import { checkOpenOptions } from './tab-options.js';
 import { Tab } from './tab.js';
@@ -7,7 +7,7 @@ import { Tab } from './tab.js';
  * @typedef {object} OpenOptions
  * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
  *   A well-formed string of 1 to 128 UTF-16 units
- * @property {import('../core/tab-core.js').Build} [build] `threads` where memory can be shared (a
+ * @property {import('../core/load-module.js').Build} [build] `threads` where memory can be shared (a
  *   cross-origin isolated page, Node), else `single`
  * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
  *   package's modules
@@ -41,7 +41,7 @@ import { Tab } from './tab.js';
 export async function open(options = {}) {
     const checked = checkOpenOptions(options);
     // Before the host is made: asking for localStorage may wait for the browser's process.
-    const loading = loadCore(checked.build, checked.wasm);
+    const loading = loadModule(checked.build, checked.wasm);
     loading.catch(() => {}); // thrown below
     const host = new Host(checked.platform, checked.namespace);
     try {

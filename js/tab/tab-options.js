@@ -35,7 +35,7 @@ function checkWindow(value) {
  * Threads wherever memory can be shared. Node has no property for isolation, and needs none.
  *
  * @param {import('../host/host.js').Platform} platform
- * @returns {import('../core/tab-core.js').Build}
+ * @returns {import('../core/load-module.js').Build}
  */
 function bestBuild(platform) {
     if ('ServiceWorkerGlobalScope' in globalThis) return 'single'; // what it needs is imported, or nothing is
@@ -71,7 +71,7 @@ export function checkOpenOptions(given) {
     return {
         namespace: checkName(namespace, 'namespace'),
         platform,
-        build: /** @type {import('../core/tab-core.js').Build} */ (
+        build: /** @type {import('../core/load-module.js').Build} */ (
             checkOneOf('build', build === undefined ? bestBuild(platform) : build, builds)
         ),
         wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),

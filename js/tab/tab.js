@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Bridge } from '../core/bridge.js';
-import { preloaded } from '../core/preloaded.js';
+import { moduleRegistry } from '../core/module-registry.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Budget, RateLimit, Sequence } from '../limits/handles.js';
@@ -27,7 +27,7 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
  * @property {import('./tab-options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs learn of an increment at once (BroadcastChannel)
- * @property {import('../core/tab-core.js').Build} memory the build in use
+ * @property {import('../core/load-module.js').Build} memory the build in use
  */
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
@@ -100,7 +100,7 @@ export class Tab extends EventTarget {
     /** The other strategies. */
     #catalogue = new Lazy(async () => {
         /** @type {typeof import('./catalogue.js')} */
-        const { openCatalogue } = preloaded.get('catalogue') ?? (await import('./catalogue.js'));
+        const { openCatalogue } = moduleRegistry.get('catalogue') ?? (await import('./catalogue.js'));
         return openCatalogue(this.#partOf(this.#catalogueSource));
     });
 
@@ -109,14 +109,14 @@ export class Tab extends EventTarget {
 
     #locks = new Lazy(async () => {
         /** @type {typeof import('../lock/tab-locks.js')} */
-        const { TabLocks } = preloaded.get('locks') ?? (await import('../lock/tab-locks.js'));
+        const { TabLocks } = moduleRegistry.get('locks') ?? (await import('../lock/tab-locks.js'));
         return TabLocks.load(this.#partOf(this.#locksSource));
     });
 
     /** Sequences, budgets, rate limits. */
     #limits = new Lazy(async () => {
         /** @type {typeof import('../limits/limits.js')} */
-        const { Limits } = preloaded.get('limits') ?? (await import('../limits/limits.js'));
+        const { Limits } = moduleRegistry.get('limits') ?? (await import('../limits/limits.js'));
         return Limits.load(this.#partOf(this.#limitsSource));
     });
 
@@ -127,7 +127,7 @@ export class Tab extends EventTarget {
     };
     #queues = new Lazy(async () => {
         /** @type {typeof import('../queue/queues.js')} */
-        const { Queues } = preloaded.get('queues') ?? (await import('../queue/queues.js'));
+        const { Queues } = moduleRegistry.get('queues') ?? (await import('../queue/queues.js'));
         return Queues.load(this.#partOf(this.#queueSource));
     });
 
@@ -163,7 +163,7 @@ export class Tab extends EventTarget {
     #lost = new Set();
 
     /**
-     * @param {import('../core/tab-core.js').Glue} glue
+     * @param {import('../core/load-module.js').Glue} glue
      * @param {import('../host/host.js').Host} host
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
      * @internal
@@ -372,7 +372,7 @@ export class Tab extends EventTarget {
      *   before all were granted
      */
     /**
-     * The same, with `ifAvailable`.
+     * With `ifAvailable`, it never waits.
      *
      * @template T
      * @overload
@@ -631,12 +631,12 @@ export class Tab extends EventTarget {
     }
 
     /** @param {import('../core/bridge.js').Notice} notice */
-    #notice({ lost, code, message, previous, subject, healed }) {
+    #notice({ lost, code, message, previous, subject, recovered }) {
         if (!lost) this.#emit('warning', { code, message, subject });
         // Locks, queues and limits each check for themselves; the tab reports one loss once.
         else if (!this.#lost.has(subject)) {
             if (subject) this.#lost.add(subject);
-            this.#emit('storelost', { generation: subject, previous, healed, reason: message });
+            this.#emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
         }
     }
 
@@ -657,7 +657,7 @@ export class Tab extends EventTarget {
 
 /**
  * @param {string[]} fields in the order of TabCore::capabilities
- * @param {import('../core/tab-core.js').Build} memory
+ * @param {import('../core/load-module.js').Build} memory
  */
 function capabilitiesFrom([store, exclusion, durability, mirror, channel], memory) {
     const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '', memory };

@@ -25,7 +25,7 @@ const threadsMax = 64;
  */
 
 /**
- * @param {import('./thread-core.js').Core} core
+ * @param {import('./thread-core.js').ThreadCore} core
  * @param {HammerOps} hammers
  * @param {unknown} counter
  * @param {HammerOptions} options
@@ -50,7 +50,7 @@ export async function hammer(core, hammers, counter, options) {
 }
 
 /**
- * @param {import('./thread-core.js').Core} core
+ * @param {import('./thread-core.js').ThreadCore} core
  * @param {unknown} lock
  * @returns {number}
  */
@@ -61,7 +61,7 @@ function lent(core, lock) {
 }
 
 /**
- * @param {import('./thread-core.js').Core} core
+ * @param {import('./thread-core.js').ThreadCore} core
  * @param {number} address
  */
 async function finished({ words }, address) {

@@ -10,7 +10,7 @@ import { arenaFields, arenaMagic, arenaVersion, lineBytes } from './arena-layout
  * @property {WebAssembly.Module} module attach.wasm, compiled: a worker has nothing to fetch
  * @property {number} root where in the memory the arena begins
  * @property {number} version of the arena's layout
- * @property {string} [life] of a memory that was made with a tab: the prefix of the names of its threads'
+ * @property {string} [livenessPrefix] of a memory that was made with a tab: the prefix of the names of its threads'
  *   liveness locks
  */
 
@@ -22,7 +22,7 @@ const allowed = 'the handle of a SharedMemory, posted unchanged by its page';
  */
 export function checkHandle(handle) {
     if (typeof handle !== 'object' || handle === null) throw invalid('handle', handle, allowed);
-    const { memory, module, root, version, life } = /** @type {Partial<SharedHandle>} */ (handle);
+    const { memory, module, root, version, livenessPrefix } = /** @type {Partial<SharedHandle>} */ (handle);
     const whole =
         memory instanceof WebAssembly.Memory &&
         module instanceof WebAssembly.Module &&
@@ -30,9 +30,9 @@ export function checkHandle(handle) {
         Number(root) > 0 &&
         Number(root) % lineBytes === 0 &&
         Number(root) + lineBytes <= memory.buffer.byteLength &&
-        (life === undefined || typeof life === 'string');
+        (livenessPrefix === undefined || typeof livenessPrefix === 'string');
     if (!whole) throw invalid('handle', handle, allowed);
-    const good = /** @type {SharedHandle} */ ({ memory, module, root, version, life });
+    const good = /** @type {SharedHandle} */ ({ memory, module, root, version, livenessPrefix });
     checkArena(good);
     return good;
 }

@@ -78,7 +78,7 @@ export class SharedCounter {
     #at;
 
     /**
-     * @param {import('./thread-core.js').Core} core
+     * @param {import('./thread-core.js').ThreadCore} core
      * @param {string} name
      * @param {CounterKind} kind
      * @param {number} at
@@ -163,7 +163,7 @@ export class SharedCounter {
      * Where this counter is, for C++ threads of the same memory.
      *
      * @param {unknown} candidate
-     * @param {import('./thread-core.js').Core} core
+     * @param {import('./thread-core.js').ThreadCore} core
      */
     static locate(candidate, core) {
         const ours = typeof candidate === 'object' && candidate !== null && #core in candidate;

@@ -24,12 +24,12 @@ const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex')
 
 /** @typedef {Event & Readonly<StorageChanges>} SharedStorageEvent another thread, or another tab, has changed it */
 
-/** @typedef {{ addEventListener(type: 'storage', listener: ((event: SharedStorageEvent) => void) | null, options?: boolean | AddEventListenerOptions): void }} HearsStorage */
+/** @typedef {{ addEventListener(type: 'storage', listener: ((event: SharedStorageEvent) => void) | null, options?: boolean | AddEventListenerOptions): void }} StorageEventTarget */
 
 /**
  * Read from the memory itself: only the page has localStorage, and any thread may have asked for the storage.
  *
- * @param {import('./thread-core.js').Core} core
+ * @param {import('./thread-core.js').ThreadCore} core
  */
 const capabilitiesOf = ({ words, root }) => ({
     get storage() {
@@ -44,7 +44,7 @@ const capabilitiesOf = ({ words, root }) => ({
  * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, a storage.
  * Once the thread has called `storage()` the target of its `storage` events.
  */
-export class SharedMemory extends /** @type {new () => HearsStorage & EventTarget} */ (EventTarget) {
+export class SharedMemory extends /** @type {new () => StorageEventTarget & EventTarget} */ (EventTarget) {
     #core;
     #handle;
     #TabLock;
@@ -75,7 +75,7 @@ export class SharedMemory extends /** @type {new () => HearsStorage & EventTarge
     locks = new SharedLocks(async () => (await this.#load()).locks());
 
     /**
-     * @param {import('./thread-core.js').Core} core
+     * @param {import('./thread-core.js').ThreadCore} core
      * @param {import('./handle.js').SharedHandle} handle
      * @param {typeof import('./tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] of a memory that was made with a tab:
      *   loaded for these only

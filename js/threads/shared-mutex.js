@@ -4,14 +4,14 @@ import { checkOptions, checkSignal, checkTimeout } from '../common/check-argumen
 import { locks, unlocks } from './arena-layout.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
-/** Of one sleep: PlatformCells::sleep_max_ns. */
+/** The longest single sleep: PlatformCells::sleep_max_ns. */
 const sleepMax_ms = 100;
 
 /**
  * A mutex in shared memory, the same one in every thread that opens its name. Blocking and
  * asynchronous waiters wait in one queue.
  *
- * Who holds it: a thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. Two grants of one
+ * Its holder is a thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. Two grants of one
  * thread exclude each other like two threads do. `unlock()` releases what this thread holds, be it by
  * `lock` or by a grant. It is not fair: a running thread may overtake a sleeping one. A thread that is
  * terminated while it holds the mutex leaves it locked; one that is terminated while it waits may take a wake-up
@@ -33,7 +33,7 @@ export class SharedMutex {
     #grant;
 
     /**
-     * @param {import('./thread-core.js').Core} core
+     * @param {import('./thread-core.js').ThreadCore} core
      * @param {string} name
      * @param {number} at
      */

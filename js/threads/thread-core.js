@@ -81,7 +81,7 @@ const arenaFull = () => new TabacusError('out-of-memory', 'the shared memory has
 
 const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
 
-export class Core {
+export class ThreadCore {
     closed = false;
 
     /** Whether the page learns when this thread exits. */
@@ -90,7 +90,7 @@ export class Core {
     /** Whether this thread answers requests for locks over tabs, and must not wait for itself. */
     answers = false;
 
-    /** Of a page that has localStorage, as soon as threads share a storage. @type {{ push: () => void } | undefined} */
+    /** What keeps localStorage equal to the storage, on a page that has localStorage, once threads share one. @type {{ push: () => void } | undefined} */
     mirror;
 
     /** Aborted by close(), for whoever waits. */

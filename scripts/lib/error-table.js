@@ -11,8 +11,11 @@ import { sources } from './sources.js';
 
 export const ERRORS_FILE = join(repository, 'docs/errors.md');
 
-/** What an unknown part of a message is shown as. */
+/** What an unknown part of a message is shown as, unless it has a plain name. */
 const GAP = '…';
+
+/** What a variable in a message is shown as. @param {string} name */
+const placeholder = (name) => `<${name.replace(/^_+|_+$/g, '')}>`;
 
 /** Errors of the platform that C++ has codes for. @type {Record<string, string>} */
 const PLATFORM_CODES = { aborted: 'AbortError', 'timed-out': 'TimeoutError' };
@@ -64,13 +67,35 @@ function meanings() {
     );
 }
 
-/** A message as it is written in JavaScript, with a gap for each expression in it. @param {any} node @returns {string[]} */
+/** What stands in a message for an expression: `show(value)` and `this.value` for `<value>`. @param {any} node @returns {string} */
+function partOf(node) {
+    switch (node?.type) {
+        case 'Identifier':
+        case 'PrivateIdentifier':
+            return placeholder(node.name);
+        case 'MemberExpression':
+            return node.computed ? GAP : partOf(node.property);
+        case 'CallExpression':
+            return node.callee.name === 'show' ? partOf(node.arguments[0]) : GAP;
+        case 'LogicalExpression':
+            return node.operator === '&&' ? (textsOf(node.right)[0] ?? GAP) : GAP;
+        default:
+            return GAP;
+    }
+}
+
+/** A message as it is written in JavaScript, with a placeholder for each expression in it. @param {any} node @returns {string[]} */
 function textsOf(node) {
     switch (node?.type) {
         case 'Literal':
             return [String(node.value)];
-        case 'TemplateLiteral':
-            return [node.quasis.map((/** @type {any} */ part) => part.value.cooked).join(GAP)];
+        case 'TemplateLiteral': {
+            const [first, ...others] = node.quasis.map((/** @type {any} */ part) => part.value.cooked);
+            const rest = others.map(
+                (/** @type {string} */ text, /** @type {number} */ i) => partOf(node.expressions[i]) + text,
+            );
+            return [[first, ...rest].join('')];
+        }
         case 'ConditionalExpression':
             return [...textsOf(node.consequent), ...textsOf(node.alternate)];
         default:
@@ -97,13 +122,11 @@ function raisedBy({ callee, arguments: given }) {
         case 'DOMException':
             return textsOf(second).flatMap((code) => all(code, first));
         case 'invalid': {
-            const names = textsOf(first).concat(GAP).slice(0, 1);
-            return names.flatMap((name) =>
-                textsOf(third).map((allowed) => ({
-                    code: 'invalid-argument',
-                    message: `${name} must be ${allowed}, not ${GAP}`,
-                })),
-            );
+            const [name = partOf(first)] = textsOf(first);
+            return textsOf(third).map((allowed) => ({
+                code: 'invalid-argument',
+                message: `${name} must be ${allowed}, not ${placeholder('value')}`,
+            }));
         }
         default:
             return [];
@@ -131,23 +154,44 @@ async function raisedInJavaScript() {
  * @returns {string[]}
  */
 function literalsOf(source) {
-    const tokens = source.match(/"(?:[^"\\]|\\.)*"|::|\s+|[^"]/g) ?? [];
+    const tokens = source.match(/"(?:[^"\\]|\\.)*"|::|->|\s+|\w+|[^"]/g) ?? [];
     /** @type {string[]} */
     const texts = [];
     let text = '';
+    let expression = '';
     let depth = 0;
+    const endExpression = () => {
+        const [, name] = /^(?:\w+(?:\.|->))*(\w+)$/.exec(expression) ?? [];
+        if (name && !/^\d/.test(name)) text += placeholder(name);
+        else if (/\w/.test(expression)) text += GAP;
+        expression = '';
+    };
+    const endText = () => {
+        endExpression();
+        texts.push(text);
+        text = '';
+    };
     for (const token of tokens) {
         if ('([{'.includes(token)) ++depth;
         if (')]}'.includes(token) && --depth < 0) break;
         if (token === ';') break;
-        if (token === ':') texts.push(text);
-        if (token === ':' || token === '?') text = '';
-        else if (token.startsWith('"')) text += JSON.parse(token);
-        else if (/\w/.test(token) && !text.endsWith(GAP)) text += GAP;
+        if (token.startsWith('"')) {
+            endExpression();
+            text += JSON.parse(token);
+        } else if (token === '?') {
+            expression = text = '';
+        } else if (token === ':') {
+            endText();
+        } else if (token === ',' || token === '+') {
+            endExpression();
+        } else if (expression === 'concat' && token === '(') {
+            expression = '';
+        } else if (/[^\s{}]/.test(token)) {
+            expression += token;
+        }
     }
-    return [...texts, text]
-        .filter((one) => /\w/.test(one))
-        .map((one) => one.replace(/^concat…?|^…(?=\w+ )/, ''));
+    endText();
+    return texts.filter((one) => /\w/.test(one.replace(/<\w+>/g, '')));
 }
 
 /** @returns {Raised[]} */
@@ -168,6 +212,9 @@ function raisedInCpp() {
     );
 }
 
+/** @param {string} text In Markdown, as a code span. */
+const codeSpan = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``).replaceAll('\n', ' ');
+
 /** @param {string} text In a cell of a Markdown table. */
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
@@ -181,7 +228,7 @@ export async function errorTable() {
         const messages = [
             ...new Set(raised.filter((one) => one.code === code).map((one) => one.message)),
         ].sort();
-        const list = messages.map((message) => `- ${cell(message)}`).join('\n');
+        const list = messages.map((message) => `- ${codeSpan(message)}`).join('\n');
         return `## ${code}\n\n**When:** ${when}\n\n**What to do:** ${action}\n${list && `\nIts messages:\n\n${list}\n`}`;
     });
     const rows = [...codes, ...Object.entries(PLATFORM_ERRORS)].map(
@@ -192,8 +239,8 @@ export async function errorTable() {
 
 Every error that tabacus itself raises is a \`TabacusError\` with a \`code\`; \`TabacusRangeError\` is a \`RangeError\` as
 well. Aborts and timeouts are the platform's own \`AbortError\` and \`TimeoutError\`. An \`invalid-argument\` error also has
-\`argument\`, \`value\` and \`allowed\`. \`npm run format\` writes this page from the code; ${GAP} stands for what a message
-fills in.
+\`argument\`, \`value\` and \`allowed\`; a \`deadlock\` error is a \`DeadlockError\`. \`npm run format\` writes this page from the
+code; \`<name>\` and \`${GAP}\` stand for what a message fills in.
 
 | code | when | what to do |
 | --- | --- | --- |

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from './failure.js';
 import { buildFolder, repository } from './paths.js';
-import { planted } from './planted-text.js';
+import { patchSource } from './source-patch.js';
 import { run } from './run.js';
 import { toolchain } from './toolchain.js';
 
@@ -54,7 +54,7 @@ async function inBuild(script, log) {
  */
 function plant(folder, { file, find, replace }) {
     const source = readFileSync(join(repository, file), 'utf8');
-    const faulty = planted(source, find, replace);
+    const faulty = patchSource(source, find, replace);
     if (faulty === undefined) return false;
     const path = join(folder, file);
     rmSync(folder, { recursive: true, force: true });

@@ -11,7 +11,7 @@ import { build } from './cmake.js';
 import { catchCounts, NOTHING, sum } from './counts.js';
 import { Failure } from './failure.js';
 import { clangFormat, clangTidy, eslint, prettier, tsc } from './lint.js';
-import { PLANTED, tryPlanted } from './planted.js';
+import { PLANTED, tryPlanted } from './plant-faults.js';
 import { checkLinks } from './links.js';
 import { tryMutants } from './mutation.js';
 import { computeMatrix, contradictions, deniedByMatrix } from './matrix.js';

@@ -14,7 +14,7 @@ import { repetitions } from './harness/repetitions.js';
 import { serveSite } from './harness/site.js';
 import { spread } from './harness/spread.js';
 import { delay, until } from './harness/waiting.js';
-import { seeded } from './page/seeded.js';
+import { seededRandom } from './page/seeded-random.js';
 
 const SEED = 20_260_103;
 const ROUNDS = 4;
@@ -23,7 +23,7 @@ const ENDLESS = 1_000_000;
 
 describeIn([ENGINES.webkit], 'Tabs and browsers killed while they count', () => {
     it(`${ROUNDS} deaths of a tab and of its browser`, async (t) => {
-        const random = seeded(SEED);
+        const random = seededRandom(SEED);
         const site = await serveSite();
         const profile = await temporaryFolder();
         const name = 'mortal';

@@ -12,7 +12,7 @@ import { useBrowser } from './harness/fixture.js';
 import { assertCounter } from './harness/jepsen-counter.js';
 import { repetitions } from './harness/repetitions.js';
 import { delay, within } from './harness/waiting.js';
-import { seeded } from './page/seeded.js';
+import { seededRandom } from './page/seeded-random.js';
 
 const SEED = 20_260_101;
 
@@ -34,7 +34,7 @@ for (const { engine, deaths } of PLANS) {
         it(`${deaths} deaths: nothing flushed is lost, nothing counted twice`, async (t) => {
             const namespace = browser.namespace();
             const name = 'mortal';
-            const random = seeded(SEED);
+            const random = seededRandom(SEED);
             const { history } = browser.site;
 
             /** @param {number} seed */

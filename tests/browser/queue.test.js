@@ -8,7 +8,7 @@ import { it } from 'node:test';
 
 import { describeIn, ENGINES } from './harness/engines.js';
 import { useBrowser } from './harness/fixture.js';
-import { seeded } from './page/seeded.js';
+import { seededRandom } from './page/seeded-random.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
@@ -37,7 +37,7 @@ for (const { engine, jobs, tabsLost, end, turns } of PLANS) {
             { timeout: 300_000 },
             async (t) => {
                 const namespace = browser.namespace();
-                const random = seeded(SEED);
+                const random = seededRandom(SEED);
 
                 const openTab = async () => {
                     const tab = await browser.openTab();

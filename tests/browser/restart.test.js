@@ -13,7 +13,7 @@ import { checkCounter } from './harness/jepsen-counter.js';
 import { temporaryFolder } from './harness/processes.js';
 import { serveSite } from './harness/site.js';
 import { delay, within } from './harness/waiting.js';
-import { seeded } from './page/seeded.js';
+import { seededRandom } from './page/seeded-random.js';
 
 const SEED = 20_260_102;
 const TABS = 2;
@@ -53,7 +53,7 @@ for (const { engine, kills } of PLANS) {
         };
 
         it(`${kills} kills, strict: nothing acknowledged is lost in silence`, async (t) => {
-            const random = seeded(SEED);
+            const random = seededRandom(SEED);
             const namespace = 'restart';
             let name = 'immortal-0';
             for (let kill = 1; kill <= kills; kill++) {

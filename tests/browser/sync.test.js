@@ -12,7 +12,7 @@ import { createServer, STRICT_CSP } from '../../web/server.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { missing, startPostgres } from './harness/postgres.js';
 import { DIST } from './harness/site.js';
-import { seeded } from './page/seeded.js';
+import { seededRandom } from './page/seeded-random.js';
 
 const SEED = 20_261_121;
 const ROUNDS = 24;
@@ -116,7 +116,7 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
         'agrees when all have come through, whatever was cut off in between',
         { skip: missing ?? false },
         async () => {
-            const below = seeded(SEED);
+            const below = seededRandom(SEED);
             const tabs = [await openOn(0), await openOn(1), await openOn(1)];
             const devices = [0, 1, 1];
             let expected = 0;

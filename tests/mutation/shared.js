@@ -11,10 +11,10 @@ const of = (file, test) => (fault, find, replace) => ({
     replace,
 });
 
-const storage = of('storage/open-storage', 'storage');
+const storage = of('storage/thread-storage', 'storage');
 const area = of('storage/storage-area', 'storage');
 const mirror = of('storage/local-storage-mirror', 'storage');
-const locks = of('locks/open-locks', 'locks');
+const locks = of('locks/thread-lock-manager', 'locks');
 
 /** @type {Planted[]} */
 export const PLANTED = [

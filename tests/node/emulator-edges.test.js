@@ -38,7 +38,7 @@ describe('what is closed', () => {
         }
     });
 
-    it('nothing runs there: `closed`; a frame’s frames go with it', async () => {
+    it('a call into a closed tab is `closed`; a frame’s frames go with it', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const frame = tab.openFrame();
@@ -79,7 +79,7 @@ describe('what is closed', () => {
 });
 
 describe('arguments are refused at once, by name', () => {
-    it('of openTab, openFrame, setQuota, setClock and corrupt', async () => {
+    it('openTab, openFrame, setQuota, setClock and corrupt refuse bad arguments', async () => {
         const [origin, other] = [await createOrigin(), await createOrigin()];
         const tab = origin.openTab();
         /** @type {any} */
@@ -121,7 +121,7 @@ describe('arguments are refused at once, by name', () => {
         for (const one of [origin, other]) one.close();
     });
 
-    it('of explore and replay; a signal that was aborted ends it before it begins', async () => {
+    it('explore and replay refuse bad arguments; a signal that was aborted ends them before they begin', async () => {
         const reason = new Error('enough');
         let began = 0;
         await assert.rejects(
@@ -143,7 +143,7 @@ describe('arguments are refused at once, by name', () => {
 });
 
 describe('the wall clock', () => {
-    it('is set alone: timers and performance.now() do not notice, and do not undo it', async () => {
+    it('setClock() sets it alone: timers and performance.now() do not notice, and do not undo it', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const later = new Promise((resolve) => window.setTimeout(() => resolve(window.Date.now()), 1000));
@@ -175,7 +175,7 @@ describe('the wall clock', () => {
 });
 
 describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
-    it('of windows: targetOrigin in all its forms, and ports go over', async () => {
+    it('windows take targetOrigin in all its forms, and ports go over', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         /** @type {any[]} */
@@ -204,7 +204,7 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
         origin.close();
     });
 
-    it('of workers, both ways: a sequence or options', async () => {
+    it('workers take a sequence or options, both ways', async () => {
         const origin = await createOrigin();
         const worker = origin
             .openTab()
@@ -235,7 +235,7 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
 });
 
 describe('global objects', () => {
-    it('insecure ones have no locks, no randomUUID() and no subtle (Secure Contexts §3.1)', async () => {
+    it('insecure global objects have no locks, no randomUUID() and no subtle (Secure Contexts §3.1)', async () => {
         const insecure = ['http://example.test/', 'http://127.0.0.1.example/', 'http://notlocalhost/'];
         const secure = [
             'https://example.test/',
@@ -282,7 +282,7 @@ describe('global objects', () => {
         origin.close();
     });
 
-    it('window.open(): against the opener’s URL; noopener opens a stranger', async () => {
+    it('window.open() resolves against the opener’s URL; noopener opens an unrelated tab', async () => {
         const origin = await createOrigin({ url: 'https://example.test/a/' });
         const { window } = origin.openTab();
         window.sessionStorage.setItem('k', 'v');
@@ -417,7 +417,7 @@ describe('global objects', () => {
 });
 
 describe('Web IDL', () => {
-    it('what interfaces inherit, attributes are called, and refuse', async () => {
+    it('interfaces inherit, name their attributes and refuse calls as Web IDL says', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const { BroadcastChannel, MessagePort, StorageEvent, Worker, QuotaExceededError, localStorage } =

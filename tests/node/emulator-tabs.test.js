@@ -538,7 +538,7 @@ describe('createOrigin', () => {
             seed: { seed: -1 },
             clock: { clock: 'sundial' },
             quota_bytes: { quota_bytes: 'much' },
-            quirks: { quirks: ['unheard of'] },
+            quirks: { quirks: ['unknown'] },
             'options.colour': { colour: 'red' },
         })) {
             await assert.rejects(

@@ -11,7 +11,7 @@ import { debianMirror } from '../../scripts/lib/mirror.js';
 import { forOne } from '../../scripts/lib/pack.js';
 import { NEEDS } from '../../scripts/lib/browsers.js';
 import { repository } from '../../scripts/lib/paths.js';
-import { planted } from '../../scripts/lib/planted-text.js';
+import { patchSource } from '../../scripts/lib/source-patch.js';
 import { LINKS, PACKAGES } from '../../scripts/lib/recipe.js';
 import { schedule, withNeeds } from '../../scripts/lib/schedule.js';
 import { sources } from '../../scripts/lib/sources.js';
@@ -181,15 +181,15 @@ test('an attached module with data, a start function or a table is refused', (t)
 
 test('a planted fault finds its place whatever the layout, and only if there is one', () => {
     const source = 'if (a) {\n    call(first,\n         second);\n}';
-    assert.equal(planted(source, 'call(first, second);', 'skip();'), 'if (a) {\n    skip();\n}');
-    assert.equal(planted(source, 'call(firstsecond);', ''), undefined);
-    assert.equal(planted(`${source} call(first, second);`, 'call(first, second);', ''), undefined);
+    assert.equal(patchSource(source, 'call(first, second);', 'skip();'), 'if (a) {\n    skip();\n}');
+    assert.equal(patchSource(source, 'call(firstsecond);', ''), undefined);
+    assert.equal(patchSource(`${source} call(first, second);`, 'call(first, second);', ''), undefined);
 });
 
 test('the text that a planted fault replaces stands exactly once in its file', () => {
     for (const { file, find, replace } of [...EMULATOR, ...SHARED, ...MUTANTS]) {
         const source = readFileSync(join(repository, file), 'utf8');
-        assert.notEqual(planted(source, find, replace), undefined, `${file}: ${find}`);
+        assert.notEqual(patchSource(source, find, replace), undefined, `${file}: ${find}`);
     }
 });
 

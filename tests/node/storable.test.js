@@ -72,13 +72,13 @@ const learn = (next) => {
     return learnStorable(webKit, database);
 };
 
-test('who stores Blobs is asked once', async () => {
+test('an engine that stores Blobs is asked once', async () => {
     await learn('stored');
     await learn('DataCloneError');
     assert.deepEqual([await keepsBlobs(), questions], [true, 1]);
 });
 
-test('who refuses Blobs is asked once', async () => {
+test('an engine that refuses Blobs is asked once', async () => {
     await learn('DataCloneError');
     await learn('stored');
     assert.deepEqual([await keepsBlobs(), await keepsBlobs(), questions], [false, false, 1]);

@@ -323,14 +323,14 @@ test('messages of strangers on the channel disturb nobody and count for nothing'
     const origin = new FakeOrigin();
     /** @type {Set<string>} */
     const names = new Set();
-    class Overheard extends origin.BroadcastChannel {
+    class RecordingChannel extends origin.BroadcastChannel {
         /** @param {string} name */
         constructor(name) {
             super(name);
             names.add(name);
         }
     }
-    const tab = await open({ build, window: origin.window({ BroadcastChannel: Overheard }) });
+    const tab = await open({ build, window: origin.window({ BroadcastChannel: RecordingChannel }) });
     const other = await open({ build, window: origin.window() });
     const counter = tab.counter('c');
     counter.add(1);

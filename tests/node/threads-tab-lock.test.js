@@ -238,7 +238,7 @@ test('wrong arguments and states are errors at once', async () => {
         withCode('invalid-argument'),
     );
     await assert.rejects(
-        attach(/** @type {any} */ ({ ...shared.handle, life: 7 })),
+        attach(/** @type {any} */ ({ ...shared.handle, livenessPrefix: 7 })),
         withCode('invalid-argument'),
     );
     const counter = shared.counter('c');

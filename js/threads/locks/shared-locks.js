@@ -1,5 +1,5 @@
-/** @typedef {import('./open-locks.js').OpenLocks} OpenLocks */
-/** @typedef {import('./open-locks.js').LockInfo} LockInfo */
+/** @typedef {import('./thread-lock-manager.js').ThreadLockManager} ThreadLockManager */
+/** @typedef {import('./thread-lock-manager.js').LockInfo} LockInfo */
 
 /**
  * The locks of a memory, for the threads that share it: a LockManager (W3C Web Locks API §3.2), as
@@ -8,10 +8,10 @@
  */
 export class SharedLocks {
     #load;
-    /** @type {OpenLocks | undefined} */
+    /** @type {ThreadLockManager | undefined} */
     #open;
 
-    /** @param {() => Promise<OpenLocks>} load */
+    /** @param {() => Promise<ThreadLockManager>} load */
     constructor(load) {
         this.#load = load;
     }

@@ -46,7 +46,7 @@ import { orAborted, sleepAsync } from '../waiting.js';
 /**
  * store.wasm over this thread's memory.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @returns {Promise<StoreOps>}
  */
 export async function instantiateStore({ memory, agent }) {
@@ -68,7 +68,7 @@ export async function instantiateStore({ memory, agent }) {
 /**
  * Resolves to the address of a slot's segment, once the page has made it.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {number} slot
  * @param {number} [quota_bytes]
  */
@@ -117,7 +117,7 @@ export function livenessPrefix(words, segment) {
 /**
  * From here on the page learns when this thread exits, as far as the platform reports it.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {StoreOps} ops
  * @param {'storage' | 'locks'} kind
  * @param {number} segment

@@ -6,7 +6,7 @@ import { slotFields, segmentSlots, noModule } from './segment-layout.js';
  * Writes why into slots without a segment: `noPage` into all of them, which is final; `noModule` into those that
  * are wanted.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {number} why
  */
 export function refuseSegments({ words, root }, why) {

@@ -1,18 +1,18 @@
-/** What segment.hpp, storage_table.hpp and arena.hpp fix: apart, since only who shares a storage or locks loads it. */
+/** What segment.hpp, storage_table.hpp and arena.hpp fix: apart, since only threads that share a storage or locks load it. */
 
 export const blockBytes = 64;
 
-/** Of the arena: where each slot for a segment is, and its fields. */
+/** Where the arena's slot for each segment is, and the fields of a slot. */
 export const segmentSlots = Object.freeze({ storage: 8, locks: 20 });
 export const slotFields = Object.freeze({ wanted: 0, segment: 4, quota: 8 });
 
 /** What a slot holds when there was no memory for its segment. */
 export const noMemory = -1;
 
-/** And when the page that makes segments is closed. */
+/** What a slot holds when the page that makes segments is closed. */
 export const noPage = -2;
 
-/** And when the page could not load what makes segments: the next thread that wants one makes it try again. */
+/** What a slot holds when the page could not load what makes segments. The next thread that wants one makes it try again. */
 export const noModule = -3;
 
 export const segmentFields = Object.freeze({

@@ -34,7 +34,7 @@ class SegmentServer {
     #ops;
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {SegmentAllocator} allocator
      * @param {import('./open-segment.js').StoreOps} ops
      */
@@ -167,7 +167,7 @@ class SegmentServer {
 /**
  * Rejects if it cannot begin, and may be called again.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {SegmentAllocator} allocator
  */
 export async function serveSegments(core, allocator) {

@@ -11,7 +11,7 @@ export class Texts {
     #segment;
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {number} segment
      */
     constructor(core, segment) {

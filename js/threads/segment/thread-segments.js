@@ -4,9 +4,9 @@ import { idlInterface } from '../../platform/web-idl.js';
 import { show, TabacusError } from '../../common/errors.js';
 import { checkInteger, checkOptions } from '../../common/check-arguments.js';
 import { Lazy } from '../../common/lazy.js';
-import { openLocks } from '../locks/open-locks.js';
+import { openLocks } from '../locks/thread-lock-manager.js';
 import { instantiateStore } from './open-segment.js';
-import { openStorage } from '../storage/open-storage.js';
+import { openStorage } from '../storage/thread-storage.js';
 
 /** The memory of a page has 32 MiB in all. */
 const quotaMax_bytes = 2 ** 24;
@@ -21,7 +21,7 @@ class ThreadSegments {
     #quota_bytes;
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {import('../shared-memory.js').SharedMemory} shared
      */
     constructor(core, shared) {
@@ -35,7 +35,7 @@ class ThreadSegments {
         this.#locks = new Lazy(async () => openLocks(core, await this.#ops.get()));
     }
 
-    /** @returns {Promise<import('../locks/open-locks.js').OpenLocks>} */
+    /** @returns {Promise<import('../locks/thread-lock-manager.js').ThreadLockManager>} */
     async locks() {
         this.#core.assertOpen();
         return this.#locks.get();
@@ -64,11 +64,11 @@ class ThreadSegments {
     }
 }
 
-/** @type {WeakMap<import('../thread-core.js').Core, ThreadSegments>} */
+/** @type {WeakMap<import('../thread-core.js').ThreadCore, ThreadSegments>} */
 const known = new WeakMap();
 
 /**
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {import('../shared-memory.js').SharedMemory} shared
  * @returns {ThreadSegments} the same one for the same thread
  */

@@ -53,7 +53,7 @@ class LocalStorageMirror {
     #shrunk = false;
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {number} segment
      * @param {import('./storage-area.js').StorageArea} area
      * @param {Storage} local
@@ -236,7 +236,7 @@ class LocalStorageMirror {
 /**
  * Begins with what localStorage holds.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {number} segment
  * @param {import('./storage-area.js').StorageArea} area
  * @returns {LocalStorageMirror | undefined} undefined where there is no localStorage

@@ -47,7 +47,7 @@ export class StorageArea {
     onWrite = () => {};
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {import('../segment/open-segment.js').StoreOps} ops
      * @param {number} segment
      */

@@ -29,6 +29,16 @@ export { SharedTabLock } from './shared-tab-lock.js';
  * @property {import('../../lock/held.js').Held} [held]
  */
 
+/** @typedef {import('../../lock/lock-options.js').LockOptions} LockOptions */
+/** @typedef {import('../../lock/held.js').Held} Held */
+
+/**
+ * A tab, as far as its locks are needed.
+ *
+ * @typedef {object} LockSource
+ * @property {(name: string, options: LockOptions) => Promise<Held | null>} _acquire
+ */
+
 export class Broker {
     #core;
     #ops;
@@ -45,9 +55,9 @@ export class Broker {
     #closed = false;
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {BrokerOps} ops
-     * @param {Pick<import('../../tab/tab.js').Tab, '_acquire'>} tab
+     * @param {LockSource} tab
      * @param {string} livenessPrefix
      */
     constructor(core, ops, tab, livenessPrefix) {

@@ -6,7 +6,7 @@ import { SharedTabLock } from './shared-tab-lock.js';
 /**
  * Holds the thread's liveness lock until the attachment is closed.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {string} livenessPrefix
  */
 export async function joinTabLocks(core, livenessPrefix) {

@@ -8,7 +8,7 @@ import { orAborted, sleepAsync } from '../waiting.js';
  * A lock over all tabs of the origin, for a thread: the page asks the browser, the thread sleeps on
  * shared memory. The same lock as `tab.lock(name)`; first come, first served with everybody in all tabs.
  *
- * Who holds it: this thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. A Worker that
+ * Its holder is this thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. A Worker that
  * is terminated, or closes its attachment, releases it. A held lock can be lost (stolen, the page frozen
  * or hidden in the back/forward cache): then `held` is false and `unlock()` throws, and what is written
  * elsewhere must carry `token`.
@@ -33,7 +33,7 @@ export class SharedTabLock {
     #grant;
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {string} name
      */
     constructor(core, name) {
@@ -164,7 +164,7 @@ export class SharedTabLock {
     /**
      * A request of its own for C++ threads, which does not end when this thread exits.
      *
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @returns {number | undefined} undefined if it is of another memory
      * @internal
      */

@@ -8,7 +8,7 @@
  * and each waits a random moment more.
  */
 
-import { seeded } from './seeded.js';
+import { seededRandom } from './seeded-random.js';
 
 /** @typedef {import('../../litmus/programs.js').Program} Program */
 /** @typedef {import('../../litmus/outcomes.js').Witness} Witness */
@@ -209,7 +209,7 @@ async function round(job, number, random) {
 
 /** @param {Job} job */
 async function rounds(job) {
-    const random = seeded(job.seed);
+    const random = seededRandom(job.seed);
     /** @type {Witness[]} */
     const witnesses = [];
     await settle(job, 'begin');

@@ -3,7 +3,7 @@
 // @ts-ignore: served by the tests' server
 import * as tabacus from '/dist/web/tabacus.js';
 import { record, sums } from './record.js';
-import { seeded } from './seeded.js';
+import { seededRandom } from './seeded-random.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 /** @typedef {import('tabacus').CounterOptions} CounterOptions */
@@ -67,7 +67,7 @@ async function read(name, options) {
  */
 async function work({ name, options, seed, batches, adds, least = 1, most = 1 }) {
     const counter = counterOf(name, options);
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     let unacknowledged = { plus: 0, minus: 0 };
     for (let batch = 1; batch <= batches; batch++) {
         const amounts = Array.from({ length: adds }, () => least + random(most - least + 1));

@@ -65,7 +65,7 @@ class QueueClient {
         : world_(world), books_(books), page_(world, books.judge, plan.options, plan.work) {
         page_.on_settled = [this](const std::string& id, const JobOutcome& outcome) {
             outcomes_[id].push_back(outcome.kind);
-            ring();
+            wake();
         };
     }
     void live(const std::vector<JobSpec>& specs) {
@@ -88,8 +88,8 @@ class QueueClient {
     bool done = false;
 
   private:
-    void ring() {
-        const auto waiting = std::exchange(bell_, {});
+    void wake() {
+        const auto waiting = std::exchange(wake_signal_, {});
         waiting.complete({});
     }
     [[nodiscard]] bool knows_all() const {
@@ -108,12 +108,12 @@ class QueueClient {
             (unknown ? books_.unknown : books_.refused).insert(payload);
         }
         --asking_;
-        ring();
+        wake();
     }
     Task<void> leave() {
         while (!knows_all()) {
-            const auto bell = bell_;
-            co_await bell.async();
+            const auto signal = wake_signal_;
+            co_await signal.async();
         }
         done = true;
         co_await world_.clock().end_of_turn();
@@ -125,7 +125,7 @@ class QueueClient {
     int asking_ = 0;
     std::map<std::string, std::string> names_;  // payloads by ids
     std::map<std::string, std::vector<JobOutcome::Kind>> outcomes_;
-    Completer<Unit> bell_;
+    Completer<Unit> wake_signal_;
     QueuePage page_;
     Scope scope_;  // last: what runs in it uses all of the above
 };

@@ -98,7 +98,7 @@ Program timed_locking(std::uint32_t threads) {
 struct RealMutex : sync::BasicMutex<ModelParker> {
     bool lock_timed(sync::Owner self) {
         std::int64_t now_ns = 0;
-        return lock_for(self, 10, [&now_ns] { return now_ns += 6; }) == sync::Lock::acquired;
+        return lock_for(self, 10, [&now_ns] { return now_ns += 6; }) == sync::LockResult::acquired;
     }
 };
 

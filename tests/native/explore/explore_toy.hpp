@@ -31,7 +31,7 @@ class ToyRun final : public lab::Run {
   public:
     static constexpr std::uint32_t variables = 3;
     using Kind = Instruction::Kind;
-    using Touch = lab::Touch;
+    using AccessKind = lab::AccessKind;
     using Object = lab::Object;
 
     explicit ToyRun(const Toy& toy)
@@ -53,41 +53,41 @@ class ToyRun final : public lab::Run {
         const auto& instruction = toy_.threads[self][thread.at++];
         ++steps_;
         last_ = self;
-        const auto note = [&](Object kind, std::uint64_t which, Touch touch) {
-            if (footprint != nullptr) footprint->push_back({lab::object_id(kind, which), touch});
+        const auto note = [&](Object kind, std::uint64_t which, AccessKind access) {
+            if (footprint != nullptr) footprint->push_back({lab::object_id(kind, which), access});
         };
-        note(Object::pulse, self, Touch::read);
+        note(Object::pulse, self, AccessKind::read);
         Taken taken{};
         switch (instruction.kind) {
             case Kind::nothing:
                 break;
             case Kind::load:
-                note(Object::word, instruction.which, Touch::read);
+                note(Object::word, instruction.which, AccessKind::read);
                 thread.loaded = values_[instruction.which];
                 break;
             case Kind::store:
-                note(Object::word, instruction.which, Touch::write);
+                note(Object::word, instruction.which, AccessKind::write);
                 values_[instruction.which] = thread.loaded + instruction.value;
                 break;
             case Kind::set:
-                note(Object::word, instruction.which, Touch::write);
+                note(Object::word, instruction.which, AccessKind::write);
                 values_[instruction.which] = instruction.value;
                 break;
             case Kind::lock:
-                note(Object::lock, instruction.which, Touch::write);
+                note(Object::lock, instruction.which, AccessKind::write);
                 owners_[instruction.which] = self + 1;
                 break;
             case Kind::unlock:
-                note(Object::lock, instruction.which, Touch::write);
+                note(Object::lock, instruction.which, AccessKind::write);
                 owners_[instruction.which] = 0;
                 break;
             case Kind::kill:
-                note(Object::pulse, instruction.which, Touch::write);
+                note(Object::pulse, instruction.which, AccessKind::write);
                 threads_[instruction.which].dead = true;
                 break;
             case Kind::post:
-                note(Object::queue, instruction.which, Touch::write);
-                note(Object::pulse, instruction.which, Touch::read);
+                note(Object::queue, instruction.which, AccessKind::write);
+                note(Object::pulse, instruction.which, AccessKind::read);
                 threads_[instruction.which].posts.push_back(steps_);
                 break;
             case Kind::wait:

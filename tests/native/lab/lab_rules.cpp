@@ -26,13 +26,13 @@ LockManager::Request shared(RequestId id) {
     return request;
 }
 
-Notes notes;  // never read
+FootprintRecorder recorder;  // never read
 
 }  // namespace
 
 TEST_CASE("locks: first come, first served; a reader does not overtake a waiting writer") {
     Log log;
-    LockManager locks(log, notes);
+    LockManager locks(log, recorder);
     locks.request(shared(1));
     locks.request(exclusive(2));
     locks.request(shared(3));
@@ -47,7 +47,7 @@ TEST_CASE("locks: first come, first served; a reader does not overtake a waiting
 
 TEST_CASE("locks: ifAvailable gets null behind a holder and behind a waiter, and is not queued") {
     Log log;
-    LockManager locks(log, notes);
+    LockManager locks(log, recorder);
     auto request = shared(3);
     request.if_available = true;
     locks.request(shared(1));
@@ -59,7 +59,7 @@ TEST_CASE("locks: ifAvailable gets null behind a holder and behind a waiter, and
 
 TEST_CASE("locks: steal takes from every holder and passes the queue") {
     Log log;
-    LockManager locks(log, notes);
+    LockManager locks(log, recorder);
     locks.request(shared(1));
     locks.request(shared(2));
     locks.request(exclusive(3));
@@ -75,7 +75,7 @@ TEST_CASE("locks: steal takes from every holder and passes the queue") {
 
 TEST_CASE("locks: an aborted waiter lets those behind it pass") {
     Log log;
-    LockManager locks(log, notes);
+    LockManager locks(log, recorder);
     locks.request(shared(1));
     locks.request(exclusive(2));
     locks.request(shared(3));
@@ -85,7 +85,7 @@ TEST_CASE("locks: an aborted waiter lets those behind it pass") {
 
 TEST_CASE("locks: the end of a client releases and withdraws; other names are not touched") {
     Log log;
-    LockManager locks(log, notes);
+    LockManager locks(log, recorder);
     locks.request(exclusive(1));
     locks.request(exclusive(2));
     auto other = exclusive(5);
@@ -101,7 +101,7 @@ TEST_CASE("locks: the end of a client releases and withdraws; other names are no
 }
 
 TEST_CASE("storage: an equal value changes nothing and fires no event") {
-    StorageArea area(StorageModel::interleaved, notes);
+    StorageArea area(StorageModel::interleaved, recorder);
     area.start(1);
     CHECK(area.send(*area.set(1, 1, "k", "a")).changes);
     CHECK_FALSE(area.set(1, 1, "k", "a"));
@@ -109,7 +109,7 @@ TEST_CASE("storage: an equal value changes nothing and fires no event") {
 }
 
 TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts") {
-    StorageArea area(StorageModel::cached, notes);
+    StorageArea area(StorageModel::cached, recorder);
     area.overwrite("k", "a");
     area.start(1);
     area.start(2);
@@ -129,7 +129,7 @@ TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts
 
 TEST_CASE(
     "storage: where the copy decides, an equal write is dropped and a stale one fires again") {
-    StorageArea area(StorageModel::cached, notes, lab::EqualWrites::dropped);
+    StorageArea area(StorageModel::cached, recorder, lab::EqualWrites::dropped);
     area.overwrite("k", "a");
     area.start(1);
     area.start(2);
@@ -141,7 +141,7 @@ TEST_CASE(
 }
 
 TEST_CASE("storage: a process that clears keeps what it receives before its clear() is in order") {
-    StorageArea area(StorageModel::cached, notes);
+    StorageArea area(StorageModel::cached, recorder);
     area.overwrite("other", "x");
     area.start(1);
     area.start(2);
@@ -157,7 +157,7 @@ TEST_CASE("storage: a process that clears keeps what it receives before its clea
 }
 
 TEST_CASE("storage: a key that is waited for outlives another's clear()") {
-    StorageArea area(StorageModel::cached, notes);
+    StorageArea area(StorageModel::cached, recorder);
     area.overwrite("other", "x");
     area.start(1);
     area.start(2);
@@ -170,7 +170,7 @@ TEST_CASE("storage: a key that is waited for outlives another's clear()") {
 }
 
 TEST_CASE("storage: the copies of all processes end equal") {
-    StorageArea area(StorageModel::cached, notes);
+    StorageArea area(StorageModel::cached, recorder);
     area.start(1);
     area.start(2);
     const auto first = area.set(1, 1, "k", "a");
@@ -188,7 +188,7 @@ TEST_CASE("storage: the copies of all processes end equal") {
 }
 
 TEST_CASE("storage: a process that waits for its own write ignores the others' to that key only") {
-    StorageArea area(StorageModel::cached, notes);
+    StorageArea area(StorageModel::cached, recorder);
     area.start(1);
     area.start(2);
     const auto theirs = area.set(2, 2, "k", "theirs");
@@ -201,7 +201,7 @@ TEST_CASE("storage: a process that waits for its own write ignores the others' t
 }
 
 TEST_CASE("storage: over the quota nothing changes") {
-    StorageArea area(StorageModel::interleaved, notes);
+    StorageArea area(StorageModel::interleaved, recorder);
     area.start(1);
     area.set_quota(4);
     CHECK(area.set(1, 1, "k", "123"));
@@ -214,7 +214,7 @@ namespace {
 
 /// A database whose transactions run as soon as they may, when run_all() is called.
 struct Runner {
-    MemoryDatabase database{[this](TransactionId id) { runnable.insert(id); }, notes};
+    MemoryDatabase database{[this](TransactionId id) { runnable.insert(id); }, recorder};
     TransactionId last = 0;
     std::set<TransactionId> runnable;
     std::vector<std::string> replies;

@@ -30,10 +30,10 @@ class LabSide : public lab::LockListener {
     std::map<lab::RequestId, Answer> answer;
 
   private:
-    lab::Notes notes_;
+    lab::FootprintRecorder recorder_;
 
   public:
-    lab::LockManager manager{*this, notes_};
+    lab::LockManager manager{*this, recorder_};
 };
 
 struct alignas(128) LockMemory {

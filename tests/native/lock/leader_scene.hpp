@@ -78,21 +78,21 @@ class ParliamentPage {
     }
 
   private:
-    struct InOffice {
-        InOffice(LabTab& world, Parliament& of, const Held& which)
-            : notes(world.origin().notes()), judge(of), held(&which) {
-            notes.note(lab::Object::scenario, 0, lab::Touch::write);
+    struct InTerm {
+        InTerm(LabTab& world, Parliament& of, const Held& which)
+            : recorder(world.origin().recorder()), judge(of), held(&which) {
+            recorder.note(lab::Object::scenario, 0, lab::AccessKind::write);
             judge.begin_term(which);
         }
-        InOffice(const InOffice&) = delete;
-        InOffice& operator=(const InOffice&) = delete;
-        InOffice(InOffice&&) = delete;
-        InOffice& operator=(InOffice&&) = delete;
-        ~InOffice() {
-            notes.note(lab::Object::scenario, 0, lab::Touch::write);
+        InTerm(const InTerm&) = delete;
+        InTerm& operator=(const InTerm&) = delete;
+        InTerm(InTerm&&) = delete;
+        InTerm& operator=(InTerm&&) = delete;
+        ~InTerm() {
+            recorder.note(lab::Object::scenario, 0, lab::AccessKind::write);
             judge.end_term(*held);
         }
-        lab::Notes& notes;
+        lab::FootprintRecorder& recorder;
         Parliament& judge;
         const Held* held;
     };
@@ -113,7 +113,7 @@ class ParliamentPage {
         auto taken = co_await attempt(table_.acquire(leader_lock("l"), std::move(options)));
         if (!taken) co_return;
         const auto held = std::make_shared<Held>(std::move(taken.value()));
-        const InOffice in_office(world_, judge_, *held);
+        const InTerm in_term(world_, judge_, *held);
         scope_.spawn(hand_over(held, term_ms, until));
         (void)co_await attempt(serve(held->grant()));
     }
@@ -124,7 +124,7 @@ class ParliamentPage {
         if (const auto held = term.lock()) held->release();
     }
     Task<void> serve(std::shared_ptr<Grant> term) {
-        co_await leader_.take_office("l", term);
+        co_await leader_.begin_term("l", term);
         while (true) {
             auto call = co_await leader_.next("l", term);
             if (!call) co_return;

@@ -88,7 +88,7 @@ TEST_CASE("lock: requests of different tabs are granted as they came") {
     }
 }
 
-TEST_CASE("lock: first come, first served over tabs, also for who has it or waits already") {
+TEST_CASE("lock: tabs are served in the order of asking, also one that holds it or waits already") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -384,10 +384,10 @@ TEST_CASE("lock: while others wait a hidden tab, too, goes on within its turn, a
     bool held_once = false;
     bool paused = false;
     one.page->scope().spawn(
-        [](LockTable& table, Completer<Unit> bell, bool& begun, bool& ended) -> Task<void> {
+        [](LockTable& table, Completer<Unit> resumed, bool& begun, bool& ended) -> Task<void> {
             auto held = co_await table.acquire("l", {});
             begun = true;
-            co_await bell.async();
+            co_await resumed.async();
             for (int i = 0; i < 40; ++i) {
                 held.release();
                 held = co_await table.acquire("l", {});

@@ -133,7 +133,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("lock: what one in line has reserved is void when another steals the lock before") {
+TEST_CASE("lock: a steal voids the tokens that the next tab in line has reserved") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

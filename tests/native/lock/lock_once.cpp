@@ -52,7 +52,7 @@ class Client {
 
 }  // namespace
 
-TEST_CASE("once: of many tabs' requests one refreshes, and all get its token") {
+TEST_CASE("once: one of many tabs that ask refreshes the token, and all get it") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

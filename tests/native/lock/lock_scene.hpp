@@ -12,6 +12,7 @@
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
 #include "tabacus/lock/lock.hpp"
+#include "time_last_chooser.hpp"
 
 namespace tabacus::test {
 
@@ -188,8 +189,8 @@ class LockPage {
     /// Also leaves when the tab dies.
     struct Inside {
         Inside(LabTab& world, LockJudge& of, int number, LockMode mode, const Held& held)
-            : notes(world.origin().notes()), judge(of), request(number) {
-            notes.note(lab::Object::scenario, 0, lab::Touch::write);
+            : recorder(world.origin().recorder()), judge(of), request(number) {
+            recorder.note(lab::Object::scenario, 0, lab::AccessKind::write);
             judge.enter(number, mode, held);
         }
         Inside(const Inside&) = delete;
@@ -197,10 +198,10 @@ class LockPage {
         Inside(Inside&&) = delete;
         Inside& operator=(Inside&&) = delete;
         ~Inside() {
-            notes.note(lab::Object::scenario, 0, lab::Touch::write);
+            recorder.note(lab::Object::scenario, 0, lab::AccessKind::write);
             judge.leave(request);
         }
-        lab::Notes& notes;
+        lab::FootprintRecorder& recorder;
         LockJudge& judge;
         int request;
     };
@@ -210,22 +211,6 @@ class LockPage {
     int& last_request_;
     LockTable table_;
     Scope scope_;  // last: what runs in it uses all of the above
-};
-
-/// Time passes only when nothing else can happen: messages and grants are faster than any timer,
-/// as in a real browser that is not overloaded.
-class TimeLastChooser final : public lab::Chooser {
-  public:
-    explicit TimeLastChooser(std::uint64_t seed) : random_(seed) {}
-    std::size_t choose(const std::vector<lab::Source>& choices) override {
-        const auto timely = static_cast<std::size_t>(std::count_if(
-            choices.begin(), choices.end(),
-            [](const auto& source) { return source.kind != lab::Source::Kind::clock; }));
-        return timely == 0 ? 0 : random_.below(timely);  // the clock is the last of the choices
-    }
-
-  private:
-    lab::SeededRandom random_;
 };
 
 class LockScene {

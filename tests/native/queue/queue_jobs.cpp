@@ -316,8 +316,7 @@ TEST_CASE("queue: a key has one job, which moves to the front; a full queue refu
     CHECK(scene.judge.order == Names{"c2", "a", "b"});
 }
 
-TEST_CASE(
-    "queue: what a full queue refuses of what follows a job fails the job, and is not halved") {
+TEST_CASE("queue: a job fails as a whole if a full queue refuses one of its following jobs") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.attempts = 2, .back_off_ms = 5, .limit = 2},
@@ -370,8 +369,7 @@ TEST_CASE("queue: after a failure it pauses until it is asked again") {
     CHECK(scene.judge.order == Names{"a", "a", "b"});
 }
 
-TEST_CASE(
-    "queue: for what follows a job nobody waits; and what nobody waits for is in nobody's way") {
+TEST_CASE("queue: no tab awaits the outcome of a following job, and its outcome is not stored") {
     for (std::uint64_t seed = 0; seed < queue_seeds / 2; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 0, .effects = 9});

@@ -191,7 +191,9 @@ class QueuePage {
         judge_.end(this, run);
     }
     /// Which jobs run at the same time only the judge knows.
-    void note() { world_.origin().notes().note(lab::Object::scenario, 0, lab::Touch::write); }
+    void note() {
+        world_.origin().recorder().note(lab::Object::scenario, 0, lab::AccessKind::write);
+    }
     void settled(const std::string& id, const JobOutcome& outcome) {
         if (on_settled) on_settled(id, outcome);
         const auto found = names.find(id);

@@ -64,7 +64,7 @@ TEST_CASE("row cache: strangers can fill it, and announcements of known rows sti
     for (std::size_t i = 0; i < 2 * cached_rows_max; ++i) {
         rows.merge_announced("g/" + std::to_string(i + 1), {1, {1, 0}});
     }
-    CHECK(rows.entries().size() == cached_rows_max);
+    CHECK(rows.rows().size() == cached_rows_max);
     rows.merge_announced("g/0", {1, {5, 0}});
     CHECK(rows.sum() == 5 + static_cast<std::int64_t>(cached_rows_max) - 1);
 }

@@ -12,22 +12,9 @@
 #include "lab/origin.hpp"
 #include "protocol/strategy/stored_counter.hpp"
 #include "tabacus/strategy/catalogue.hpp"
+#include "time_last_chooser.hpp"
 
 namespace tabacus::test {
-
-/// Lets time pass only when nothing else can happen: every tab is faster than any delay.
-class PunctualChooser final : public lab::Chooser {
-  public:
-    explicit PunctualChooser(std::uint64_t seed) : random_(seed) {}
-    std::size_t choose(const std::vector<lab::Source>& choices) override {
-        std::size_t others = choices.size();
-        if (choices.back().kind == lab::Source::Kind::clock && others > 1) --others;
-        return random_.below(others);
-    }
-
-  private:
-    lab::SeededRandom random_;
-};
 
 /// A tab's counter, and what became of its calls.
 class Counting {
@@ -121,44 +108,44 @@ class Counting {
 };
 
 /// An origin whose tabs all count by one strategy.
-class Hall {
+class CatalogueScene {
   public:
-    struct Seat {
+    struct Member {
         lab::LabTab* tab;
         Counting* page;
     };
-    Hall(CounterOptions options, lab::StorageModel model, std::uint64_t seed,
-         std::unique_ptr<lab::Chooser> chooser = nullptr)
+    CatalogueScene(CounterOptions options, lab::StorageModel model, std::uint64_t seed,
+                   std::unique_ptr<lab::Chooser> chooser = nullptr)
         : origin({seed, model}, std::move(chooser)), options_(options) {}
-    Hall(Counting::Make make, lab::StorageModel model, std::uint64_t seed,
-         std::unique_ptr<lab::Chooser> chooser = nullptr)
+    CatalogueScene(Counting::Make make, lab::StorageModel model, std::uint64_t seed,
+                   std::unique_ptr<lab::Chooser> chooser = nullptr)
         : origin({seed, model}, std::move(chooser)), make_(std::move(make)) {}
 
-    Seat open(lab::Platform platform = {}) {
+    Member open(lab::Platform platform = {}) {
         auto& tab = origin.open_tab(platform);
         auto& page =
             make_ ? tab.run<Counting>(tab, judge, make_) : tab.run<Counting>(tab, judge, options_);
-        seats.push_back({&tab, &page});
-        return seats.back();
+        members.push_back({&tab, &page});
+        return members.back();
     }
-    void post(const Seat& seat, std::function<void(Counting&)> script) const {
-        seat.tab->post([page = seat.page, script = std::move(script)] { script(*page); });
+    void post(const Member& member, std::function<void(Counting&)> script) const {
+        member.tab->post([page = member.page, script = std::move(script)] { script(*page); });
     }
-    void count(const Seat& seat, int adds, std::int64_t n = 1) const {
-        post(seat, [adds, n](Counting& page) { page.count(adds, n); });
+    void count(const Member& member, int adds, std::int64_t n = 1) const {
+        post(member, [adds, n](Counting& page) { page.count(adds, n); });
     }
     /// What a tab that is opened once all is at rest reads.
     std::int64_t settled() {
         origin.run();
-        const auto seat = open();
-        return read(seat);
+        const auto member = open();
+        return read(member);
     }
-    std::int64_t read(const Seat& seat) {
-        seat.page->last_read.reset();
-        post(seat, [](Counting& page) { page.read(); });
+    std::int64_t read(const Member& member) {
+        member.page->last_read.reset();
+        post(member, [](Counting& page) { page.read(); });
         origin.run();
-        if (!seat.page->last_read) throw std::runtime_error("the read failed");
-        return *seat.page->last_read;
+        if (!member.page->last_read) throw std::runtime_error("the read failed");
+        return *member.page->last_read;
     }
     void steps(std::size_t count) {
         for (; count > 0 && origin.step(); --count) {
@@ -169,7 +156,7 @@ class Hall {
 
     CounterJudge judge;  // outlives the pages
     lab::Origin origin;
-    std::vector<Seat> seats;
+    std::vector<Member> members;
     Scope scope;  // for what a test runs in a tab beside its page
 
   private:

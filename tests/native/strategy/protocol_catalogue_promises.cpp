@@ -12,8 +12,8 @@ using lab::StorageModel;
 constexpr std::array models{StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached};
 
 Losses losses_of(Strategy strategy) {
-    Hall hall({strategy}, StorageModel::mutexed, 1);
-    return hall.open().page->counter().guarantee().losses;
+    CatalogueScene scene({strategy}, StorageModel::mutexed, 1);
+    return scene.open().page->counter().guarantee().losses;
 }
 
 /// Three tabs count at once; `spoil` does its worst, somewhere in the middle.
@@ -21,20 +21,22 @@ struct Outcome {
     bool lost = false;
     bool exceeded = false;
 };
-Outcome compete(Strategy strategy, StorageModel model, std::uint64_t seed,
-                const std::function<void(Hall&, const Hall::Seat&)>& spoil = nullptr) {
-    Hall hall({strategy}, model, seed);
-    for (int i = 0; i < 3; ++i) hall.count(hall.open(), 3);
+Outcome compete(
+    Strategy strategy, StorageModel model, std::uint64_t seed,
+    const std::function<void(CatalogueScene&, const CatalogueScene::Member&)>& spoil = nullptr) {
+    CatalogueScene scene({strategy}, model, seed);
+    for (int i = 0; i < 3; ++i) scene.count(scene.open(), 3);
     if (spoil) {
-        hall.steps(hall.origin.random().below(120));
-        spoil(hall, hall.seats[seed % 3]);
+        scene.steps(scene.origin.random().below(120));
+        spoil(scene, scene.members[seed % 3]);
     }
-    const auto value = hall.settled();
-    return {value<hall.acknowledged(), value> hall.attempted()};
+    const auto value = scene.settled();
+    return {value<scene.acknowledged(), value> scene.attempted()};
 }
 
-void check_promise(Strategy strategy, FaultClass fault,
-                   const std::function<void(Hall&, const Hall::Seat&)>& spoil) {
+void check_promise(
+    Strategy strategy, FaultClass fault,
+    const std::function<void(CatalogueScene&, const CatalogueScene::Member&)>& spoil) {
     const auto losses = losses_of(strategy);
     for (const auto model : models) {
         for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
@@ -52,23 +54,23 @@ TEST_CASE("every strategy counts exactly when one adds after another", "[catalog
     for (const auto strategy : all_strategies()) {
         for (const auto model : models) {
             CAPTURE(strategy_name(strategy), static_cast<int>(model));
-            Hall hall({strategy}, model, 7);
-            const auto first = hall.open();
-            const auto second = hall.open();
+            CatalogueScene scene({strategy}, model, 7);
+            const auto first = scene.open();
+            const auto second = scene.open();
             std::int64_t sum = 0;
             for (const std::int64_t n : {1, 41, -2, 0, -50, 1000}) {
-                for (const auto& seat : {first, second}) {
-                    hall.count(seat, 1, n);
-                    hall.origin.run();
+                for (const auto& member : {first, second}) {
+                    scene.count(member, 1, n);
+                    scene.origin.run();
                     sum += n;
                     // Read later than any threshold: what was read before is stale by then.
-                    hall.origin.clock().jump(120'000);
-                    CHECK(hall.read(first) == sum);
-                    CHECK(hall.read(second) == sum);
+                    scene.origin.clock().jump(120'000);
+                    CHECK(scene.read(first) == sum);
+                    CHECK(scene.read(second) == sum);
                     CHECK(second.page->counter().value() == sum);
                 }
             }
-            CHECK(hall.settled() == sum);
+            CHECK(scene.settled() == sum);
             CHECK(first.page->errors.empty());
             CHECK(first.page->notices.empty());
         }
@@ -79,20 +81,20 @@ TEST_CASE("every strategy refuses to leave the exact integers, and changes nothi
           "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         CAPTURE(strategy_name(strategy));
-        Hall hall({strategy}, StorageModel::cached, 3);
-        const auto seat = hall.open();
-        hall.count(seat, 1, value_max);
-        hall.origin.run();
-        hall.count(seat, 1, 1);
-        hall.origin.run();
-        CHECK(seat.page->errors == std::vector{ErrorCode::out_of_range});
-        CHECK(hall.settled() == value_max);
-        hall.count(seat, 2, -value_max);
-        hall.origin.run();
-        hall.count(seat, 1, -1);
-        hall.origin.run();
-        CHECK(seat.page->errors.size() == 2);
-        CHECK(hall.settled() == -value_max);
+        CatalogueScene scene({strategy}, StorageModel::cached, 3);
+        const auto member = scene.open();
+        scene.count(member, 1, value_max);
+        scene.origin.run();
+        scene.count(member, 1, 1);
+        scene.origin.run();
+        CHECK(member.page->errors == std::vector{ErrorCode::out_of_range});
+        CHECK(scene.settled() == value_max);
+        scene.count(member, 2, -value_max);
+        scene.origin.run();
+        scene.count(member, 1, -1);
+        scene.origin.run();
+        CHECK(member.page->errors.size() == 2);
+        CHECK(scene.settled() == -value_max);
     }
 }
 
@@ -105,48 +107,54 @@ TEST_CASE("what a strategy promises it keeps while tabs only compete", "[catalog
 TEST_CASE("what a strategy promises it keeps when a tab is killed", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::kill,
-                      [](Hall& hall, const Hall::Seat& seat) { hall.origin.kill(*seat.tab); });
+                      [](CatalogueScene& scene, const CatalogueScene::Member& member) {
+                          scene.origin.kill(*member.tab);
+                      });
     }
 }
 
 TEST_CASE("what a strategy promises it keeps when a tab is frozen for an hour", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, FaultClass::freeze, [](Hall& hall, const Hall::Seat& seat) {
-            hall.origin.freeze(*seat.tab);
-            hall.steps(hall.origin.random().below(400));
-            hall.origin.clock().jump(3'600'000);
-            hall.origin.thaw(*seat.tab);
-        });
+        check_promise(strategy, FaultClass::freeze,
+                      [](CatalogueScene& scene, const CatalogueScene::Member& member) {
+                          scene.origin.freeze(*member.tab);
+                          scene.steps(scene.origin.random().below(400));
+                          scene.origin.clock().jump(3'600'000);
+                          scene.origin.thaw(*member.tab);
+                      });
     }
 }
 
 TEST_CASE("what a strategy promises it keeps when a page comes back", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, FaultClass::bfcache, [](Hall& hall, const Hall::Seat& seat) {
-            const bool kept = hall.origin.page_hide(*seat.tab);
-            hall.steps(hall.origin.random().below(400));
-            if (kept) hall.origin.page_show(*seat.tab);
-        });
+        check_promise(strategy, FaultClass::bfcache,
+                      [](CatalogueScene& scene, const CatalogueScene::Member& member) {
+                          const bool kept = scene.origin.page_hide(*member.tab);
+                          scene.steps(scene.origin.random().below(400));
+                          if (kept) scene.origin.page_show(*member.tab);
+                      });
     }
 }
 
 TEST_CASE("what a strategy promises it keeps when a connection is closed", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(
-            strategy, FaultClass::connection_closed,
-            [](Hall& hall, const Hall::Seat& seat) { hall.origin.close_connection(*seat.tab); });
+        check_promise(strategy, FaultClass::connection_closed,
+                      [](CatalogueScene& scene, const CatalogueScene::Member& member) {
+                          scene.origin.close_connection(*member.tab);
+                      });
     }
 }
 
 TEST_CASE("what a strategy promises it keeps when a store is full", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
-        check_promise(strategy, FaultClass::quota, [](Hall& hall, const Hall::Seat&) {
-            hall.origin.storage().set_quota(0);
-            hall.origin.database().set_quota(0);
-            hall.steps(200);
-            hall.origin.storage().set_quota(std::nullopt);
-            hall.origin.database().set_quota(std::nullopt);
-        });
+        check_promise(strategy, FaultClass::quota,
+                      [](CatalogueScene& scene, const CatalogueScene::Member&) {
+                          scene.origin.storage().set_quota(0);
+                          scene.origin.database().set_quota(0);
+                          scene.steps(200);
+                          scene.origin.storage().set_quota(std::nullopt);
+                          scene.origin.database().set_quota(std::nullopt);
+                      });
     }
 }
 
@@ -154,7 +162,9 @@ TEST_CASE("nothing is counted twice when the site's data is cleared, where that 
           "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::storage_cleared,
-                      [](Hall& hall, const Hall::Seat&) { hall.origin.clear_site_data(); });
+                      [](CatalogueScene& scene, const CatalogueScene::Member&) {
+                          scene.origin.clear_site_data();
+                      });
     }
 }
 
@@ -177,7 +187,9 @@ TEST_CASE("what a process that dies may lose is seen to be lost", "[catalogue]")
     bool lost = false;
     for (std::uint64_t seed = 0; seed < 20 * few_seeds && !lost; ++seed) {
         lost = compete(Strategy::log, StorageModel::cached, seed,
-                       [](Hall& hall, const Hall::Seat& seat) { hall.origin.kill(*seat.tab); })
+                       [](CatalogueScene& scene, const CatalogueScene::Member& member) {
+                           scene.origin.kill(*member.tab);
+                       })
                    .lost;
     }
     CHECK(lost);
@@ -187,10 +199,10 @@ TEST_CASE("lamport is exact when every tab is faster than its delay and sees wri
           "[catalogue]") {
     for (std::uint64_t seed = 0; seed < 10 * few_seeds; ++seed) {
         CAPTURE(seed);
-        Hall hall(CounterOptions{Strategy::lamport}, StorageModel::interleaved, seed,
-                  std::make_unique<PunctualChooser>(seed));
-        for (int i = 0; i < 3; ++i) hall.count(hall.open(), 3);
-        CHECK(hall.settled() == 9);
+        CatalogueScene scene(CounterOptions{Strategy::lamport}, StorageModel::interleaved, seed,
+                             std::make_unique<TimeLastChooser>(seed));
+        for (int i = 0; i < 3; ++i) scene.count(scene.open(), 3);
+        CHECK(scene.settled() == 9);
     }
 }
 

@@ -71,10 +71,10 @@ TEST_CASE("an uncontended lock and unlock neither parks nor notifies", "[sync]")
     BasicMutex<CountedParker> mutex;
     CountedParker::reset();
     for (int i = 0; i < 1'000; ++i) {
-        REQUIRE(mutex.lock(7) == Lock::acquired);
-        REQUIRE(mutex.unlock(7) == Unlock::released);
-        REQUIRE(mutex.try_lock(8) == Lock::acquired);
-        REQUIRE(mutex.unlock(8) == Unlock::released);
+        REQUIRE(mutex.lock(7) == LockResult::acquired);
+        REQUIRE(mutex.unlock(7) == UnlockResult::released);
+        REQUIRE(mutex.try_lock(8) == LockResult::acquired);
+        REQUIRE(mutex.unlock(8) == UnlockResult::released);
     }
     CHECK(CountedParker::parks == 0);
     CHECK(CountedParker::unparks == 0);
@@ -83,7 +83,7 @@ TEST_CASE("an uncontended lock and unlock neither parks nor notifies", "[sync]")
 TEST_CASE("an unlock with a sleeper notifies", "[sync]") {
     BasicMutex<CountedParker> mutex;
     CountedParker::reset();
-    REQUIRE(mutex.lock(7) == Lock::acquired);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
     std::thread sleeper([&] {
         mutex.lock(8);
         mutex.unlock(8);
@@ -96,43 +96,43 @@ TEST_CASE("an unlock with a sleeper notifies", "[sync]") {
 
 TEST_CASE("a thread that does not hold the mutex cannot unlock it", "[sync]") {
     Mutex mutex;
-    CHECK(mutex.unlock(7) == Unlock::not_owner);
-    REQUIRE(mutex.lock(7) == Lock::acquired);
-    CHECK(mutex.unlock(8) == Unlock::not_owner);
+    CHECK(mutex.unlock(7) == UnlockResult::not_owner);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
+    CHECK(mutex.unlock(8) == UnlockResult::not_owner);
     CHECK(mutex.owner() == 7);
-    CHECK(mutex.unlock(7) == Unlock::released);
-    CHECK(mutex.unlock(7) == Unlock::not_owner);
+    CHECK(mutex.unlock(7) == UnlockResult::released);
+    CHECK(mutex.unlock(7) == UnlockResult::not_owner);
 }
 
 TEST_CASE("an owner that locks again gets an error, and still holds the mutex", "[sync]") {
     Mutex mutex;
-    REQUIRE(mutex.lock(7) == Lock::acquired);
-    CHECK(mutex.lock(7) == Lock::would_deadlock);
-    CHECK(mutex.lock_for(7, ms_ns, now_ns) == Lock::would_deadlock);
-    CHECK(mutex.try_lock(7) == Lock::busy);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
+    CHECK(mutex.lock(7) == LockResult::would_deadlock);
+    CHECK(mutex.lock_for(7, ms_ns, now_ns) == LockResult::would_deadlock);
+    CHECK(mutex.try_lock(7) == LockResult::busy);
     CHECK(mutex.owner() == 7);
 }
 
 TEST_CASE("a try takes a free mutex and leaves a held one", "[sync]") {
     Mutex mutex;
-    CHECK(mutex.try_lock(7) == Lock::acquired);
-    CHECK(mutex.try_lock(8) == Lock::busy);
+    CHECK(mutex.try_lock(7) == LockResult::acquired);
+    CHECK(mutex.try_lock(8) == LockResult::busy);
     CHECK(mutex.owner() == 7);
 }
 
 TEST_CASE("a timed lock gives up while it is held", "[sync]") {
     Mutex mutex;
-    REQUIRE(mutex.lock(7) == Lock::acquired);
-    CHECK(mutex.lock_for(8, 0, now_ns) == Lock::timed_out);
-    CHECK(mutex.lock_for(8, ms_ns, now_ns) == Lock::timed_out);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
+    CHECK(mutex.lock_for(8, 0, now_ns) == LockResult::timed_out);
+    CHECK(mutex.lock_for(8, ms_ns, now_ns) == LockResult::timed_out);
     CHECK(mutex.owner() == 7);
 }
 
 TEST_CASE("a timed lock succeeds when it is released in time", "[sync]") {
     BasicMutex<CountedParker> mutex;
     CountedParker::reset();
-    REQUIRE(mutex.lock(7) == Lock::acquired);
-    auto outcome = Lock::busy;
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
+    auto outcome = LockResult::busy;
     std::thread waiter([&] {
         outcome = mutex.lock_for(8, hour_ns, now_ns);
         mutex.unlock(8);
@@ -140,7 +140,7 @@ TEST_CASE("a timed lock succeeds when it is released in time", "[sync]") {
     until([] { return CountedParker::parks.load() > 0; });
     mutex.unlock(7);
     waiter.join();
-    CHECK(outcome == Lock::acquired);
+    CHECK(outcome == LockResult::acquired);
     CHECK_FALSE(mutex.locked());
 }
 
@@ -166,11 +166,11 @@ TEST_CASE("a woken waiter that gives up leaves the mutex contended for the next"
     };
     BasicMutex<Overtaken> mutex;
     Overtaken::mutex() = &mutex;
-    REQUIRE(mutex.lock(7) == Lock::acquired);
-    REQUIRE(mutex.lock_for(8, ms_ns, Overtaken::time_ns) == Lock::timed_out);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
+    REQUIRE(mutex.lock_for(8, ms_ns, Overtaken::time_ns) == LockResult::timed_out);
     REQUIRE(mutex.owner() == 3);
     CountedParker::reset();
-    CHECK(mutex.unlock(3) == Unlock::released);
+    CHECK(mutex.unlock(3) == UnlockResult::released);
     CHECK(CountedParker::unparks == 1);
 }
 
@@ -194,13 +194,13 @@ TEST_CASE("a wake-up that goes to a dead thread is missed for one sleep only", "
     for (const bool timed : {false, true}) {
         BasicMutex<Missed> mutex;
         Missed::mutex() = &mutex;
-        REQUIRE(mutex.lock(7) == Lock::acquired);
-        const Lock got = timed ? mutex.lock_for(8, hour_ns, now_ns) : mutex.lock(8);
-        REQUIRE(got == Lock::acquired);
+        REQUIRE(mutex.lock(7) == LockResult::acquired);
+        const LockResult got = timed ? mutex.lock_for(8, hour_ns, now_ns) : mutex.lock(8);
+        REQUIRE(got == LockResult::acquired);
         CHECK(Missed::timeout_ns() == PlatformCells::sleep_max_ns);
         // Others may have slept behind the dead one.
         CountedParker::reset();
-        CHECK(mutex.unlock(8) == Unlock::released);
+        CHECK(mutex.unlock(8) == UnlockResult::released);
         CHECK(CountedParker::unparks == 1);
     }
 }
@@ -209,16 +209,16 @@ TEST_CASE("a step after sleeping takes the mutex as contended", "[sync]") {
     BasicMutex<CountedParker> mutex;
     CountedParker::reset();
     REQUIRE(mutex.step(7, true) == 0);
-    CHECK(mutex.unlock(7) == Unlock::released);
+    CHECK(mutex.unlock(7) == UnlockResult::released);
     CHECK(CountedParker::unparks == 1);
     REQUIRE(mutex.step(7, false) == 0);
-    CHECK(mutex.unlock(7) == Unlock::released);
+    CHECK(mutex.unlock(7) == UnlockResult::released);
     CHECK(CountedParker::unparks == 1);
 }
 
 TEST_CASE("a step on a held mutex announces a sleeper", "[sync]") {
     Mutex mutex;
-    REQUIRE(mutex.lock(7) == Lock::acquired);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
     CHECK(mutex.step(8, false) == ((7U << 1) | Mutex::contended_bit));
 }
 
@@ -234,14 +234,14 @@ TEST_CASE("with asynchronous waiters queued an unlock wakes everybody", "[sync]"
     };
     BasicMutex<Parker> mutex;
     mutex.enter_async();
-    REQUIRE(mutex.lock(7) == Lock::acquired);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
     REQUIRE(mutex.step(8, false) != 0);
-    REQUIRE(mutex.unlock(7) == Unlock::released);
+    REQUIRE(mutex.unlock(7) == UnlockResult::released);
     CHECK(Parker::all() == 1);
     mutex.leave_async();
-    REQUIRE(mutex.lock(7) == Lock::acquired);
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
     REQUIRE(mutex.step(8, false) != 0);
-    REQUIRE(mutex.unlock(7) == Unlock::released);
+    REQUIRE(mutex.unlock(7) == UnlockResult::released);
     CHECK(Parker::all() == 1);
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("no wake-up is lost to who gives up", "[sync]") {
         const bool waits_long = index % 2 == 0;
         for (int i = 0; i < 5'000; ++i) {
             const std::int64_t timeout_ns = waits_long ? hour_ns : std::int64_t{i % 50} * 1'000;
-            if (mutex.lock_for(self, timeout_ns, now_ns) != Lock::acquired) continue;
+            if (mutex.lock_for(self, timeout_ns, now_ns) != LockResult::acquired) continue;
             ++plain;
             if (i % 16 == 0) std::this_thread::yield();
             acquired.fetch_add(1);

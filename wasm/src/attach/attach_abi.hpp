@@ -77,10 +77,10 @@ TABACUS_EXPORT(std::int64_t, counter_value_exact)(tabacus::sync::Kind kind, cons
 }
 
 // Sleeps; never for a thread that must not.
-TABACUS_EXPORT(tabacus::sync::Lock, mutex_lock)
+TABACUS_EXPORT(tabacus::sync::LockResult, mutex_lock)
 (tabacus::sync::Mutex* mutex, tabacus::sync::Owner self) { return mutex->lock(self); }
 
-TABACUS_EXPORT(tabacus::sync::Lock, mutex_try_lock)
+TABACUS_EXPORT(tabacus::sync::LockResult, mutex_try_lock)
 (tabacus::sync::Mutex* mutex, tabacus::sync::Owner self) { return mutex->try_lock(self); }
 
 TABACUS_EXPORT(std::uint32_t, mutex_step)
@@ -88,7 +88,7 @@ TABACUS_EXPORT(std::uint32_t, mutex_step)
     return mutex->step(self, slept != 0);
 }
 
-TABACUS_EXPORT(tabacus::sync::Unlock, mutex_unlock)
+TABACUS_EXPORT(tabacus::sync::UnlockResult, mutex_unlock)
 (tabacus::sync::Mutex* mutex, tabacus::sync::Owner owner) { return mutex->unlock(owner); }
 
 TABACUS_EXPORT(void, mutex_enter_async)(tabacus::sync::Mutex* mutex) { mutex->enter_async(); }

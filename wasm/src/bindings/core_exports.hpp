@@ -27,7 +27,7 @@ EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
 // Packed text: the namespace. The core lives as long as its instance of the module does.
 EMSCRIPTEN_KEEPALIVE Core* tab_new() { return std::make_unique<Core>(text_at(0)).release(); }
 
-EMSCRIPTEN_KEEPALIVE void tab_event(Core* core, tabacus::browser::Event event, int number) {
+EMSCRIPTEN_KEEPALIVE void tab_event(Core* core, tabacus::browser::HostEvent event, int number) {
     core->world().dispatch(event, number, texts());
 }
 }

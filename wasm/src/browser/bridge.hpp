@@ -54,7 +54,7 @@ enum class Call : int {
 
 /// The arguments of a call. Most calls need few of these.
 struct Arguments {
-    int operation = 0;  // settled by Event::settled or Event::failed of this number
+    int operation = 0;  // settled by HostEvent::settled or HostEvent::failed of this number
     int object = 0;     // the transaction, lock, channel, promise or counter that it is about
     double number = 0;
     // Initialised explicitly, so that a designated initialiser may leave them out.
@@ -66,7 +66,7 @@ struct Arguments {
 double call(Call what, const Arguments& arguments) noexcept;
 
 /// What the host reports. js/core/bridge.js has the same list in the same order.
-enum class Event : int {
+enum class HostEvent : int {
     settled,           // number: the operation; texts: its answer
     failed,            // number: the operation; texts: code, message
     storage_changed,   // texts: key, old value, new value

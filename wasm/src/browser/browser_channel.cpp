@@ -17,7 +17,7 @@ class BrowserChannel final : public Channel {
     void post(std::string_view message) override {
         call(Call::channel_post, {.object = id_, .first = message});
     }
-    void post_at_leisure(std::string_view message) override {
+    void post_deferred(std::string_view message) override {
         call(Call::channel_post, {.object = id_, .number = 1, .first = message});
     }
     void on_message(std::function<void(std::string_view)> callback) override {

@@ -2,23 +2,23 @@
 
 namespace tabacus::browser {
 
-void BrowserWorld::dispatch(Event event, int number, Texts texts) {
+void BrowserWorld::dispatch(HostEvent event, int number, Texts texts) {
     switch (event) {
-        case Event::settled:
+        case HostEvent::settled:
             return operations_.settled(number, std::move(texts));
-        case Event::failed:
+        case HostEvent::failed:
             return operations_.failed(number, texts);
-        case Event::storage_changed:
+        case HostEvent::storage_changed:
             return storage_.emit({texts[0], texts[1], texts[2]});
-        case Event::database_created:
+        case HostEvent::database_created:
             return database_.emit({DatabaseEvent::Kind::created, texts[0].value_or("")});
-        case Event::database_closed:
+        case HostEvent::database_closed:
             return database_.emit({DatabaseEvent::Kind::closed, {}});
-        case Event::lock_lost:
+        case HostEvent::lock_lost:
             return locks_.lost(number);
-        case Event::message:
+        case HostEvent::message:
             return channels_.emit({number, texts[0].value_or("")});
-        case Event::lifecycle:
+        case HostEvent::lifecycle:
             return lifecycle_.emit(static_cast<LifecycleEvent>(number));
     }
 }

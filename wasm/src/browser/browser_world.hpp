@@ -39,7 +39,7 @@ class BrowserWorld final : public World {
     BrowserLifecycle& lifecycle() override { return lifecycle_; }
 
     /// Hands an event of the host to the part of this World that it is for.
-    void dispatch(Event event, int number, Texts texts);
+    void dispatch(HostEvent event, int number, Texts texts);
 
   private:
     Operations operations_;

@@ -16,7 +16,7 @@
 
 namespace tabacus::lab {
 
-enum class Touch : std::uint8_t {
+enum class AccessKind : std::uint8_t {
     read,
     bump,   // commutes with other bumps: a set that grows, a sum
     write,  // commutes with nothing
@@ -67,48 +67,48 @@ constexpr ObjectId object_id(Object kind, std::string_view name, std::uint64_t o
     return object_id(kind, hash ^ hash >> 56U);
 }
 
-struct Touched {
+struct ObjectAccess {
     ObjectId object;
-    Touch touch;
+    AccessKind access;
 
     [[nodiscard]] Object kind() const { return static_cast<Object>(object >> 56U); }
 };
 
-constexpr bool conflict(Touch a, Touch b) {
-    if (a == Touch::write || b == Touch::write) return true;
+constexpr bool conflicting(AccessKind a, AccessKind b) {
+    if (a == AccessKind::write || b == AccessKind::write) return true;
     return a != b;  // a bump and a read
 }
 
-/// False for what only orders: two steps that meet there alone never could have been exchanged. A
-/// turn that is under way keeps all others of its tab out, and a transaction runs when the earlier
-/// ones of its stores have ended: it is their beginnings that race.
+/// False for what only orders: two steps that conflict there alone never could have been exchanged.
+/// A turn that is under way keeps all others of its tab out, and a transaction runs when the
+/// earlier ones of its stores have ended: it is their beginnings that race.
 constexpr bool exchangeable(ObjectId object) {
     const auto kind = static_cast<Object>(object >> 56U);
     return kind != Object::turn && kind != Object::settled;
 }
 
-using Footprint = std::vector<Touched>;
+using Footprint = std::vector<ObjectAccess>;
 
-enum class Meeting : std::uint8_t {
+enum class Conflict : std::uint8_t {
     none,     // the steps commute
     ordered,  // they do not, and they never could have happened the other way round
     race,
 };
 
-inline Meeting meeting(const Footprint& a, const Footprint& b) {
-    auto found = Meeting::none;
+inline Conflict find_conflict(const Footprint& a, const Footprint& b) {
+    auto found = Conflict::none;
     for (const auto& one : a) {
         for (const auto& other : b) {
-            if (one.object != other.object || !conflict(one.touch, other.touch)) continue;
-            if (exchangeable(one.object)) return Meeting::race;
-            found = Meeting::ordered;
+            if (one.object != other.object || !conflicting(one.access, other.access)) continue;
+            if (exchangeable(one.object)) return Conflict::race;
+            found = Conflict::ordered;
         }
     }
     return found;
 }
 
 /// One line of a trace: what a step did, and in which tab.
-struct Line {
+struct TraceLine {
     std::uint32_t tab = 0;  // 0: the browser, or code outside the origin
     Object where = Object::tab;
     std::string text;
@@ -116,16 +116,16 @@ struct Line {
 
 /// Where the parts of an origin note what a step touches and trace what it does, while a footprint
 /// or a trace is recorded.
-class Notes {
+class FootprintRecorder {
   public:
-    void note(ObjectId object, Touch touch) {
-        if (footprint_ != nullptr) footprint_->push_back({object, touch});
+    void note(ObjectId object, AccessKind access) {
+        if (footprint_ != nullptr) footprint_->push_back({object, access});
     }
-    void note(Object kind, std::uint64_t which, Touch touch) {
-        if (footprint_ != nullptr) footprint_->push_back({object_id(kind, which), touch});
+    void note(Object kind, std::uint64_t which, AccessKind access) {
+        if (footprint_ != nullptr) footprint_->push_back({object_id(kind, which), access});
     }
-    void note(Object kind, std::string_view name, std::uint64_t of, Touch touch) {
-        if (footprint_ != nullptr) footprint_->push_back({object_id(kind, name, of), touch});
+    void note(Object kind, std::string_view name, std::uint64_t of, AccessKind access) {
+        if (footprint_ != nullptr) footprint_->push_back({object_id(kind, name, of), access});
     }
     /// Records a value that the step under way has read: what the step does next may depend on it.
     /// `value()` makes its number. Only an origin that compares its states records any.
@@ -143,20 +143,20 @@ class Notes {
     }
 
     /// Footprints are added to `footprint`, which may be null, while the returned guard lives.
-    [[nodiscard]] auto noting_in(Footprint* footprint) {
+    [[nodiscard]] auto recording_in(Footprint* footprint) {
         struct End {
-            void operator()(Notes* notes) const { notes->footprint_ = nullptr; }
+            void operator()(FootprintRecorder* recorder) const { recorder->footprint_ = nullptr; }
         };
         footprint_ = footprint;
-        return std::unique_ptr<Notes, End>(this);
+        return std::unique_ptr<FootprintRecorder, End>(this);
     }
-    void trace_into(std::vector<Line>* lines) { lines_ = lines; }
+    void trace_into(std::vector<TraceLine>* lines) { lines_ = lines; }
 
   private:
     Footprint* footprint_ = nullptr;
     bool observing_ = false;
     std::uint64_t observed_ = 0;
-    std::vector<Line>* lines_ = nullptr;
+    std::vector<TraceLine>* lines_ = nullptr;
 };
 
 }  // namespace tabacus::lab

@@ -113,8 +113,9 @@ template <typename Happens>
 void LabTab::LabDatabase::drop_connection(Happens happens) {
     tab_.origin_.note_stop(tab_);
     if (!open_ || lost_) return;
-    tab_.origin_.notes_.trace(tab_.id_, Object::faults,
-                              [] { return std::string("loses its connection to the database"); });
+    tab_.origin_.recorder_.trace(tab_.id_, Object::faults, [] {
+        return std::string("loses its connection to the database");
+    });
     lost_ = true;
     for (const auto& client : clients_) client->connection_lost = true;
     decide_commits(happens);
@@ -257,7 +258,7 @@ class LabTab::LabLifecycle final : public Lifecycle {
         return events_.add(std::move(callback));
     }
     void notify(LifecycleEvent event) const {
-        tab_.origin_.notes_.observe([event] { return static_cast<std::uint64_t>(event) + 1; });
+        tab_.origin_.recorder_.observe([event] { return static_cast<std::uint64_t>(event) + 1; });
         events_.call(event);
     }
 

@@ -29,7 +29,7 @@ void LabTab::die() {
 void LabTab::post(Action script) { in_tab(Source::Kind::script, std::move(script), 0); }
 
 void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t content, std::uint64_t peer) {
-    origin_.notes_.note(Object::alive, id_, Touch::read);
+    origin_.recorder_.note(Object::alive, id_, AccessKind::read);
     if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event), content);
 }
 
@@ -120,7 +120,7 @@ Async<T> LabTab::LabStorage::perform(Operation operation) {
 Async<std::optional<std::string>> LabTab::LabStorage::get(std::string_view key) {
     return perform<std::optional<std::string>>([this, key = std::string(key)] {
         auto value = tab_.origin_.storage_.get(tab_.id_, key);
-        tab_.origin_.notes_.trace(tab_.id_, Object::item, [&] {
+        tab_.origin_.recorder_.trace(tab_.id_, Object::item, [&] {
             return "reads " + key + ": " + value.value_or("nothing");
         });
         return value;

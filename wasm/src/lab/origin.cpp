@@ -25,18 +25,18 @@ std::size_t SeededChooser::choose(const std::vector<Source>& choices) {
 Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
     : random_(options.seed),
       chooser_(chooser ? std::move(chooser) : std::make_unique<SeededChooser>(random_.split())),
-      scheduler_(notes_),
-      clock_(notes_),
-      storage_(options.storage, notes_, options.equal_writes),
-      locks_(*this, notes_),
+      scheduler_(recorder_),
+      clock_(recorder_),
+      storage_(options.storage, recorder_, options.equal_writes),
+      locks_(*this, recorder_),
       database_(
           [this](TransactionId id) {
               scheduler_.post(
                   {Source::Kind::transaction, owner_of(id), number_of(id)},
                   [this, id] { database_.execute(id); }, 0);
           },
-          notes_),
-      channels_(notes_),
+          recorder_),
+      channels_(recorder_),
       storage_events_(options.storage_events) {}
 
 /// What a dying program lets go of must still be there.
@@ -97,38 +97,38 @@ void Origin::begin_step() {
 std::uint32_t Origin::perform(const Source& source) {
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
-        notes_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
+        recorder_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         tab(timer.tab).in_tab(Source::Kind::timer, std::move(timer.callback), timer.id);
         return timer.cause;
     }
     auto [event, cause, content] = scheduler_.take(source);
     if (!runs_in_tab(source.kind)) {
-        notes_.note(Object::source, key_of(source), Touch::write);
+        recorder_.note(Object::source, key_of(source), AccessKind::write);
         event();
-        notes_.take_observed();
+        recorder_.take_observed();
         return cause;
     }
     auto& runner = tab(source.tab);
-    notes_.note(Object::pulse, source.tab, Touch::read);
-    notes_.note(Object::turn, source.tab, Touch::write);
+    recorder_.note(Object::pulse, source.tab, AccessKind::read);
+    recorder_.note(Object::turn, source.tab, AccessKind::write);
     if (source.kind != Source::Kind::inside) {
-        notes_.note(Object::tab, source.tab, Touch::write);
+        recorder_.note(Object::tab, source.tab, AccessKind::write);
     }
     runner.in_turn_ = true;
     event();
     end_of_turn(runner);
-    runner.observe(lab::digest(key_of(source), content, notes_.take_observed()));
+    runner.observe(lab::digest(key_of(source), content, recorder_.take_observed()));
     return cause;
 }
 
 /// The tab stops, goes on or is made to do something from outside.
 void Origin::note_stop(const LabTab& tab) {
-    notes_.note(Object::pulse, tab.id_, Touch::write);
-    notes_.note(Object::tab, tab.id_, Touch::write);
-    notes_.note(Object::turn, tab.id_, Touch::write);
-    notes_.note(Object::alive, tab.id_, Touch::write);
+    recorder_.note(Object::pulse, tab.id_, AccessKind::write);
+    recorder_.note(Object::tab, tab.id_, AccessKind::write);
+    recorder_.note(Object::turn, tab.id_, AccessKind::write);
+    recorder_.note(Object::alive, tab.id_, AccessKind::write);
     for (const auto kind : {Source::Kind::outgoing, Source::Kind::request}) {
-        notes_.note(Object::source, key_of({kind, tab.id_, 0}), Touch::write);
+        recorder_.note(Object::source, key_of({kind, tab.id_, 0}), AccessKind::write);
     }
 }
 
@@ -155,7 +155,7 @@ void Origin::turn(LabTab& tab, Script script) {
     script();
     finish();
     end_of_turn(tab);
-    tab.observe(notes_.take_observed());
+    tab.observe(recorder_.take_observed());
 }
 
 void Origin::run(std::size_t steps_max) {
@@ -211,7 +211,7 @@ bool Origin::connected(const LabTab& tab) const { return tab.database_->connecte
 void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
     if (!tab.alive_) return;
     note_stop(tab);
-    notes_.trace(tab.id_, Object::faults, [] { return std::string("dies"); });
+    recorder_.trace(tab.id_, Object::faults, [] { return std::string("dies"); });
     if (!commits_kept) tab.database_->decide_commits([] { return false; });
     tab.die();
     // A commit that was asked for may still happen, but only what was asked for.
@@ -226,13 +226,13 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
 }
 
 void Origin::freeze(LabTab& tab) {
-    notes_.trace(tab.id_, Object::faults, [] { return std::string("freezes"); });
+    recorder_.trace(tab.id_, Object::faults, [] { return std::string("freezes"); });
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::frozen); });
     tab.frozen_ = true;
 }
 
 void Origin::thaw(LabTab& tab) {
-    notes_.trace(tab.id_, Object::faults, [] { return std::string("thaws"); });
+    recorder_.trace(tab.id_, Object::faults, [] { return std::string("thaws"); });
     tab.frozen_ = false;
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::resumed); });
 }
@@ -249,20 +249,20 @@ void Origin::wake(LabTab& tab) { tab.frozen_ = false; }
 void Origin::drop_messages(LabTab& tab) { tab.drops_messages_ = true; }
 
 void Origin::hide(LabTab& tab) {
-    notes_.trace(tab.id_, Object::faults, [] { return std::string("is hidden"); });
+    recorder_.trace(tab.id_, Object::faults, [] { return std::string("is hidden"); });
     tab.hidden_ = true;
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::hidden); });
 }
 
 void Origin::show(LabTab& tab) {
-    notes_.trace(tab.id_, Object::faults, [] { return std::string("is shown"); });
+    recorder_.trace(tab.id_, Object::faults, [] { return std::string("is shown"); });
     tab.hidden_ = false;
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::visible); });
 }
 
 bool Origin::page_hide(LabTab& tab) {
-    notes_.trace(tab.id_, Object::faults,
-                 [] { return std::string("goes into the back/forward cache"); });
+    recorder_.trace(tab.id_, Object::faults,
+                    [] { return std::string("goes into the back/forward cache"); });
     const bool barred = tab.platform_.locks_bar_cache && locks_.holds_any(tab.id_);
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::page_hide); });
     tab.cached_ = true;
@@ -278,8 +278,8 @@ bool Origin::page_hide(LabTab& tab) {
 }
 
 void Origin::page_show(LabTab& tab) {
-    notes_.trace(tab.id_, Object::faults,
-                 [] { return std::string("comes back from the back/forward cache"); });
+    recorder_.trace(tab.id_, Object::faults,
+                    [] { return std::string("comes back from the back/forward cache"); });
     tab.cached_ = false;
     if (tab.platform_.locks_bar_cache) tab.database_->lose_under_way();
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::page_show); });
@@ -306,7 +306,7 @@ void Origin::lose_database() {
 }
 
 void Origin::lose_database(bool commits_happen) {
-    notes_.trace(0, Object::database, [] { return std::string("the database is lost"); });
+    recorder_.trace(0, Object::database, [] { return std::string("the database is lost"); });
     lose_connections([commits_happen] { return commits_happen; });
     database_.lose();
 }
@@ -339,17 +339,17 @@ void Origin::crash() {
 }
 
 void Origin::crash(Kept kept) {
-    notes_.trace(0, Object::faults, [kept] {
+    recorder_.trace(0, Object::faults, [kept] {
         return "the browser dies; its last commits are " +
                std::string(kept.commits ? "kept" : "lost") +
                ", its last writes to localStorage are " + (kept.writes ? "kept" : "lost");
     });
     for (const auto object : {Object::database, Object::locks, Object::processes, Object::now,
                               Object::timers, Object::area}) {
-        notes_.note(object, 0, Touch::write);
+        recorder_.note(object, 0, AccessKind::write);
     }
     for (const auto& tab : tabs_) {
-        notes_.note(Object::copied, tab->id_, Touch::write);
+        recorder_.note(Object::copied, tab->id_, AccessKind::write);
         kill(*tab, kept.writes ? writes_under_way(*tab) : 0, kept.commits);
     }
     end_all();
@@ -366,7 +366,7 @@ void Origin::post_foreign(std::string_view channel, std::string_view message) {
 void Origin::write_storage(LabTab& writer, std::string_view key,
                            std::optional<std::string_view> value) {
     auto write = storage_.set(writer.id_, writer.id_, key, value);
-    notes_.trace(writer.id_, Object::item, [&] {
+    recorder_.trace(writer.id_, Object::item, [&] {
         return value ? "writes " + std::string(key) + " = " + std::string(*value)
                      : "removes " + std::string(key);
     });
@@ -374,7 +374,7 @@ void Origin::write_storage(LabTab& writer, std::string_view key,
 }
 
 void Origin::clear_storage(LabTab& tab) {
-    notes_.trace(tab.id_, Object::item, [] { return std::string("clears everything"); });
+    recorder_.trace(tab.id_, Object::item, [] { return std::string("clears everything"); });
     pass_on(storage_.clear(tab.id_, tab.id_));
 }
 
@@ -390,8 +390,8 @@ void Origin::pass_on(StorageArea::Write write) {
 
 void Origin::send_write(StorageArea::Write write) {
     if (storage_.model() == StorageModel::cached) {
-        notes_.trace(write.process, Object::area,
-                     [&] { return "its " + describe_change(write.change) + " goes out"; });
+        recorder_.trace(write.process, Object::area,
+                        [&] { return "its " + describe_change(write.change) + " goes out"; });
     }
     write = storage_.send(std::move(write));
     const bool shared = storage_.model() != StorageModel::cached;
@@ -415,8 +415,8 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     storage_.receive(process, write);
     if (process == write.writer && storage_events_ == StorageEvents::to_others) return;
     if (storage_.model() == StorageModel::cached) {
-        notes_.trace(process, Object::copy,
-                     [&] { return "receives " + describe_change(write.change); });
+        recorder_.trace(process, Object::copy,
+                        [&] { return "receives " + describe_change(write.change); });
     }
     if (!write.changes) return;
     auto& receiver = tab(process);
@@ -430,14 +430,14 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
 /// never receives what was posted meanwhile; a frozen page receives it later.
 void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,
                        std::string_view message) {
-    notes_.trace(sender, Object::channel, [&] { return "posts " + std::string(message); });
+    recorder_.trace(sender, Object::channel, [&] { return "posts " + std::string(message); });
     for (const auto& [receiver, id] : channels_.receivers(name, endpoint)) {
-        notes_.note(Object::alive, receiver, Touch::read);
+        recorder_.note(Object::alive, receiver, AccessKind::read);
         if (tab(receiver).cached_ || tab(receiver).drops_messages_) continue;
         tab(receiver).in_tab(
             Source::Kind::message,
             [this, receiver = receiver, id = id, text = std::string(message)] {
-                notes_.trace(receiver, Object::channel, [&] { return "receives " + text; });
+                recorder_.trace(receiver, Object::channel, [&] { return "receives " + text; });
                 channels_.deliver(id, text);
             },
             lab::digest(id, message), sender);

@@ -27,7 +27,7 @@ namespace tabacus::lab {
 
 class LabTab;
 
-/// Who decides what happens next.
+/// Decides what happens next.
 class Chooser {
   public:
     Chooser() = default;
@@ -114,8 +114,8 @@ class Origin : private LockListener {
     /// The tab's process dies: its frames are gone at once, its locks a little later; what it had
     /// sent may still arrive.
     void kill(LabTab& tab);
-    /// The same, without random choices: of the writes to localStorage on their way, the first
-    /// `writes_kept` arrive; its commits under way abort, or may still happen.
+    /// Kills the tab without random choices: the first `writes_kept` of its writes to localStorage
+    /// under way arrive; its commits under way abort, or may still happen.
     void kill(LabTab& tab, std::size_t writes_kept, bool commits_kept);
     [[nodiscard]] std::size_t writes_under_way(const LabTab& tab) const;
     [[nodiscard]] bool commits_under_way(const LabTab& tab) const;
@@ -158,7 +158,7 @@ class Origin : private LockListener {
     void clear_storage(LabTab& tab);
 
     /// Where the steps' footprints and trace lines go.
-    [[nodiscard]] Notes& notes() { return notes_; }
+    [[nodiscard]] FootprintRecorder& recorder() { return recorder_; }
     [[nodiscard]] LabTab& tab(TabId id) { return *tabs_.at(id - 1); }
     [[nodiscard]] std::size_t tab_count() const { return tabs_.size(); }
     [[nodiscard]] StorageArea& storage() { return storage_; }
@@ -195,7 +195,7 @@ class Origin : private LockListener {
     void not_available(RequestId id) override;
     void stolen(RequestId id) override;
 
-    Notes notes_;
+    FootprintRecorder recorder_;
     SeededRandom random_;
     std::unique_ptr<Chooser> chooser_;
     Scheduler scheduler_;

@@ -34,7 +34,7 @@ bool Scheduler::has(const Source& source) const {
 void Scheduler::post(const Source& source, Event event, std::uint64_t content) {
     // A transaction is scheduled once, by the one that it waited for longest.
     if (source.kind != Source::Kind::transaction) {
-        notes_->note(Object::queue, key_of(source), Touch::write);
+        recorder_->note(Object::queue, key_of(source), AccessKind::write);
     }
     const auto at = find(source);
     if (at == sources_.size() || sources_[at] != source) {

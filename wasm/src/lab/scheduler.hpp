@@ -82,7 +82,7 @@ class Scheduler {
         std::uint64_t content = 0;
     };
 
-    explicit Scheduler(Notes& notes) : notes_(&notes) {}
+    explicit Scheduler(FootprintRecorder& recorder) : recorder_(&recorder) {}
 
     /// `content` is equal for events of one source that do the same.
     void post(const Source& source, Event event, std::uint64_t content);
@@ -119,7 +119,7 @@ class Scheduler {
     std::vector<Source> sources_;  // sorted; no queue is empty
     std::vector<Queue> queues_;    // those of `sources_`
     std::vector<Queue> spare_;     // memory to use again
-    Notes* notes_;
+    FootprintRecorder* recorder_;
     std::uint32_t step_ = 0;
 };
 

@@ -90,7 +90,7 @@ CellReport compute(const MatrixCell& cell, const MatrixBound& bound, const CellR
     return exploration.report();
 }
 
-/// The same strategy's in the same model.
+/// Returns the report of the same strategy in the same model, without faults.
 const CellReport* row_of(const MatrixCell& cell, const std::vector<CellReport>& faultless) {
     const auto found = std::find_if(faultless.begin(), faultless.end(), [&](const auto& report) {
         return report.cell.strategy == cell.strategy && report.cell.model == cell.model;

@@ -9,7 +9,7 @@
 
 namespace tabacus {
 
-/// Who sees localStorage when (wasm/src/lab/rules/storage_area.hpp).
+/// When a tab sees what others wrote to localStorage (wasm/src/lab/rules/storage_area.hpp).
 enum class StorageModel : std::uint8_t {
     mutexed,      // a turn of the event loop is atomic: HTML's former storage mutex
     interleaved,  // each operation is atomic, and at once visible to everyone
@@ -75,7 +75,7 @@ struct Losses {
     friend constexpr bool operator==(const Losses&, const Losses&) = default;
 };
 
-/// The same in each storage model.
+/// `faults`, the same in each storage model.
 constexpr std::array<FaultClasses, storage_model_count> in_every_model(FaultClasses faults) {
     return {faults, faults, faults};
 }

@@ -50,7 +50,7 @@ class [[nodiscard]] Outcome {
     explicit operator bool() const noexcept { return value_.has_value(); }
     [[nodiscard]] T& value() { return *value_; }
     [[nodiscard]] const Failure& failure() const { return failure_; }
-    /// Of a failed one. Throws whatever is no Error.
+    /// Requires a failed result. Rethrows exceptions that are not `tabacus::Error`.
     [[nodiscard]] decltype(auto) error() const { return error_of(failure_); }
 
   private:
@@ -117,7 +117,7 @@ class Frame {
         static void await_resume() noexcept {}
     };
     static Finish final_suspend() noexcept { return {}; }
-    /// Who waits for this frame goes on, inside its end.
+    /// The frame that waits for this one is resumed inside this call.
     [[gnu::noinline]] void finish() const noexcept {
         if (parent_waits_) parent_->resume();
     }

@@ -203,9 +203,9 @@ class Channel {
   public:
     virtual ~Channel() = default;
     virtual void post(std::string_view message) = 0;
-    /// The same, of what can wait some milliseconds; at the latest before the next message. Lost if
-    /// the context ends before.
-    virtual void post_at_leisure(std::string_view message) { post(message); }
+    /// Posts a message that can wait some milliseconds; at the latest before the next message. It
+    /// is lost if the context ends before.
+    virtual void post_deferred(std::string_view message) { post(message); }
     /// Messages of others, in the order each sender posted them. Anything but a string arrives as
     /// "".
     virtual void on_message(std::function<void(std::string_view)> callback) = 0;

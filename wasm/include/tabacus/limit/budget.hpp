@@ -62,7 +62,7 @@ class Budget {
 
     void set_limit(std::int64_t limit) { limit_ = limit; }
 
-    /// True, and they are spent, if the tab holds as many rights. Else take() asks for them.
+    /// Spends them and returns true if the tab holds as many rights. Else take() asks for them.
     bool take_now(std::int64_t n) {
         if (n > left_ || !waiters_.empty()) return false;
         left_ -= n;
@@ -88,8 +88,8 @@ class Budget {
     void recalled();
     void changed(std::int64_t used);
     /// The page goes: gives up what is held, without waiting for anything.
-    void fall_asleep();
-    void wake_up();
+    void suspend();
+    void resume();
 
   private:
     struct Waiter {
@@ -148,7 +148,7 @@ class Budget {
     bool given_up_ = false;  // the own row may record it
     bool worst_ = false;     // the row vanished, and the worst is to be written
     std::vector<Completer<Unit>> settlers_;
-    Completer<Unit> bell_;
+    Completer<Unit> wake_signal_;
     Scope scope_;  // last: what runs in it uses all of the above
 };
 

@@ -24,16 +24,16 @@ class Limits {
     Limits(Limits&&) = delete;
     Limits& operator=(Limits&&) = delete;
 
-    /// False: there is no IndexedDB, and everything is this page's own.
+    /// Returns false if there is no IndexedDB, so that everything is this page's own.
     [[nodiscard]] bool durable() const;
 
-    // The same object for the same arguments, as long as this lives. What a budget or a rate limit
-    // was asked for with last holds in this tab.
+    // Each returns the same object for the same name, as long as this lives. The numbers that a
+    // budget or a rate limit was last asked for with hold in this tab.
     Sequence& sequence(std::string_view name, SequenceOptions options);
     Budget& budget(std::string_view name, std::int64_t limit);
     RateLimit& rate_limit(std::string_view name, std::int64_t limit, std::int64_t interval_ms);
 
-    /// Puts back what is held unspent, and lets everything go. What waits fails with closed.
+    /// Puts back what is held unspent, and releases everything. Callers that wait fail with closed.
     Task<void> close();
 
   private:

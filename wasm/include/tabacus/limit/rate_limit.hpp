@@ -75,7 +75,7 @@ class RateLimit {
     // Events of the tab.
     void asked();
     void changed();
-    void fall_asleep();
+    void suspend();
     void close();
 
   private:
@@ -140,7 +140,7 @@ class RateLimit {
     bool writing_time_ = false;
     std::unique_ptr<HeldLock> witness_;
     int resets_ = 0;  // counts how often the time was forgotten
-    Completer<Unit> bell_;
+    Completer<Unit> wake_signal_;
     Completer<Unit> news_;
     Scope scope_;  // last: what runs in it uses all of the above
 };

@@ -38,16 +38,16 @@ struct LockOptions {
     bool steal = false;         // take it from its holders; exclusive only
     std::optional<AbortSignal> signal = std::nullopt;
     std::optional<double> timeout_ms = std::nullopt;  // 0: timed_out unless the lock is free
-    /// The lock is lost after so long, also if its holder is frozen or hung. An agreement of all
-    /// who use the lock: what the holder or what a waiter passed counts, whichever is less.
+    /// The lock is lost after so long, also if its holder is frozen or hung. All users of the lock
+    /// should agree on it: of what the holder and what a waiter passed, the lesser counts.
     std::optional<double> max_hold_ms = std::nullopt;
     std::string label = {};                   // NOLINT(readability-redundant-member-init)
     std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
-    /// Exclusive without a token, and without the transaction that one takes: for who fences what
-    /// it writes by itself. Held::begin() is unavailable.
+    /// Exclusive without a token, and without the transaction that one takes: for a caller that
+    /// fences what it writes by itself. Held::begin() is unavailable.
     bool unfenced = false;
 
-    /// Leaves of the time limit what is left once so much has passed.
+    /// Subtracts the time that has passed from the time limit.
     void spend(double spent_ms) {
         if (timeout_ms) timeout_ms = std::clamp(*timeout_ms - spent_ms, 0.0, *timeout_ms);
     }
@@ -78,7 +78,7 @@ class FencedTransaction {
     void set_note(std::string_view text);
     /// What it writes through, for protocols that have stores of their own.
     [[nodiscard]] Transaction& transaction() const { return *transaction_; }
-    /// lock_lost: the lock was lost meanwhile; else as Transaction::commit().
+    /// Fails with lock_lost if the lock was lost since begin(), else as Transaction::commit() does.
     Task<void> commit();
 
   private:
@@ -100,25 +100,26 @@ class Held {
     Held& operator=(const Held&) = delete;
     ~Held() { release(); }
 
-    /// False: it was not available.
+    /// Returns false if the lock was not available.
     explicit operator bool() const { return grant_ != nullptr; }
     /// True until it is released or lost.
     [[nodiscard]] bool held() const;
-    /// Rises with every exclusive grant of the name, for ever. Nothing of a shared grant.
+    /// Rises with every exclusive grant of the name, for ever. A shared grant has none.
     [[nodiscard]] std::optional<std::int64_t> token() const;
     [[nodiscard]] const std::shared_ptr<Grant>& grant() const { return grant_; }
-    /// Why it was lost: stolen, frozen, page-hidden, max-hold, fenced, closed; empty before.
+    /// Returns why it was lost: stolen, frozen, page-hidden, max-hold, fenced or closed. Returns an
+    /// empty text if it was not lost.
     [[nodiscard]] std::string_view loss() const;
     /// Loses the lock if its maxHold is over: in a turn that takes long, the timer is not due.
     void check_max_hold() const;
     /// Called once if it is lost.
     void on_lost(std::function<void(std::string_view reason)> callback) const;
-    /// Once the commits under way have ended. Nothing, if it is not held.
+    /// Releases the lock once the commits under way have ended. Does nothing if it is not held.
     void release();
-    /// lock_lost: no longer held. fenced: a newer grant exists, and the lock is lost. unavailable:
-    /// a shared grant, or no IndexedDB.
+    /// Fails with lock_lost if the lock is no longer held; with fenced if a newer grant exists, and
+    /// then the lock is lost; with unavailable if the grant is shared or there is no IndexedDB.
     Task<FencedTransaction> begin();
-    /// The same over stores of a protocol's own beside those, and as durable as it needs.
+    /// Begins it over a protocol's own stores as well, and as durable as the protocol needs.
     Task<FencedTransaction> begin(std::vector<Store> also, Durability durability);
 
   private:
@@ -153,8 +154,8 @@ class LockTable {
     [[nodiscard]] const std::string& tab() const;
 
     Task<Held> acquire(std::string name, LockOptions options);
-    /// All of them, in one order for everybody, or none. The options hold for each; one time limit
-    /// for all.
+    /// Acquires all of them, in one order for everybody, or none. The options hold for each; the
+    /// time limit for all together.
     Task<std::vector<Held>> acquire_all(std::vector<std::string> names, LockOptions options);
 
     /// Held and waiting requests of all tabs, held ones first, then as they came. A frozen tab's
@@ -170,15 +171,16 @@ class LockTable {
     Task<bool> is_locked(std::string name);
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
-    /// Calls the callbacks of on_ring() in all tabs, for what is built on locks.
-    void ring(std::string_view name, const std::string& about);
-    /// Called when it was rung, and about what; with an empty text when a tab that could still
-    /// announce it took or released the lock.
-    Subscription on_ring(std::string_view name, std::function<void(const std::string&)> callback);
-    /// Called when somebody took it, let it go or lost it, also by dying.
+    /// Calls the callbacks of on_broadcast() in all tabs, for what is built on locks.
+    void broadcast(std::string_view name, const std::string& about);
+    /// Called at each broadcast(), with what it is about; with an empty text when a tab that could
+    /// still announce it took or released the lock.
+    Subscription on_broadcast(std::string_view name,
+                              std::function<void(const std::string&)> callback);
+    /// Calls `callback` when a tab took, released or lost the lock, also by a crash.
     Subscription on_change(std::string_view name, std::function<void()> callback);
 
-    /// Releases everything; what waits fails with closed.
+    /// Releases everything. Requests that wait fail with closed.
     void close();
     [[nodiscard]] bool closed() const;
 

@@ -152,7 +152,7 @@ class Queues {
     Queues(Queues&&) = delete;
     Queues& operator=(Queues&&) = delete;
 
-    /// False: there is no IndexedDB, and no queue works.
+    /// Returns false if there is no IndexedDB, so that no queue works.
     [[nodiscard]] bool available() const;
     [[nodiscard]] LockTable& locks() const;
     /// The name of this tab in events.
@@ -162,7 +162,7 @@ class Queues {
     Queue& queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks);
     /// The browser is online again: queues that a failure has paused go on.
     void online();
-    /// Loses all claims. What is asked for after it fails with closed.
+    /// Loses all claims. Every later call fails with closed.
     void close();
 
   private:
@@ -185,18 +185,18 @@ class Queue {
     Queue(Queue&&) = delete;
     Queue& operator=(Queue&&) = delete;
 
-    /// Accepted when this returns. unavailable: the queue is full (options.limit) or has too many
-    /// kinds; else the store's error. What is asked for in one turn shares a transaction, and is
-    /// refused one by one.
+    /// Accepted when this returns. queue_full: `limit` jobs are queued. unavailable: the queue has
+    /// `kinds_max` kinds. Else it fails with the store's error. Calls of one turn of the event loop
+    /// share a transaction, and are refused one by one.
     Task<JobReceipt> enqueue(JobSpec spec);
 
     /// Takes part in the work on jobs of these kinds, which replace those of an earlier call.
     void handle(std::vector<std::string> kinds);
     void handle_all();
-    /// The runs under way go on to their end.
+    /// Ends this tab's part in the work. The runs under way go on to their end.
     void stop();
-    /// The runs under way are lost. Returns when what had ended is settled, and all else is given
-    /// back.
+    /// Loses the runs under way. Returns when the runs that had ended are settled, and all other
+    /// claims are given back.
     Task<void> leave();
     void finish(int run, JobOutcome outcome);
     /// Notifies all tabs.
@@ -208,28 +208,28 @@ class Queue {
     /// Returns false if no job has that key. The worker of a running job is notified that it lost
     /// its claim.
     Task<bool> cancel(std::string key);
-    /// All jobs but dead letters. Returns how many.
+    /// Cancels all jobs but dead letters. Returns how many.
     Task<std::int64_t> clear();
     /// Jobs in the queue, as this tab last learnt.
     [[nodiscard]] std::int64_t count() const { return count_; }
-    /// The same from the store.
+    /// Jobs in the queue, as the store has them.
     Task<std::int64_t> read_count();
-    /// In the order in which they will run, running ones first. What a slot has claimed runs one
-    /// after another: all but its first are queued.
+    /// Returns the jobs in the order in which they will run, running ones first. What a slot has
+    /// claimed runs one after another: all but its first job are queued.
     Task<std::vector<JobInfo>> jobs();
-    /// Running ones only.
+    /// Returns the running jobs only.
     Task<std::vector<JobInfo>> running();
     Task<std::vector<JobInfo>> dead_letters();
-    /// A dead letter becomes a job at the front. False: there is none of that id.
+    /// Makes a dead letter a job at the front. Returns false if no dead letter has that id.
     Task<bool> retry(std::string id);
     Task<bool> discard(std::string id);
-    /// Until nothing is queued or running.
+    /// Returns once nothing is queued or running.
     Task<void> idle();
     [[nodiscard]] bool paused() const { return paused_; }
 
     // For Queues.
     void receive(const QueueEvent& event);
-    void wake_up();
+    void on_resume();
     void online();
     void close();
 
@@ -239,7 +239,7 @@ class Queue {
     struct Worker;
     struct Finished;
     struct ClaimedRow;
-    struct Claim;
+    struct HeldSlot;
     struct Expected;
     using Changes = QueueChanges;
 
@@ -274,8 +274,8 @@ class Queue {
     [[nodiscard]] bool working() const { return handling_ && !closed_; }
     [[nodiscard]] bool handles(const std::string& kind) const;
     void start();
-    void stir();
-    Task<void> stir_at(double due_ms);
+    void wake_workers();
+    Task<void> wake_workers_at(double due_ms);
     Task<void> work(int slot);
     void free_worker(int slot);
     Task<Held> take_slot(int slot);
@@ -283,42 +283,43 @@ class Queue {
     Task<void> record_exit(int slot, std::string exit);
     Task<std::string> take_exit(int slot);
     Task<void> drain_orphan(int slot);
-    Task<void> serve(Claim& claim);
-    Task<void> settle_and_claim(Claim& claim, bool claiming);
+    Task<void> serve(HeldSlot& held_slot);
+    Task<void> settle_and_claim(HeldSlot& held_slot, bool claiming);
     struct Turn;
-    Task<bool> overcome(Claim& claim, Turn& turn, Error error, int& tried);
-    static bool narrow(Claim& claim);
-    static void settle_next(Claim& claim);
-    Task<bool> was_committed(Claim& claim, std::string turn);
-    Task<std::string> read_slot(Claim& claim);
+    Task<bool> resolve_failure(HeldSlot& held_slot, Turn& turn, Error error, int& tried);
+    static bool narrow(HeldSlot& held_slot);
+    static void settle_next(HeldSlot& held_slot);
+    Task<bool> was_committed(HeldSlot& held_slot, std::string turn);
+    Task<std::string> read_slot(HeldSlot& held_slot);
 
     // A turn (turn.cpp).
-    Task<void> take_turn(Claim& claim, bool claiming, std::string exit, Turn& turn);
-    Task<bool> act(Transaction& transaction, Claim& claim, bool claiming, std::string exit,
+    Task<void> take_turn(HeldSlot& held_slot, bool claiming, std::string exit, Turn& turn);
+    Task<bool> act(Transaction& transaction, HeldSlot& held_slot, bool claiming, std::string exit,
                    Turn& turn);
-    static std::optional<SlotRow> own_row(const QueueRows& rows, const Claim& claim,
+    static std::optional<SlotRow> own_row(const QueueRows& rows, const HeldSlot& held_slot,
                                           const std::vector<Row>& slots);
-    static Task<void> recover(QueueRows& rows, const SlotRow& former, bool sparing);
+    static Task<void> recover(QueueRows& rows, const SlotRow& former, bool unchanged);
     static void sweep(QueueRows& rows, const std::vector<Row>& outcomes);
-    static Task<std::optional<Error>> settle(QueueRows& rows, Claim& claim, Turn& turn);
+    static Task<std::optional<Error>> settle(QueueRows& rows, HeldSlot& held_slot, Turn& turn);
     static Task<std::optional<Error>> end_job(QueueRows& rows, const Job& job,
                                               const JobOutcome& outcome);
-    static void remove_finished(QueueRows& rows, const Claim& claim);
-    enum class Fate : std::uint8_t { returned, ended, runs, stays, gone };
-    static Task<std::vector<Fate>> reread_claimed(QueueRows& rows, Claim& claim,
-                                                  std::vector<Fate> fates);
-    static std::vector<Fate> fates_of(const Claim& claim);
-    static void part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& fates,
-                     bool removed, Turn& turn);
+    static void remove_finished(QueueRows& rows, const HeldSlot& held_slot);
+    /// What becomes of a claimed job in a turn.
+    enum class ClaimState : std::uint8_t { returned, ended, runs, stays, gone };
+    static Task<std::vector<ClaimState>> reread_claimed(QueueRows& rows, HeldSlot& held_slot,
+                                                        std::vector<ClaimState> states);
+    static std::vector<ClaimState> claim_states(const HeldSlot& held_slot);
+    static void part(QueueRows& rows, const HeldSlot& held_slot,
+                     const std::vector<ClaimState>& states, bool removed, Turn& turn);
     Task<std::vector<std::pair<std::string, Row>>> first_rows(QueueRows& rows, std::size_t limit);
-    Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
+    Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const HeldSlot& held_slot,
                       Turn& turn);
     static void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Turn& turn);
-    static void hold_current(const Claim& claim, Turn& turn);
+    static void hold_current(const HeldSlot& held_slot, Turn& turn);
 
     // Running (run.cpp).
-    Task<void> run_all(Claim& claim);
-    Task<void> be_late(std::weak_ptr<bool> late);
+    Task<void> run_all(HeldSlot& held_slot);
+    Task<void> mark_late(std::weak_ptr<bool> late);
     std::shared_ptr<Run> begin(const Job& job);
     void end(const std::shared_ptr<Run>& run);
 
@@ -344,11 +345,11 @@ class Queue {
     bool all_kinds_ = false;
     std::vector<std::string> kinds_;
     AbortSignal stopped_;
-    std::vector<int> slots_;              // that have a worker here
-    std::vector<Completer<Unit>> left_;   // who waits until there is none
-    std::vector<Completer<Unit>> bells_;  // of workers that have found nothing to do
-    std::uint64_t stirs_ = 1;             // how often there may have been something
-    std::optional<double> stir_at_ms_;
+    std::vector<int> slots_;                     // that have a worker here
+    std::vector<Completer<Unit>> left_;          // who waits until there is none
+    std::vector<Completer<Unit>> idle_workers_;  // of workers that have found nothing to do
+    std::uint64_t wake_count_ = 1;               // how often there may have been something
+    std::optional<double> wake_at_ms_;
     std::optional<double> searched_ms_;  // when it last listed all rows, without trusting the head
     std::vector<std::shared_ptr<Run>> runs_;
     int last_run_ = 0;

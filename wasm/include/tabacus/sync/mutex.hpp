@@ -29,19 +29,19 @@
 
 namespace tabacus::sync {
 
-/// Who holds a mutex: a number that no other holder has at the same time. 0 is nobody.
+/// The holder of a mutex: a number that no other holder has at the same time. 0 is nobody.
 using Owner = std::uint32_t;
 
 inline constexpr Owner owner_max = UINT32_MAX >> 1;
 
-enum class Lock : std::uint32_t {
+enum class LockResult : std::uint32_t {
     acquired = 0,
     would_deadlock = 1,  // the caller holds it already
     timed_out = 2,
     busy = 3,  // held by another, and the caller will not sleep
 };
 
-enum class Unlock : std::uint32_t { released = 0, not_owner = 1 };
+enum class UnlockResult : std::uint32_t { released = 0, not_owner = 1 };
 
 /// `Parks` is the platform, a test's count of it, or the laboratory's model.
 template <class Parks = PlatformParker>
@@ -50,37 +50,39 @@ class BasicMutex {
     static constexpr std::uint32_t contended_bit = 1;
 
     /// Sleeps until the mutex is the caller's.
-    Lock lock(Owner self) {
-        if (try_lock(self) == Lock::acquired) return Lock::acquired;
+    LockResult lock(Owner self) {
+        if (try_lock(self) == LockResult::acquired) return LockResult::acquired;
         return lock_slow(self, forever_ns, [] { return std::int64_t{0}; });
     }
 
     /// As `lock`, for at most timeout_ns by `now_ns`, a clock that never goes back.
     template <class NowNs>
-    Lock lock_for(Owner self, std::int64_t timeout_ns, NowNs now_ns) {
-        if (try_lock(self) == Lock::acquired) return Lock::acquired;
+    LockResult lock_for(Owner self, std::int64_t timeout_ns, NowNs now_ns) {
+        if (try_lock(self) == LockResult::acquired) return LockResult::acquired;
         return lock_slow(self, now_ns() + timeout_ns, now_ns);
     }
 
     /// `acquired` or `busy`, at once.
-    Lock try_lock(Owner self) { return take(held(self)) ? Lock::acquired : Lock::busy; }
+    LockResult try_lock(Owner self) {
+        return take(held(self)) ? LockResult::acquired : LockResult::busy;
+    }
 
     /// For a thread that may not sleep, around a section that is known to be short: tries for a
     /// bounded time, then gives up with `busy`.
-    [[gnu::noinline]] Lock lock_spinning(Owner self) {
+    [[gnu::noinline]] LockResult lock_spinning(Owner self) {
         for (std::uint32_t round = 0; round < Parks::spin_rounds_max; ++round) {
             if (word_.load(std::memory_order_relaxed) == 0 && take(held(self)))
-                return Lock::acquired;
+                return LockResult::acquired;
         }
-        return Lock::busy;
+        return LockResult::busy;
     }
 
     /// One step of an acquire whose sleeping is done elsewhere (Atomics.wait and waitAsync): 0 when
     /// acquired, else the word to sleep on. `slept` says that an earlier step of this acquire has.
     ///
-    /// Whoever gives up must do so after a step and before the next sleep, and never straight after
-    /// sleeping. It may have used up a wake-up that others behind it needed; but a step has either
-    /// taken the mutex or marked it, and the unlock of a marked mutex wakes the next.
+    /// A caller that gives up must do so after a step and before the next sleep, never straight
+    /// after a sleep. It may have used up a wake-up that others behind it needed; but a step has
+    /// either taken the mutex or marked it, and the unlock of a marked mutex wakes the next.
     std::uint32_t step(Owner self, bool slept) {
         const std::uint32_t mine = slept ? held(self) | contended_bit : held(self);
         for (;;) {
@@ -89,20 +91,20 @@ class BasicMutex {
         }
     }
 
-    /// One sleep of an acquire, of at most slice_ns: `timed_out` after a full one, `busy` after
-    /// another. `slept` is false at first, and this acquire's own. Who gives up, gives up as for
-    /// `step`.
-    Lock lock_slice(Owner self, std::int64_t slice_ns, bool& slept) {
+    /// One sleep of an acquire, of at most slice_ns. Returns `timed_out` if the whole slice passed,
+    /// else `busy`. `slept` belongs to this acquire, and is false at first. A caller that gives up
+    /// must follow the rule of `step`.
+    LockResult lock_slice(Owner self, std::int64_t slice_ns, bool& slept) {
         const std::uint32_t word = step(self, slept);
-        if (word == 0) return Lock::acquired;
-        if (word >> 1 == self) return Lock::would_deadlock;
+        if (word == 0) return LockResult::acquired;
+        if (word >> 1 == self) return LockResult::would_deadlock;
         const Parked parked = Parks::park(word_, word, slice_ns);
         slept |= parked == Parked::notified;
-        return parked == Parked::timed_out ? Lock::timed_out : Lock::busy;
+        return parked == Parked::timed_out ? LockResult::timed_out : LockResult::busy;
     }
 
     /// The mutex of an owner that is dead becomes the caller's, and what it guards is as the dead
-    /// left it. False, and no change, if that owner does not hold it.
+    /// left it. Returns false, and changes nothing, if that owner does not hold it.
     bool take_over(Owner dead, Owner self) {
         std::uint32_t word = word_.load();
         while (word >> 1 == dead && word != 0) {
@@ -111,15 +113,15 @@ class BasicMutex {
         return false;
     }
 
-    Unlock unlock(Owner self) {
+    UnlockResult unlock(Owner self) {
         std::uint32_t word = held(self);
-        if (word_.compare_exchange_strong(word, 0)) return Unlock::released;
+        if (word_.compare_exchange_strong(word, 0)) return UnlockResult::released;
         // Only take_over() ends the ownership of another, who then is no owner any more; and
         // `contended` stays set.
-        if (word != (held(self) | contended_bit)) return Unlock::not_owner;
-        if (!word_.compare_exchange_strong(word, 0)) return Unlock::not_owner;
+        if (word != (held(self) | contended_bit)) return UnlockResult::not_owner;
+        if (!word_.compare_exchange_strong(word, 0)) return UnlockResult::not_owner;
         wake_next();
-        return Unlock::released;
+        return UnlockResult::released;
     }
 
     /// An asynchronous waiter is woken by a task of its thread's event loop, and that thread may be
@@ -162,17 +164,17 @@ class BasicMutex {
     }
 
     template <class NowNs>
-    [[gnu::noinline]] Lock lock_slow(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
-        if (owner() == self) return Lock::would_deadlock;
+    [[gnu::noinline]] LockResult lock_slow(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
+        if (owner() == self) return LockResult::would_deadlock;
         bool slept = false;
         for (;;) {
-            if (spin(slept ? held(self) | contended_bit : held(self))) return Lock::acquired;
+            if (spin(slept ? held(self) | contended_bit : held(self))) return LockResult::acquired;
             const std::uint32_t word = step(self, slept);
-            if (word == 0) return Lock::acquired;
+            if (word == 0) return LockResult::acquired;
             std::int64_t rest_ns = Parks::sleep_max_ns;
             if (deadline_ns != forever_ns) {
                 const std::int64_t left_ns = deadline_ns - now_ns();
-                if (left_ns <= 0) return Lock::timed_out;
+                if (left_ns <= 0) return LockResult::timed_out;
                 if (rest_ns == forever_ns || left_ns < rest_ns) rest_ns = left_ns;
             }
             slept |= Parks::park(word_, word, rest_ns) != Parked::changed;
@@ -201,8 +203,8 @@ class Held {
     Held(BasicMutex<Parks>& mutex, Owner self, bool may_sleep)
         : mutex_(mutex),
           self_(self),
-          acquired(may_sleep ? mutex.lock(self) == Lock::acquired
-                             : mutex.lock_spinning(self) == Lock::acquired) {}
+          acquired(may_sleep ? mutex.lock(self) == LockResult::acquired
+                             : mutex.lock_spinning(self) == LockResult::acquired) {}
     ~Held() {
         if (acquired) mutex_.unlock(self_);
     }

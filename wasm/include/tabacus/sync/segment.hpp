@@ -72,7 +72,8 @@ class Segment {
 
     /// Waits until the caller is alone inside. False only if it is inside already.
     bool enter(Owner self, bool may_sleep) {
-        if (mutex_.try_lock(self) != Lock::acquired && !enter_slow(self, may_sleep)) return false;
+        if (mutex_.try_lock(self) != LockResult::acquired && !enter_slow(self, may_sleep))
+            return false;
         turns_.fetch_add(1, std::memory_order_relaxed);
         return true;
     }
@@ -289,11 +290,11 @@ class Segment {
         std::uint32_t turn = 0;
         std::uint32_t waits = 0;
         for (bool slept = false;;) {
-            const Lock got =
+            const LockResult got =
                 may_sleep ? mutex_.lock_slice(self, slice_ns, slept) : mutex_.lock_spinning(self);
-            if (got == Lock::acquired) return true;
-            if (got == Lock::would_deadlock) return false;
-            if (may_sleep && got != Lock::timed_out) continue;
+            if (got == LockResult::acquired) return true;
+            if (got == LockResult::would_deadlock) return false;
+            if (may_sleep && got != LockResult::timed_out) continue;
             if (mutex_.owner() != owner || turns_.load() != turn) {
                 owner = mutex_.owner();
                 turn = turns_.load();

@@ -105,7 +105,7 @@ class BasicTabRequest {
         return asked;
     }
 
-    /// False, and no change, if the page has answered.
+    /// Returns false, and changes nothing, if the page has answered.
     bool give_up(Bell& bell) {
         return leave_for(TabState::over, bell, [](TabState state) {
             return state == TabState::asked || state == TabState::trying;

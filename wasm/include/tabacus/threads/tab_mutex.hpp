@@ -48,7 +48,7 @@ class TabMutex {
     ///   resource_unavailable_try_again if the page refuses: its tab is closed, or has no locks
     void lock() {
         const auto self = sync::this_thread_id();
-        if (threads_.lock(self) != sync::Lock::acquired)
+        if (threads_.lock(self) != sync::LockResult::acquired)
             fail(std::errc::resource_deadlock_would_occur);
         if (ask(sync::TabState::asked, sync::forever_ns)) return;
         threads_.unlock(self);
@@ -58,7 +58,7 @@ class TabMutex {
     /// Asks the page, which answers at once. False where it refuses, for whatever reason.
     bool try_lock() {
         const auto self = sync::this_thread_id();
-        if (threads_.try_lock(self) != sync::Lock::acquired) return false;
+        if (threads_.try_lock(self) != sync::LockResult::acquired) return false;
         return kept(self, ask(sync::TabState::trying, sync::forever_ns));
     }
 
@@ -76,7 +76,7 @@ class TabMutex {
             return std::max<std::int64_t>(0, duration_cast<std::chrono::nanoseconds>(rest).count());
         };
         const auto self = sync::this_thread_id();
-        if (threads_.lock_for(self, rest_ns(), now_ns) != sync::Lock::acquired) return false;
+        if (threads_.lock_for(self, rest_ns(), now_ns) != sync::LockResult::acquired) return false;
         return kept(self, ask(sync::TabState::asked, rest_ns()));
     }
 

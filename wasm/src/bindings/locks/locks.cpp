@@ -88,7 +88,7 @@ EMSCRIPTEN_KEEPALIVE void leader_call(Core* core, double timeout_ms, int request
 
 // Packed text: the name, here and below.
 EMSCRIPTEN_KEEPALIVE void leader_begin(Core* core, int term, PromiseId promise) {
-    core->take_office(text_at(0), term, promise);
+    core->begin_term(text_at(0), term, promise);
 }
 
 EMSCRIPTEN_KEEPALIVE void leader_next(Core* core, int term, PromiseId promise) {

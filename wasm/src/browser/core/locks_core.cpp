@@ -274,10 +274,10 @@ std::shared_ptr<Grant> LocksCore::term(int held) const {
     return found == held_.end() ? nullptr : found->second.grant();
 }
 
-void LocksCore::take_office(const std::string& name, int held, PromiseId promise) {
+void LocksCore::begin_term(const std::string& name, int held, PromiseId promise) {
     const auto grant = term(held);
     if (!grant) return Resolve{promise}();
-    settle(scope_, leader_.take_office(name, grant), promise);
+    settle(scope_, leader_.begin_term(name, grant), promise);
 }
 
 void LocksCore::next_call(const std::string& name, int held, PromiseId promise) {

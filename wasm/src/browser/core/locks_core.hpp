@@ -25,7 +25,7 @@ class LocksCore {
     /// one, or with 0: not available.
     void acquire(const Texts& texts, LockOptions options, int within, int request,
                  PromiseId promise);
-    /// The same for one permit of a semaphore. `texts`: label, name.
+    /// Acquires one permit of a semaphore. `texts`: label, name.
     void acquire_permit(const Texts& texts, int permits, LockOptions options, int within,
                         int request, PromiseId promise);
     void abort(int request) { requests_.abort(request); }
@@ -57,7 +57,7 @@ class LocksCore {
     // Calls to a leader. `texts`: its name, the request, the key if there is one. Resolves with an
     // outcome ("s" or "f", text).
     void call_leader(const Texts& texts, double timeout_ms, int request, PromiseId promise);
-    void take_office(const std::string& name, int term, PromiseId promise);
+    void begin_term(const std::string& name, int term, PromiseId promise);
     /// Resolves with a call's id and request, or with nothing: the term was handed over.
     void next_call(const std::string& name, int term, PromiseId promise);
     /// Resolves with the number of a fenced transaction, or with 0: it was taken back.

@@ -10,7 +10,7 @@ void TabCore::close(PromiseId promise) { settle(scope_, tab_.close(), promise); 
 
 void TabCore::capabilities(PromiseId promise) const {
     const Capabilities it = tab_.capabilities();
-    Resolve{promise}(joined({it.store, it.exclusion, it.durability, it.mirror ? "mirror" : "",
+    Resolve{promise}(joined({it.store, it.exclusion, it.durability, it.backup ? "mirror" : "",
                              it.channel ? "channel" : ""}));
 }
 

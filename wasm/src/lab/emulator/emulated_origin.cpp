@@ -17,12 +17,12 @@ constexpr Source clock_source{Source::Kind::clock, 0, 0};
 }  // namespace
 
 EmulatedOrigin::EmulatedOrigin(Options options)
-    : scheduler_(notes_),
-      clock_(notes_),
+    : scheduler_(recorder_),
+      clock_(recorder_),
       options_(options),
-      local_(options.storage, notes_, options.equal_writes),
-      locks_(*this, notes_),
-      channels_(notes_) {
+      local_(options.storage, recorder_, options.equal_writes),
+      locks_(*this, recorder_),
+      channels_(recorder_) {
     local_.keep_unsettled(false);
     locks_.wake_after_abort(options.wake_after_abort);
 }
@@ -46,7 +46,7 @@ ContextId EmulatedOrigin::open_context(TabId agent, AreaId session) {
 
 AreaId EmulatedOrigin::open_session(AreaId copied) {
     auto& made =
-        *sessions_.emplace_back(std::make_unique<StorageArea>(StorageModel::mutexed, notes_));
+        *sessions_.emplace_back(std::make_unique<StorageArea>(StorageModel::mutexed, recorder_));
     made.keep_unsettled(false);
     made.set_quota(quota_bytes_);
     if (copied != 0) {
@@ -109,7 +109,7 @@ const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area
 
 void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key,
                               std::optional<std::string_view> value) {
-    notes_.trace(agent_of(context), Object::item, [&] {
+    recorder_.trace(agent_of(context), Object::item, [&] {
         return value ? "writes " + std::string(key) + " = " + std::string(*value)
                      : "removes " + std::string(key);
     });
@@ -120,7 +120,8 @@ void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key
 }
 
 void EmulatedOrigin::clear(ContextId context, AreaId id) {
-    notes_.trace(agent_of(context), Object::item, [] { return std::string("clears everything"); });
+    recorder_.trace(agent_of(context), Object::item,
+                    [] { return std::string("clears everything"); });
     pass_on(id, area(id).clear(process(context), context));
 }
 
@@ -175,8 +176,8 @@ void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
 
 void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
     *write = local_.send(std::move(*write));
-    notes_.trace(agent_of(write->writer), Object::area,
-                 [&] { return "its " + describe_change(write->change) + " goes out"; });
+    recorder_.trace(agent_of(write->writer), Object::area,
+                    [&] { return "its " + describe_change(write->change) + " goes out"; });
     for (const auto process : local_.processes()) {
         scheduler_.post(
             {Source::Kind::incoming, process, 0},
@@ -200,8 +201,8 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
         if (process != 0 && agents_[receiver.agent - 1].process != process) continue;
         if (process != 0 && !traced) {
             traced = true;
-            notes_.trace(receiver.agent, Object::copy,
-                         [&] { return "receives " + describe_change(write.change); });
+            recorder_.trace(receiver.agent, Object::copy,
+                            [&] { return "receives " + describe_change(write.change); });
         }
         if (!write.changes) continue;
         post_in({Source::Kind::change, receiver.agent, 0}, context,
@@ -211,8 +212,8 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
                     event_.from = from;
                     event_.area = id;
                     event_.change = change;
-                    notes_.trace(agent_of(context), Object::turn,
-                                 [&] { return "is notified of " + describe_change(change); });
+                    recorder_.trace(agent_of(context), Object::turn,
+                                    [&] { return "is notified of " + describe_change(change); });
                 });
     }
 }
@@ -431,7 +432,7 @@ void EmulatedOrigin::perform(const Source& source) {
     }
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
-        notes_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
+        recorder_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         timer.callback();
     } else {
         scheduler_.take(source).event();

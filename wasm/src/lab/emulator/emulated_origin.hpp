@@ -143,7 +143,7 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
     // --- For people ---
-    void set_tracing(bool on) { notes_.trace_into(on ? &lines_ : nullptr), tracing_ = on; }
+    void set_tracing(bool on) { recorder_.trace_into(on ? &lines_ : nullptr), tracing_ = on; }
     void add_line(TabId agent, Object where, std::string text);
     [[nodiscard]] Trace trace(std::string failure);
     [[nodiscard]] TabId agent_of(ContextId context) const {
@@ -192,7 +192,7 @@ class EmulatedOrigin final : private LockListener {
     void not_available(RequestId id) override;
     void stolen(RequestId id) override;
 
-    Notes notes_;
+    FootprintRecorder recorder_;
     Scheduler scheduler_;
     VirtualClock clock_;
     Options options_;
@@ -219,7 +219,7 @@ class EmulatedOrigin final : private LockListener {
     std::vector<Choice> choices_;
 
     bool tracing_ = false;
-    std::vector<Line> lines_;
+    std::vector<TraceLine> lines_;
     std::vector<Step> traced_;
 };
 

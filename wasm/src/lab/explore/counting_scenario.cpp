@@ -64,7 +64,7 @@ class CountingPage {
 
   private:
     void trace(const std::string& text) {
-        world_.origin().notes().trace(world_.id(), Object::tab, [&] { return text; });
+        world_.origin().recorder().trace(world_.id(), Object::tab, [&] { return text; });
     }
 
     Task<void> live(CountingScenario counting, double after_ms) {

@@ -112,7 +112,7 @@ class Exploration {
 /// break any more). Nothing for a text that is no seed.
 std::optional<ExploreReport> replay_seed(std::string_view text);
 
-/// Of a setup. Shares nothing between runs but `fault_counts` (which may be null).
+/// The program of a setup. It shares nothing between runs but `fault_counts` (which may be null).
 Program program_of(const CountingSetup& setup, const MakeHost& make, FaultCounts* fault_counts);
 
 }  // namespace tabacus::lab

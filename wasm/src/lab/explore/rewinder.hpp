@@ -31,7 +31,7 @@ class Rewinder {
     [[nodiscard]] std::size_t passed() const { return passed_; }
     /// The run has taken so many steps of the path. What is kept of that spares later runs theirs.
     void reached(std::size_t steps);
-    /// Of the last run.
+    /// Ends the last run.
     void end();
     /// Whether runs go back. Known once one has begun.
     [[nodiscard]] bool rewinding() const { return arena_ != nullptr; }

@@ -25,9 +25,9 @@ struct Choice {
     /// An earlier choice leads to the same but for names: of a process that has not begun, too, and
     /// would do the same (Ip and Dill, "Better Verification Through Symmetry", 1996).
     bool twin = false;
-    /// Whose turn it is once it has happened, if it is not its process's. Equal states differ in
-    /// which of their choices are preemptions only by whose turn it is, and only until the next
-    /// step that begins a turn: by at most one preemption.
+    /// The process whose turn it is after the step, if it is not the step's own. Equal states
+    /// differ in which of their choices are preemptions only by whose turn it is, and only until
+    /// the next step that begins a turn: by at most one preemption.
     std::uint32_t turn = own;
 
     static constexpr std::uint32_t own = UINT32_MAX;
@@ -79,7 +79,7 @@ class Run {
     virtual void end() {}
 
     /// Returns the trace lines of the last step, and forgets them. Empty unless the run traces.
-    virtual std::vector<Line> lines() { return {}; }
+    virtual std::vector<TraceLine> lines() { return {}; }
 };
 
 enum class Tracing : std::uint8_t { off, on };

@@ -18,7 +18,7 @@
 
 namespace tabacus::lab {
 
-/// Of one thread. What lies in it when it ends is forgotten, not destroyed.
+/// The memory of one thread's run. What lies in it when it ends is forgotten, not destroyed.
 class RunArena {
   public:
     static constexpr std::size_t usual_bytes = std::size_t{64} << 20U;
@@ -26,7 +26,7 @@ class RunArena {
     /// True where memory is asked of arenas.
     static bool available();
 
-    /// Of `bytes` in all. A run that asks for more ends the process.
+    /// Makes an arena of `bytes` in all. A run that asks for more ends the process.
     explicit RunArena(std::size_t bytes = usual_bytes);
     ~RunArena();
     RunArena(const RunArena&) = delete;

@@ -90,11 +90,11 @@ class OriginRun final : public Run {
   public:
     OriginRun(const Scenario& scenario, Tracing tracing)
         : scenario_(scenario), workload_(scenario.workload()), origin_(scenario.origin) {
-        if (tracing == Tracing::on) origin_.notes().trace_into(&lines_);
-        if (workload_->state()) origin_.notes().record_observations();
+        if (tracing == Tracing::on) origin_.recorder().trace_into(&lines_);
+        if (workload_->state()) origin_.recorder().record_observations();
         workload_->begin(origin_);
         // Every run has observed that: it belongs to no step.
-        (void)origin_.notes().take_observed();
+        (void)origin_.recorder().take_observed();
         first_step_ = origin_.steps();
         tabs_ = static_cast<TabId>(origin_.tab_count());
         states_.resize(tabs_ + 1);
@@ -113,7 +113,7 @@ class OriginRun final : public Run {
             scenario_.fault_counts->at(i) += fault_counts_.at(i);
     }
     [[nodiscard]] const std::string& failure() const override { return failure_; }
-    std::vector<Line> lines() override { return std::exchange(lines_, {}); }
+    std::vector<TraceLine> lines() override { return std::exchange(lines_, {}); }
 
   private:
     /// What was done to a tab and can be undone.
@@ -150,7 +150,7 @@ class OriginRun final : public Run {
 
     const Scenario& scenario_;
     std::unique_ptr<Workload> workload_;
-    std::vector<Line> lines_;  // before the origin, whose end is traced, too
+    std::vector<TraceLine> lines_;  // before the origin, whose end is traced, too
     Origin origin_;
     TabId tabs_ = 0;
     std::uint64_t first_step_ = 0;
@@ -278,7 +278,7 @@ Run::Taken OriginRun::take(std::size_t index, Footprint* footprint) {
     const auto choice = choices_.at(index);
     const auto source = source_of(choice.process);
     begun_[source.tab] = true;
-    const auto noting = origin_.notes().noting_in(footprint);
+    const auto recording = origin_.recorder().recording_in(footprint);
     Taken taken;
     if (static_cast<std::uint8_t>(source.kind) < static_cast<std::uint8_t>(ScenarioAction::kill)) {
         const auto cause = origin_.take(source);
@@ -301,8 +301,8 @@ std::optional<std::uint64_t> OriginRun::state() const {
 
 void OriginRun::apply(const Source& what) {
     const auto action = static_cast<ScenarioAction>(what.kind);
-    auto& notes = origin_.notes();
-    notes.note(Object::faults, 0, Touch::write);
+    auto& recorder = origin_.recorder();
+    recorder.note(Object::faults, 0, AccessKind::write);
     if (action < ScenarioAction::thaw || action == ScenarioAction::browser_crash) {
         ++faults_;
         ++fault_counts_.at(static_cast<std::size_t>(fault_of(action)));
@@ -346,7 +346,7 @@ void OriginRun::apply_to(LabTab& tab, ScenarioAction action, std::uint64_t peer)
 
 void OriginRun::apply_to_all(ScenarioAction action, std::uint64_t peer) {
     const auto trace = [&](const char* text) {
-        origin_.notes().trace(0, Object::faults, [&] { return std::string(text); });
+        origin_.recorder().trace(0, Object::faults, [&] { return std::string(text); });
     };
     switch (action) {
         case ScenarioAction::lose_database:
@@ -384,7 +384,8 @@ void OriginRun::corrupt(std::uint64_t number) {
         found_in = area;
         found = key;
     });
-    origin_.notes().trace(0, Object::faults, [&] { return "what is under " + found + " spoils"; });
+    origin_.recorder().trace(0, Object::faults,
+                             [&] { return "what is under " + found + " spoils"; });
     if (found_in == 0) {
         origin_.storage().overwrite(found, nonsense);
     } else {

@@ -78,8 +78,8 @@ class Workload {
     virtual std::string after_step() { return {}; }
     /// Returns a hash of all that it knows beside what the tabs received; see Run::state().
     [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
-    /// The same, when nothing can happen any more: also that every tab has finished. It may open
-    /// further tabs and let the origin run.
+    /// Returns what is wrong when nothing can happen any more: also if a tab has not finished. It
+    /// may open further tabs and let the origin run.
     virtual std::string at_rest(Origin& origin) = 0;
 };
 

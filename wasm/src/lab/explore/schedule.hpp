@@ -32,7 +32,7 @@ Outcome replay(const Program& program, const Schedule& schedule,
 struct Step {
     std::uint64_t process = 0;
     bool fault = false;
-    std::vector<Line> lines;
+    std::vector<TraceLine> lines;
 };
 struct Trace {
     std::vector<Step> steps;
@@ -43,7 +43,7 @@ struct Trace {
 using Choose = std::function<std::size_t(const std::vector<Choice>& choices, std::uint64_t step)>;
 Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& choose);
 
-/// The same, traced.
+/// Runs the schedule, and keeps its trace.
 Trace trace_of(const Program& program, const Schedule& schedule,
                std::uint64_t steps_max = steps_max_default);
 

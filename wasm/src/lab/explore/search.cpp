@@ -175,7 +175,7 @@ void Search::push_frame(const std::vector<Choice>& choices) {
             before.preemptions + (before.choices[before.chosen].preempts ? std::uint32_t{1} : 0);
         for (const auto& sleeper : before.sleep) {
             if (sleeper.process == before.process()) continue;
-            if (meeting(sleeper.footprint, before.footprint) == Meeting::none) {
+            if (find_conflict(sleeper.footprint, before.footprint) == Conflict::none) {
                 frame.sleep.push_back(sleeper);
             }
         }
@@ -233,11 +233,11 @@ void Search::find_races(std::size_t depth) {
     for (std::size_t step = depth; step-- > 0;) {
         const auto& earlier = *path_[step];
         if (frame.enabled_by.contains(step)) continue;
-        const auto met = meeting(earlier.footprint, frame.footprint);
-        if (met == Meeting::none) continue;
+        const auto conflict = find_conflict(earlier.footprint, frame.footprint);
+        if (conflict == Conflict::none) continue;
         frame.past.insert(earlier.past);
         frame.past.insert(step);
-        if (met != Meeting::race || covered.contains(step)) continue;
+        if (conflict != Conflict::race || covered.contains(step)) continue;
         races.push_back(step);
         covered.insert(earlier.past);
     }

@@ -4,11 +4,11 @@ namespace tabacus::lab {
 namespace {
 
 /// Different for each way to touch an object, and for different steps before.
-std::uint64_t part(std::uint64_t object, Touch touch, const TraceHash::Sums& sums) {
+std::uint64_t part(std::uint64_t object, AccessKind access, const TraceHash::Sums& sums) {
     auto before = sums.writes;
-    if (touch != Touch::read) before += mixed(sums.reads + 1);
-    if (touch != Touch::bump) before += mixed(sums.bumps + 2);
-    return mixed(mixed(object + static_cast<std::uint64_t>(touch)) ^ before);
+    if (access != AccessKind::read) before += mixed(sums.reads + 1);
+    if (access != AccessKind::bump) before += mixed(sums.bumps + 2);
+    return mixed(mixed(object + static_cast<std::uint64_t>(access)) ^ before);
 }
 
 /// No object: the kinds of objects are few.
@@ -19,23 +19,24 @@ std::uint64_t object_of_process(std::uint64_t process) { return ~process; }
 std::uint64_t TraceHash::add(std::uint64_t process, std::uint64_t cause, const Footprint& footprint,
                              Changes& changes) {
     const auto self = object_of_process(process);
-    auto event = mixed(cause + 1) + part(self, Touch::write, sums_[find(self)]);
+    auto event = mixed(cause + 1) + part(self, AccessKind::write, sums_[find(self)]);
     for (const auto& one : footprint) {
-        event += part(one.object, one.touch, sums_[find(one.object)]);
+        event += part(one.object, one.access, sums_[find(one.object)]);
     }
     event = mixed(event);
-    touch(self, Touch::write, event, changes);
-    for (const auto& one : footprint) touch(one.object, one.touch, event, changes);
+    record(self, AccessKind::write, event, changes);
+    for (const auto& one : footprint) record(one.object, one.access, event, changes);
     return event;
 }
 
-void TraceHash::touch(std::uint64_t object, Touch touch, std::uint64_t event, Changes& changes) {
+void TraceHash::record(std::uint64_t object, AccessKind access, std::uint64_t event,
+                       Changes& changes) {
     const auto at = find(object);
     auto& sums = sums_[at];
     changes.push_back({at, sums});
-    if (touch == Touch::read) sums.reads += event;
-    if (touch == Touch::bump) sums.bumps += event;
-    if (touch == Touch::write) sums.writes += event;
+    if (access == AccessKind::read) sums.reads += event;
+    if (access == AccessKind::bump) sums.bumps += event;
+    if (access == AccessKind::write) sums.writes += event;
 }
 
 void TraceHash::undo(Changes& changes) {

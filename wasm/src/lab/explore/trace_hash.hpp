@@ -19,7 +19,7 @@ namespace tabacus::lab {
 
 class TraceHash {
   public:
-    /// Of the steps that touched an object in each way.
+    /// Sums over the steps that touched an object, for each way to touch it.
     struct Sums {
         std::uint64_t reads = 0;
         std::uint64_t bumps = 0;
@@ -47,7 +47,7 @@ class TraceHash {
     };
     std::uint32_t find(std::uint64_t object);
     void grow();
-    void touch(std::uint64_t object, Touch touch, std::uint64_t event, Changes& changes);
+    void record(std::uint64_t object, AccessKind access, std::uint64_t event, Changes& changes);
 
     std::vector<Slot> slots_;  // hashed by object; a power of two
     std::vector<Sums> sums_{1};

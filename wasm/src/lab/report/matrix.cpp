@@ -176,7 +176,8 @@ struct CellExploration::State {
         }
     }
 
-    /// Of the same tabs and adds. A strategy that was not seen to lose was not seen to exceed.
+    /// The level of the same tabs and adds. A strategy that was not seen to lose was not seen to
+    /// exceed.
     [[nodiscard]] std::optional<ExploredLevel> level_without_faults(
         const CountingScenario& counting) const {
         if (faultless == nullptr) return std::nullopt;

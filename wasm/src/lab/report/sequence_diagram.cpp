@@ -21,7 +21,7 @@ std::string padded(std::string text, std::size_t width, bool right) {
 }
 
 /// A step without a line has its name for one.
-std::vector<Line> lines_of(const Step& step) {
+std::vector<TraceLine> lines_of(const Step& step) {
     if (!step.lines.empty()) return step.lines;
     return {{static_cast<std::uint32_t>(step.process >> 44U & 0xfffU), Object::turn,
              describe_process(step.process)}};
@@ -54,7 +54,7 @@ std::optional<Shared> shared_of(Object where) {
 }
 
 /// From the shared thing to the tab, not from the tab to it.
-bool arrives(const Line& line) {
+bool arrives(const TraceLine& line) {
     if (line.where == Object::copy || line.where == Object::now) return true;
     const std::string_view text = line.text;
     return text.starts_with("receives") || text.starts_with("is granted") ||
@@ -165,7 +165,7 @@ class Diagram {
                  std::string(css_class) + "\">" + escaped(words) + "</text>";
     }
 
-    void draw_line(std::size_t number, const Step& step, const Line& line) {
+    void draw_line(std::size_t number, const Step& step, const TraceLine& line) {
         y_ += row_px;
         text(6, y_, "faint", std::to_string(number));
         const auto shared = shared_of(line.where);

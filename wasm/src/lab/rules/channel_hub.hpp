@@ -24,10 +24,10 @@ class ChannelHub {
         Callback callback;
     };
 
-    explicit ChannelHub(Notes& notes) : notes_(&notes) {}
+    explicit ChannelHub(FootprintRecorder& recorder) : recorder_(&recorder) {}
 
     EndpointId open(TabId tab, std::string_view name) {
-        notes_->note(Object::channel, name, 0, Touch::write);
+        recorder_->note(Object::channel, name, 0, AccessKind::write);
         const auto id = ids_.next(tab);
         endpoints_.push_back({id, tab, std::string(name), {}});
         return id;
@@ -37,14 +37,14 @@ class ChannelHub {
     }
     void close(EndpointId id) {
         if (const auto* endpoint = find(id)) {
-            notes_->note(Object::channel, endpoint->name, 0, Touch::write);
+            recorder_->note(Object::channel, endpoint->name, 0, AccessKind::write);
         }
         std::erase_if(endpoints_, [id](const Endpoint& endpoint) { return endpoint.id == id; });
     }
     void end(TabId tab) {
         for (const auto& endpoint : endpoints_) {
             if (endpoint.tab != tab) continue;
-            notes_->note(Object::channel, endpoint.name, 0, Touch::write);
+            recorder_->note(Object::channel, endpoint.name, 0, AccessKind::write);
         }
         std::erase_if(endpoints_, [tab](const Endpoint& endpoint) { return endpoint.tab == tab; });
     }
@@ -52,7 +52,7 @@ class ChannelHub {
     /// postMessage(): every channel object of the name but the sender itself.
     [[nodiscard]] std::vector<std::pair<TabId, EndpointId>> receivers(std::string_view name,
                                                                       EndpointId sender) const {
-        notes_->note(Object::channel, name, 0, Touch::read);
+        recorder_->note(Object::channel, name, 0, AccessKind::read);
         std::vector<std::pair<TabId, EndpointId>> found;
         for (const auto& endpoint : endpoints_) {
             if (endpoint.name == name && endpoint.id != sender) {
@@ -85,7 +85,7 @@ class ChannelHub {
                          [id](const Endpoint& endpoint) { return endpoint.id == id; });
         return found == endpoints_.end() ? nullptr : &*found;
     }
-    Notes* notes_;
+    FootprintRecorder* recorder_;
     std::vector<Endpoint> endpoints_;
     OwnedIds ids_;
 };

@@ -17,19 +17,19 @@ auto with_id(Requests& requests, RequestId id) {
 
 }  // namespace
 
-void LockManager::touch(std::string_view name) const {
-    notes_->note(Object::lock, name, 0, Touch::write);
-    notes_->note(Object::locks, 0, Touch::bump);
+void LockManager::note_lock(std::string_view name) const {
+    recorder_->note(Object::lock, name, 0, AccessKind::write);
+    recorder_->note(Object::locks, 0, AccessKind::bump);
 }
 
 void LockManager::trace(const Request& request, const char* what) const {
-    notes_->trace(request.tab, Object::lock, [&] { return what + (" " + request.name); });
+    recorder_->trace(request.tab, Object::lock, [&] { return what + (" " + request.name); });
 }
 
 void LockManager::request(Request request) {
     trace(request, "asks for the lock");
     const std::string name = request.name;
-    touch(name);
+    note_lock(name);
     ++requests_;
     if (request.steal) {
         // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
@@ -94,7 +94,7 @@ void LockManager::release(RequestId id) {
     const auto found = with_id(held_, id);
     if (found == held_.end()) return;
     const std::string name = found->name;
-    touch(name);
+    note_lock(name);
     trace(*found, "has released the lock");
     held_.erase(found);
     process(name);
@@ -104,7 +104,7 @@ bool LockManager::abort(RequestId id) {
     const auto found = with_id(queue_, id);
     if (found == queue_.end()) return false;
     const std::string name = found->name;
-    touch(name);
+    note_lock(name);
     queue_.erase(found);
     if (wakes_after_abort_) process(name);
     return true;
@@ -126,7 +126,7 @@ void LockManager::end(std::uint32_t client) {
 }
 
 LockSnapshot LockManager::snapshot() const {
-    notes_->note(Object::locks, 0, Touch::read);
+    recorder_->note(Object::locks, 0, AccessKind::read);
     LockSnapshot state;
     for (const auto& request : queue_) state.pending.push_back(info_of(request));
     for (const auto& lock : held_) state.held.push_back(info_of(lock));
@@ -158,10 +158,10 @@ std::uint64_t LockManager::digest() const {
 
 bool LockManager::holds_any(std::uint32_t client) const {
     for (const auto& request : queue_) {
-        if (request.client == client) touch(request.name);
+        if (request.client == client) note_lock(request.name);
     }
     for (const auto& lock : held_) {
-        if (lock.client == client) touch(lock.name);
+        if (lock.client == client) note_lock(lock.name);
     }
     return std::any_of(held_.begin(), held_.end(),
                        [client](const Request& lock) { return lock.client == client; });

@@ -43,7 +43,8 @@ class LockManager {
         bool steal = false;
     };
 
-    LockManager(LockListener& listener, Notes& notes) : listener_(listener), notes_(&notes) {}
+    LockManager(LockListener& listener, FootprintRecorder& recorder)
+        : listener_(listener), recorder_(&recorder) {}
 
     /// §4.1 "Request a lock".
     void request(Request request);
@@ -71,11 +72,11 @@ class LockManager {
     void process(std::string_view name);
     void take_from_holders(std::string_view name);
 
-    void touch(std::string_view name) const;
+    void note_lock(std::string_view name) const;
     void trace(const Request& request, const char* what) const;
 
     LockListener& listener_;
-    Notes* notes_;
+    FootprintRecorder* recorder_;
     int requests_ = 0;
     int steals_ = 0;
     bool wakes_after_abort_ = true;

@@ -39,13 +39,13 @@ auto claim_on(const StoreRows& claims, std::string_view subject) {
 
 void MemoryDatabase::note_order(std::span<const Store> scope, Access access) const {
     for (const auto store : scope) {
-        notes_->note(Object::order, index(store),
-                     access == Access::read ? Touch::read : Touch::write);
+        recorder_->note(Object::order, index(store),
+                        access == Access::read ? AccessKind::read : AccessKind::write);
     }
 }
 
-void MemoryDatabase::note_settled(std::span<const Store> scope, Touch touch) const {
-    for (const auto store : scope) notes_->note(Object::settled, index(store), touch);
+void MemoryDatabase::note_settled(std::span<const Store> scope, AccessKind access) const {
+    for (const auto store : scope) recorder_->note(Object::settled, index(store), access);
 }
 
 void MemoryDatabase::begin(TransactionId id, std::span<const Store> scope, Access access,
@@ -78,7 +78,7 @@ void MemoryDatabase::announce() {
 }
 
 void MemoryDatabase::enqueue(TransactionId id, Operation operation) {
-    notes_->note(Object::transaction, id, Touch::write);
+    recorder_->note(Object::transaction, id, AccessKind::write);
     const auto found = live_.find(id);
     if (found == live_.end()) {
         const auto reason = aborted_.find(id);
@@ -95,7 +95,7 @@ void MemoryDatabase::trace(TransactionId id, const Operation& operation) const {
     constexpr std::array<const char*, 8> verbs = {
         "gets",   "lists",    "puts",   "removes", "looks for the holder of",
         "claims", "releases", "commits"};
-    notes_->trace(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+    recorder_->trace(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
         auto text = std::string(verbs.at(static_cast<std::size_t>(operation.kind)));
         if (!operation.key.empty()) text += " " + operation.key;
         const bool from = operation.kind == Operation::Kind::list;
@@ -108,10 +108,10 @@ void MemoryDatabase::execute(TransactionId id) {
     const auto found = live_.find(id);
     if (found == live_.end()) return;
     Live& transaction = found->second;
-    notes_->note(Object::transaction, id, Touch::write);
-    notes_->note(Object::database, 0, Touch::read);
-    note_settled(transaction.scope, Touch::read);
-    if (failing_from_ != 0) notes_->note(Object::database, 0, Touch::write);
+    recorder_->note(Object::transaction, id, AccessKind::write);
+    recorder_->note(Object::database, 0, AccessKind::read);
+    note_settled(transaction.scope, AccessKind::read);
+    if (failing_from_ != 0) recorder_->note(Object::database, 0, AccessKind::write);
     transaction.announced = false;
     while (!transaction.operations.empty()) {
         Operation operation = std::move(transaction.operations.front());
@@ -207,7 +207,7 @@ void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation:
         }
         case Kind::commit:
             reply.error = over_quota(transaction);
-            if (quota_bytes_) notes_->note(Object::database, 0, Touch::write);
+            if (quota_bytes_) recorder_->note(Object::database, 0, AccessKind::write);
             break;
     }
 }
@@ -246,10 +246,10 @@ void MemoryDatabase::finish(TransactionId id, std::optional<ErrorCode> error,
                             const Operation* commit) {
     auto node = live_.extract(id);
     Live& transaction = node.mapped();
-    notes_->note(Object::transaction, id, Touch::write);
-    note_settled(transaction.scope, Touch::write);
+    recorder_->note(Object::transaction, id, AccessKind::write);
+    note_settled(transaction.scope, AccessKind::write);
     auto waiting = std::move(transaction.operations);
-    notes_->trace(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
+    recorder_->trace(static_cast<std::uint32_t>(id >> 32U), Object::transaction, [&] {
         return error ? "has its transaction aborted: " + std::string(code_name(*error))
                      : std::string("has committed");
     });
@@ -272,7 +272,7 @@ void MemoryDatabase::abort(TransactionId id, ErrorCode reason) {
 }
 
 void MemoryDatabase::drop(TransactionId id) {
-    notes_->note(Object::transaction, id, Touch::write);
+    recorder_->note(Object::transaction, id, AccessKind::write);
     if (!committing(id)) abort(id, ErrorCode::store_failed);
     aborted_.erase(id);
 }
@@ -292,8 +292,8 @@ void MemoryDatabase::decide(TransactionId id, bool happens) {
 }
 
 void MemoryDatabase::lose(std::string data_loss) {
-    notes_->note(Object::existence, 0, Touch::write);
-    notes_->note(Object::database, 0, Touch::write);
+    recorder_->note(Object::existence, 0, AccessKind::write);
+    recorder_->note(Object::database, 0, AccessKind::write);
     data_loss_ = std::move(data_loss);
     while (!live_.empty()) abort(live_.begin()->first, ErrorCode::store_failed);
     exists_ = false;
@@ -385,7 +385,7 @@ std::uint64_t MemoryDatabase::digest(bool with_disk) const {
 
 void MemoryDatabase::overwrite(Store store, const std::string& key,
                                std::optional<StoredValue> value) {
-    notes_->note(Object::database, 0, Touch::write);
+    recorder_->note(Object::database, 0, AccessKind::write);
     Changes changes;
     changes[{index(store), key}] = std::move(value);
     apply(contents_to_change(), changes);

@@ -46,7 +46,7 @@ struct Operation {
     Kind kind;
     Store store = Store::claims;
     std::string key;  // of the row; of claims, the holder (holder: the subject)
-    /// Of the row; of claims, the subject; remove: the last key of a range; list: the first one.
+    /// The value of the row; claims: the subject; remove: the last key of a range; list: the first.
     std::string value;
     std::function<void(Reply)> reply = nullptr;   // for what is waited for: reads and commit
     std::uint32_t limit = Transaction::rows_max;  // list: rows at most
@@ -56,14 +56,15 @@ class MemoryDatabase {
   public:
     /// `on_runnable(id)`: the transaction may run and has something to do. Called once until
     /// execute().
-    MemoryDatabase(std::function<void(TransactionId)> on_runnable, Notes& notes)
-        : on_runnable_(std::move(on_runnable)), notes_(&notes) {}
+    MemoryDatabase(std::function<void(TransactionId)> on_runnable, FootprintRecorder& recorder)
+        : on_runnable_(std::move(on_runnable)), recorder_(&recorder) {}
 
     /// Creates the database if there is none, and returns then what the browser reports of lost
     /// data.
     std::optional<std::string> create_if_missing() {
-        notes_->note(Object::existence, 0, exists_ ? Touch::read : Touch::write);
-        notes_->observe([this] { return exists_ ? 1 : lab::digest(std::string_view(data_loss_)); });
+        recorder_->note(Object::existence, 0, exists_ ? AccessKind::read : AccessKind::write);
+        recorder_->observe(
+            [this] { return exists_ ? 1 : lab::digest(std::string_view(data_loss_)); });
         if (std::exchange(exists_, true)) return std::nullopt;
         return std::exchange(data_loss_, "none");
     }
@@ -91,7 +92,7 @@ class MemoryDatabase {
         failing_from_ = operations_ + nth;
         failing_until_ = all_after ? UINT64_MAX : failing_from_;
     }
-    /// The same, and the n-th after that one once more.
+    /// The n-th operation from here on fails, and once more the n-th after that one.
     void fail_two_operations(std::uint64_t nth, std::uint64_t nth_after) {
         fail_operation(nth, false);
         failing_again_ = failing_from_ + nth_after;
@@ -101,17 +102,17 @@ class MemoryDatabase {
     [[nodiscard]] std::uint64_t operations() const { return operations_; }
     /// Keys and values together, in bytes. Enforced when a transaction that grows commits.
     void set_quota(std::optional<std::size_t> bytes) {
-        notes_->note(Object::database, 0, Touch::write);
+        recorder_->note(Object::database, 0, AccessKind::write);
         quota_bytes_ = bytes;
     }
     /// Whether connections cannot be opened.
     void refuse(bool refusing) {
-        notes_->note(Object::database, 0, Touch::write);
+        recorder_->note(Object::database, 0, AccessKind::write);
         refusing_ = refusing;
     }
     [[nodiscard]] bool refusing() const {
-        notes_->note(Object::database, 0, Touch::read);
-        notes_->observe([this] { return std::uint64_t{refusing_}; });
+        recorder_->note(Object::database, 0, AccessKind::read);
+        recorder_->observe([this] { return std::uint64_t{refusing_}; });
         return refusing_;
     }
     /// The database is gone, and all transactions with it.
@@ -164,10 +165,10 @@ class MemoryDatabase {
     /// The tab is in the upper half of `id`.
     void trace(TransactionId id, const Operation& operation) const;
     void note_order(std::span<const Store> scope, Access access) const;
-    void note_settled(std::span<const Store> scope, Touch touch) const;
+    void note_settled(std::span<const Store> scope, AccessKind access) const;
 
     std::function<void(TransactionId)> on_runnable_;
-    Notes* notes_;
+    FootprintRecorder* recorder_;
     bool exists_ = false;
     bool refusing_ = false;
     std::string data_loss_ = "none";

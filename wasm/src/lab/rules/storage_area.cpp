@@ -48,31 +48,31 @@ std::string describe_change(const StorageChange& change) {
 }
 
 /// What the process sees under a key.
-void StorageArea::note(ProcessId process, std::string_view key, Touch touch) const {
+void StorageArea::note(ProcessId process, std::string_view key, AccessKind access) const {
     if (model_ == StorageModel::cached) {
-        notes_->note(Object::copy, key, process, touch);
+        recorder_->note(Object::copy, key, process, access);
     } else {
-        notes_->note(Object::item, key, 0, touch);
+        recorder_->note(Object::item, key, 0, access);
     }
 }
 
-void StorageArea::note_keys(ProcessId process, Touch touch) const {
+void StorageArea::note_keys(ProcessId process, AccessKind access) const {
     if (model_ == StorageModel::cached) {
-        notes_->note(Object::copied, process, touch);
+        recorder_->note(Object::copied, process, access);
     } else {
-        notes_->note(Object::items, 0, touch);
+        recorder_->note(Object::items, 0, access);
     }
 }
 
 /// All that there is for the process. Who writes a key that is not there yet touches note_keys().
 void StorageArea::note_everything(ProcessId process) const {
-    note_keys(process, Touch::write);
+    note_keys(process, AccessKind::write);
     const auto found = processes_.find(process);
     if (model_ != StorageModel::cached) {
-        for (const auto& [key, value] : values_) note(process, key, Touch::write);
+        for (const auto& [key, value] : values_) note(process, key, AccessKind::write);
     } else if (found != processes_.end()) {
-        for (const auto& [key, value] : found->second.copy) note(process, key, Touch::write);
-        for (const auto& [key, own] : found->second.awaited) note(process, key, Touch::write);
+        for (const auto& [key, value] : found->second.copy) note(process, key, AccessKind::write);
+        for (const auto& [key, own] : found->second.awaited) note(process, key, AccessKind::write);
     }
 }
 
@@ -83,7 +83,7 @@ void StorageArea::start(ProcessId process) {
 }
 
 std::vector<ProcessId> StorageArea::processes() const {
-    notes_->note(Object::processes, 0, Touch::read);
+    recorder_->note(Object::processes, 0, AccessKind::read);
     std::vector<ProcessId> ids;
     ids.reserve(processes_.size());
     for (const auto& [id, process] : processes_) ids.push_back(id);
@@ -95,25 +95,25 @@ const StorageArea::Values& StorageArea::seen_by(ProcessId process) const {
 }
 
 std::optional<std::string> StorageArea::get(ProcessId process, std::string_view key) const {
-    note(process, key, Touch::read);
+    note(process, key, AccessKind::read);
     const auto& values = seen_by(process);
     const auto found = values.find(key);
-    notes_->observe(
+    recorder_->observe(
         [&] { return found == values.end() ? 1 : lab::digest(std::string_view(found->second)); });
     if (found == values.end()) return std::nullopt;
     return found->second;
 }
 
 std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view prefix) const {
-    note_keys(process, Touch::read);
+    note_keys(process, AccessKind::read);
     std::vector<std::string> found;
     const auto& values = seen_by(process);
     for (auto it = values.lower_bound(prefix); it != values.end() && it->first.starts_with(prefix);
          ++it) {
         found.push_back(it->first);
-        notes_->observe([&] { return lab::digest(std::string_view(it->first)); });
+        recorder_->observe([&] { return lab::digest(std::string_view(it->first)); });
     }
-    notes_->observe([&] { return std::uint64_t{found.size()}; });
+    recorder_->observe([&] { return std::uint64_t{found.size()}; });
     return found;
 }
 
@@ -127,7 +127,7 @@ void StorageArea::check_quota(const Values& values, Sums& sums, Values::const_it
     }
     const auto replaced = at == values.end() ? 0 : key.size() + at->second.size();
     const bool full = *bytes - replaced + key.size() + value.size() > *quota_bytes_;
-    notes_->observe([full] { return full ? std::uint64_t{2} : std::uint64_t{3}; });
+    recorder_->observe([full] { return full ? std::uint64_t{2} : std::uint64_t{3}; });
     if (full) {
         throw Error(ErrorCode::quota_exceeded, "localStorage is full");
     }
@@ -136,7 +136,7 @@ void StorageArea::check_quota(const Values& values, Sums& sums, Values::const_it
 std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint32_t writer,
                                                    std::string_view key,
                                                    std::optional<std::string_view> value) {
-    note(process, key, Touch::read);
+    note(process, key, AccessKind::read);
     auto* const own = model_ == StorageModel::cached ? &processes_.at(process) : nullptr;
     auto& values = own != nullptr ? own->copy : values_;
     auto& sums = own != nullptr ? own->sums : sums_;
@@ -149,9 +149,9 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     const bool blind = own != nullptr && equal_writes_ == EqualWrites::sent;
     if (equal && !(value && blind)) return std::nullopt;
     // What a process waits for is a part of what it sees under the key.
-    note(process, key, Touch::write);
-    if (!value || !held || quota_bytes_) note_keys(process, Touch::write);
-    notes_->note(Object::database, 0, Touch::read);
+    note(process, key, AccessKind::write);
+    if (!value || !held || quota_bytes_) note_keys(process, AccessKind::write);
+    recorder_->note(Object::database, 0, AccessKind::read);
     if (value && !equal) check_quota(values, sums, at, key, *value);
     Write write{process, writer, {std::string(key), std::nullopt, std::nullopt}};
     // The area may hold another value than the copy: it will set the old value.
@@ -178,7 +178,7 @@ StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
 /// HTML §12.2.1: an event for a change. Only the area knows whether it is one; where equal writes
 /// are dropped, the writer has decided.
 StorageArea::Write StorageArea::send(Write write) {
-    if (model_ == StorageModel::cached) notes_->note(Object::area, 0, Touch::write);
+    if (model_ == StorageModel::cached) recorder_->note(Object::area, 0, AccessKind::write);
     auto& [key, old_value, new_value] = write.change;
     if (key && equal_writes_ == EqualWrites::sent) {
         const auto found = values_.find(*key);
@@ -197,8 +197,8 @@ StorageArea::Write StorageArea::send(Write write) {
 void StorageArea::receive(ProcessId process, const Write& write) {
     if (model_ != StorageModel::cached) return;
     if (write.change.key) {
-        note(process, *write.change.key, Touch::write);
-        note_keys(process, Touch::write);
+        note(process, *write.change.key, AccessKind::write);
+        note_keys(process, AccessKind::write);
     } else {
         note_everything(process);
     }
@@ -258,8 +258,8 @@ std::uint64_t StorageArea::digest(bool with_disk) const {
 }
 
 void StorageArea::wipe() {
-    notes_->note(Object::area, 0, Touch::write);
-    notes_->note(Object::items, 0, Touch::write);
+    recorder_->note(Object::area, 0, AccessKind::write);
+    recorder_->note(Object::items, 0, AccessKind::write);
     for (const auto& [id, process] : processes_) note_everything(id);
     values_.clear();
     sums_ = {};
@@ -278,13 +278,13 @@ void StorageArea::forget_latest(std::size_t lost) {
 
 void StorageArea::overwrite(const std::string& key, std::optional<std::string> value) {
     const StorageChange change{key, std::nullopt, std::move(value)};
-    notes_->note(Object::area, 0, Touch::write);
-    notes_->note(Object::item, key, 0, Touch::write);
-    notes_->note(Object::items, 0, Touch::write);
+    recorder_->note(Object::area, 0, AccessKind::write);
+    recorder_->note(Object::item, key, 0, AccessKind::write);
+    recorder_->note(Object::items, 0, AccessKind::write);
     apply_change(values_, sums_, change);
     for (auto& [id, process] : processes_) {
-        note(id, key, Touch::write);
-        note_keys(id, Touch::write);
+        note(id, key, AccessKind::write);
+        note_keys(id, AccessKind::write);
         apply_change(process.copy, process.sums, change);
     }
 }

@@ -54,14 +54,15 @@ class StorageArea {
         bool changes = true;  // false: the area held that already, and there is no event
     };
 
-    StorageArea(StorageModel model, Notes& notes, EqualWrites equal_writes = EqualWrites::sent)
-        : model_(model), equal_writes_(equal_writes), notes_(&notes) {}
+    StorageArea(StorageModel model, FootprintRecorder& recorder,
+                EqualWrites equal_writes = EqualWrites::sent)
+        : model_(model), equal_writes_(equal_writes), recorder_(&recorder) {}
 
     [[nodiscard]] StorageModel model() const { return model_; }
     /// A process begins with what the area holds.
     void start(ProcessId process);
     void end(ProcessId process) {
-        notes_->note(Object::processes, 0, Touch::write);
+        recorder_->note(Object::processes, 0, AccessKind::write);
         processes_.erase(process);
     }
     [[nodiscard]] std::vector<ProcessId> processes() const;
@@ -82,7 +83,7 @@ class StorageArea {
 
     /// Keys and values together, in bytes.
     void set_quota(std::optional<std::size_t> bytes) {
-        notes_->note(Object::database, 0, Touch::write);
+        recorder_->note(Object::database, 0, AccessKind::write);
         quota_bytes_ = bytes;
     }
     /// Everything gone, in every process: the site's data was cleared.
@@ -129,13 +130,13 @@ class StorageArea {
     void check_quota(const Values& values, Sums& sums, Values::const_iterator at,
                      std::string_view key, std::string_view value) const;
 
-    void note(ProcessId process, std::string_view key, Touch touch) const;
-    void note_keys(ProcessId process, Touch touch) const;
+    void note(ProcessId process, std::string_view key, AccessKind access) const;
+    void note_keys(ProcessId process, AccessKind access) const;
     void note_everything(ProcessId process) const;
 
     StorageModel model_;
     EqualWrites equal_writes_;
-    Notes* notes_;
+    FootprintRecorder* recorder_;
     Values values_;
     mutable Sums sums_;
     std::map<ProcessId, Process> processes_;

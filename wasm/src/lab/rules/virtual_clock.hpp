@@ -23,11 +23,11 @@ class VirtualClock {
         std::uint64_t id = 0;
     };
 
-    explicit VirtualClock(Notes& notes) : notes_(&notes) {}
+    explicit VirtualClock(FootprintRecorder& recorder) : recorder_(&recorder) {}
 
     [[nodiscard]] double now_ms() const {
-        notes_->note(Object::now, 0, Touch::read);
-        notes_->observe([this] { return std::bit_cast<std::uint64_t>(now_ms_); });
+        recorder_->note(Object::now, 0, AccessKind::read);
+        recorder_->observe([this] { return std::bit_cast<std::uint64_t>(now_ms_); });
         return now_ms_;
     }
     void begin_step(std::uint32_t number) { step_ = number; }
@@ -35,26 +35,26 @@ class VirtualClock {
 
     /// Returns what cancel() knows the timer by.
     std::uint64_t start(TabId tab, double delay_ms, Callback callback) {
-        notes_->note(Object::now, 0, Touch::read);
-        notes_->note(Object::timers, 0, Touch::bump);
+        recorder_->note(Object::now, 0, AccessKind::read);
+        recorder_->note(Object::timers, 0, AccessKind::bump);
         const auto id = ids_.next(tab);
         timers_.push_back({now_ms_ + std::max(delay_ms, 0.0), tab, std::move(callback), step_, id});
         return id;
     }
-    /// The same, rounded up to the next whole minute, as browsers do for tabs long hidden (HTML
+    /// Starts a timer that is due at a whole minute, as browsers do for tabs long hidden (HTML
     /// §8.6: "optionally, wait a further implementation-defined length of time").
     std::uint64_t start_throttled(TabId tab, double delay_ms, Callback callback) {
         constexpr double minute_ms = 60'000;
         const double due_ms = std::ceil((now_ms_ + delay_ms) / minute_ms) * minute_ms;
         return start(tab, due_ms - now_ms_, std::move(callback));
     }
-    /// Nothing, if it was due already.
+    /// Does nothing if the timer was due already.
     void cancel(std::uint64_t id) {
-        notes_->note(Object::timers, 0, Touch::write);
+        recorder_->note(Object::timers, 0, AccessKind::write);
         std::erase_if(timers_, [id](const Timer& timer) { return timer.id == id; });
     }
 
-    /// Of the time, and of who waits for which.
+    /// Returns a hash of the time, and of the tabs that wait for it.
     [[nodiscard]] std::uint64_t digest() const {
         auto sum = mixed(std::bit_cast<std::uint64_t>(now_ms_));
         for (const auto& timer : timers_) {
@@ -71,20 +71,20 @@ class VirtualClock {
             std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
                 return std::tie(a.due_ms, a.tab) < std::tie(b.due_ms, b.tab);
             });
-        notes_->note(Object::now, 0, Touch::write);
-        notes_->note(Object::timers, 0, Touch::write);
+        recorder_->note(Object::now, 0, AccessKind::write);
+        recorder_->note(Object::timers, 0, AccessKind::write);
         Timer timer = std::move(*next);
         timers_.erase(next);
         now_ms_ = std::max(now_ms_, timer.due_ms);
         return timer;
     }
     void drop(TabId tab) {
-        notes_->note(Object::timers, 0, Touch::write);
+        recorder_->note(Object::timers, 0, AccessKind::write);
         std::erase_if(timers_, [tab](const Timer& timer) { return timer.tab == tab; });
     }
 
   private:
-    Notes* notes_;
+    FootprintRecorder* recorder_;
     std::uint32_t step_ = 0;
     OwnedIds ids_;
     double now_ms_ = 1'700'000'000'000;  // some day of November 2023

@@ -80,7 +80,7 @@ class ThreadsRun final : public Run {
         Taken taken;
         if ((process & timeout_bit) != 0) {
             taken.cause = parked_by_[self];
-            note(thread.word * 2 + 1, Touch::write);
+            note(thread.word * 2 + 1, AccessKind::write);
             wake(thread, true);
         } else {
             taken.cause = std::exchange(thread.woken_by, 0);
@@ -105,7 +105,7 @@ class ThreadsRun final : public Run {
         failure_ = workload_->judge();
     }
     [[nodiscard]] const std::string& failure() const override { return failure_; }
-    std::vector<Line> lines() override { return std::exchange(lines_, {}); }
+    std::vector<TraceLine> lines() override { return std::exchange(lines_, {}); }
 
     // Inside a thread.
     void point() {
@@ -114,9 +114,9 @@ class ThreadsRun final : public Run {
         swapcontext(&thread.context, &home_);
         thread.at_once = false;
     }
-    void note(std::uint32_t object, Touch touch) {
+    void note(std::uint32_t object, AccessKind access) {
         if (footprint_ != nullptr) {
-            footprint_->push_back({object_id(Object::word, std::uint64_t{object}), touch});
+            footprint_->push_back({object_id(Object::word, std::uint64_t{object}), access});
         }
     }
     void trace(std::string text) {
@@ -129,12 +129,12 @@ class ThreadsRun final : public Run {
     sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged,
                       bool times_out) {
         point();
-        note(number * 2, Touch::read);
+        note(number * 2, AccessKind::read);
         if (!unchanged()) {
             trace("does not sleep: the cell has changed");
             return sync::Parked::changed;
         }
-        note(number * 2 + 1, Touch::write);
+        note(number * 2 + 1, AccessKind::write);
         trace("sleeps");
         auto& thread = threads_[current_];
         thread.state = State::parked;
@@ -148,7 +148,7 @@ class ThreadsRun final : public Run {
     }
     void unpark(std::uint32_t number, bool all) {
         point();
-        note(number * 2 + 1, Touch::write);
+        note(number * 2 + 1, AccessKind::write);
         trace(all ? "wakes all" : "wakes one");
         do {
             Thread* longest = nullptr;
@@ -202,7 +202,7 @@ class ThreadsRun final : public Run {
     std::vector<std::uint32_t> parked_by_ = std::vector<std::uint32_t>(threads_.size());
     Footprint* footprint_ = nullptr;
     std::vector<Choice> choices_;
-    std::vector<Line> lines_;
+    std::vector<TraceLine> lines_;
     std::string failure_;
 };
 
@@ -214,9 +214,9 @@ void point() {
     if (running != nullptr) running->point();
 }
 
-void touched(std::uint32_t number, Touch touch, const char* what, std::int64_t value) {
+void record_access(std::uint32_t number, AccessKind access, const char* what, std::int64_t value) {
     if (running == nullptr) return;
-    running->note(number * 2, touch);
+    running->note(number * 2, access);
     if (running->traces()) {
         running->trace(std::string(what) + " " + std::to_string(value) + " (cell " +
                        std::to_string(number) + ")");

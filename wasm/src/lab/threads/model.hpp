@@ -48,7 +48,7 @@ namespace model {
 /// outside a modelled thread.
 void point();
 /// The operation that has just been done. `number` is the cell's.
-void touched(std::uint32_t number, Touch touch, const char* what, std::int64_t value);
+void record_access(std::uint32_t number, AccessKind access, const char* what, std::int64_t value);
 /// A number for a new cell: the same in every run of the same program.
 std::uint32_t next_cell();
 sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged, bool times_out);
@@ -70,13 +70,13 @@ class ModelAtomic {
 
     T load(std::memory_order = std::memory_order_seq_cst) const {
         model::point();
-        note_access(Touch::read, "loads");
+        note_access(AccessKind::read, "loads");
         return value_;
     }
     void store(T value, std::memory_order = std::memory_order_seq_cst) {
         model::point();
         value_ = value;
-        note_access(Touch::write, "stores");
+        note_access(AccessKind::write, "stores");
     }
     T exchange(T value) {
         return change("exchanges for", [value](T) { return value; });
@@ -100,7 +100,7 @@ class ModelAtomic {
         } else {
             expected = value_;
         }
-        note_access(equal ? Touch::write : Touch::read,
+        note_access(equal ? AccessKind::write : AccessKind::read,
                     equal ? "compares and exchanges for" : "compares in vain with");
         return equal;
     }
@@ -119,11 +119,11 @@ class ModelAtomic {
         model::point();
         const T before = value_;
         value_ = change(before);
-        note_access(Touch::write, what);
+        note_access(AccessKind::write, what);
         return before;
     }
-    void note_access(Touch touch, const char* what) const {
-        model::touched(number_, touch, what, static_cast<std::int64_t>(value_));
+    void note_access(AccessKind access, const char* what) const {
+        model::record_access(number_, access, what, static_cast<std::int64_t>(value_));
     }
 
     std::uint32_t number_ = model::next_cell();

@@ -37,8 +37,8 @@ class AbortableTransactions {
         const auto all = open_->list;
         for (auto* const transaction : all) transaction->abort();
     }
-    /// The same; and until resume() begin() waits: a transaction that a page begins while it stops
-    /// would end only after it, and hold up everybody's.
+    /// Aborts them as abort_all() does. Until resume() is called, begin() waits: a transaction that
+    /// a page begins while it stops would end only when the page goes on, and block all others.
     void stop() const {
         open_->stopped = true;
         abort_all();
@@ -56,7 +56,9 @@ class AbortableTransactions {
         bool stopped = false;
         std::vector<Completer<Unit>> waiting;
     };
-    static Error aborted() { return {ErrorCode::store_failed, "the page stopped meanwhile"}; }
+    static Error aborted() {
+        return {ErrorCode::store_failed, "the page was frozen or hidden: try again"};
+    }
 
     class Abortable final : public Transaction {
       public:
@@ -118,8 +120,9 @@ class AbortableTransactions {
     std::shared_ptr<Open> open_;
 };
 
-/// What fails for a passing reason, such as a dropped connection or a page that stopped amid it, is
-/// read again; by a page that stopped, when it goes on and its timers with it.
+/// Reads again what failed for a passing reason, such as a dropped connection or a page that
+/// stopped during the read. A page that stopped reads again when it goes on, and its timers with
+/// it.
 template <typename Read>
 auto read_again(World& world, Read read) -> decltype(read()) {
     constexpr int attempts_max = 4;

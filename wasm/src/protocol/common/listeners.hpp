@@ -10,7 +10,8 @@
 
 namespace tabacus {
 
-/// The same for every kind of event, which is a pointer here: one body of code instead of four.
+/// What all kinds of event have in common. An event is a pointer here: one body of code instead of
+/// four.
 class ListenersBase {
   public:
     [[nodiscard]] bool empty() const { return state_->entries.empty(); }

@@ -31,11 +31,11 @@ class Names {
 
     [[nodiscard]] std::string channel() const { return concat({root_, "news"}); }
     [[nodiscard]] std::string catalogue_channel() const { return concat({root_, "added"}); }
-    /// Held by a replica while it lives: whoever can take it may adopt the slot.
+    /// Held by a replica while it lives: a replica that can take it may adopt the slot.
     [[nodiscard]] std::string slot_lock(std::string_view slot) const {
         return concat({root_, "slot/", slot});
     }
-    /// Held by whoever holds the lock `key`, an escaped name (web_lock.hpp).
+    /// Held by the holder of the lock `key`, an escaped name (web_lock.hpp).
     [[nodiscard]] std::string lock(std::string_view key) const {
         return root_ + "lock/" + std::string(key);
     }
@@ -47,13 +47,9 @@ class Names {
     [[nodiscard]] std::string lock_departure(std::string_view key, std::string_view id) const {
         return concat({lock_departures(), key, "/", id});
     }
-    /// Held while waiting for that one: the queue.
+    /// Held while its holder waits for lock(key): the queue.
     [[nodiscard]] std::string entry_lock(std::string_view key) const {
         return root_ + "gate/" + std::string(key);
-    }
-    /// One of a semaphore's permits.
-    [[nodiscard]] std::string permit(std::string_view key, int number) const {
-        return root_ + "permit/" + std::string(key) + "/" + std::to_string(number);
     }
     /// localStorage: the clean exit of a worker from its slot, as its turns (work.cpp).
     [[nodiscard]] std::string queue_exit(std::string_view key, std::string_view slot) const {
@@ -84,12 +80,13 @@ class Names {
     }
     /// localStorage: the generation of the database as last seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
-    /// The same, as everything but the default counter knows it (store_watch.hpp).
+    /// localStorage: the generation as all modules but the default counter know it
+    /// (store_watch.hpp).
     [[nodiscard]] std::string database_generation() const {
         return concat({root_, "database-generation"});
     }
-    /// localStorage: the backup of a row of the database.
-    [[nodiscard]] std::string backup(std::string_view row_key) const {
+    /// localStorage: a row of the database, as its backup; without IndexedDB the row itself.
+    [[nodiscard]] std::string stored_row(std::string_view row_key) const {
         return concat({root_, "mirror/", row_key});
     }
     /// localStorage and locks: what the simple strategies keep per counter.

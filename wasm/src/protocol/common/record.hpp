@@ -1,5 +1,5 @@
-// What is written into rows, backups, claims and messages, and read back as if a stranger had
-// written it: every parser accepts exactly what its formatter writes, or nothing.
+// What is written into rows, backups, claims and messages. Any script of the origin may have
+// written what is read: every parser accepts exactly what its formatter writes, or nothing.
 //
 // Every format begins with its version, "1;": old and new tabs live side by side, and a version
 // that is not known is a record to quarantine, not to guess at.
@@ -24,8 +24,9 @@ constexpr std::int64_t total_max = (std::int64_t{1} << 62) - 1;
 /// What every text in a store or on a channel begins with, and what stands between its fields.
 constexpr std::string_view record_version = "1";
 constexpr char record_separator = ';';
-/// The fields of a text, its version among them, which live as long as it does. Of more than `most`
-/// so many and one: no reader has that many, and a stranger's are not worth the memory.
+/// The fields of a text, its version among them, which live as long as it does. If there are more
+/// than `most`, returns only `most` + 1 of them: no record of ours has that many, and a foreign one
+/// is not worth the memory.
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most);
 
 /// Epochs count the adoptions of a slot.
@@ -70,7 +71,7 @@ std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t mi
 std::string format_value(std::int64_t value);
 std::optional<std::int64_t> parse_value(std::string_view text);
 
-/// Who holds a slot, as recorded in claims: "1;generation;slot;epoch".
+/// The holder of a slot, as recorded in claims: "1;generation;slot;epoch".
 struct HolderRecord {
     std::string generation;
     std::string slot;

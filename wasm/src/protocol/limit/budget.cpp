@@ -104,7 +104,7 @@ std::int64_t Budget::window() const {
 Task<std::int64_t> Budget::read_used(Transaction& transaction) {
     const auto found = co_await owner_.store.load(transaction, key_, parse_budget);
     worst_ = !found.row && found.vanished;
-    // Of a row that vanished, everything may have been spent.
+    // If the row vanished, everything may have been spent.
     co_return found.row ? found.row->used : worst_ ? limit_ : 0;
 }
 
@@ -226,11 +226,11 @@ Task<void> Budget::recall(Round round) {
         }
     }
     constexpr double recheck_ms = recall_ms / 4;
-    bell_ = {};
-    const auto bell = bell_;
+    wake_signal_ = {};
+    const auto signal = wake_signal_;
     owner_.broadcast(true, 0);
-    scope_.spawn(complete_after(owner_.world.clock(), recheck_ms, bell));
-    co_await bell.async();
+    scope_.spawn(complete_after(owner_.world.clock(), recheck_ms, signal));
+    co_await signal.async();
 }
 
 /// Removes the rows of dead tabs. What these held counts as spent, since nobody can know.
@@ -257,7 +257,7 @@ void Budget::hand_back() {
 
 void Budget::changed(std::int64_t used) {
     used_ = std::min(used, limit_);
-    bell_.complete({});
+    wake_signal_.complete({});
 }
 
 // --- Putting back -------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ Task<void> Budget::refresh() {
 
 /// Without waiting for a read, since no callback may run any more: what is held is given up in the
 /// own row, and forgotten, so that whoever comes may put it back.
-void Budget::fall_asleep() {
+void Budget::suspend() {
     if (!owner_.store.durable()) return;
     if (const auto amount = std::exchange(left_, 0); amount > 0) scope_.spawn(give_up(amount));
 }
@@ -373,6 +373,6 @@ Task<void> Budget::give_up(std::int64_t amount) {
     if (given.error().code() != ErrorCode::unknown_commit) left_ += amount;
 }
 
-void Budget::wake_up() { hand_back(); }
+void Budget::resume() { hand_back(); }
 
 }  // namespace tabacus

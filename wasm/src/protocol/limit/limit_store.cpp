@@ -101,7 +101,7 @@ Task<void> LimitStore::attend(std::string key, std::shared_ptr<Birth> birth) {
     }
     if (!birth->lock) {
         auto lock = co_await world_.locks().request({.name = names_.limit_birth(key)});
-        if (asleep_ || closed_) co_return;  // begin() waits, or fails
+        if (suspended_ || closed_) co_return;  // begin() waits, or fails
         birth->lock = std::move(lock);
         std::erase_if(births_, [](const auto& other) { return other.expired(); });
         births_.push_back(birth);
@@ -119,12 +119,12 @@ Task<bool> LimitStore::there_is(std::string key) {
     co_return (co_await transaction->get(Store::limits, key)).has_value();
 }
 
-/// While this tab is awake: a page that holds a lock is not kept.
+/// While this tab is not suspended: a page that holds a lock is not kept.
 Task<void> LimitStore::be_seen(const std::string& key) {
-    if (!durable() || asleep_ || !world_.locks().available() || sights_.contains(key)) co_return;
+    if (!durable() || suspended_ || !world_.locks().available() || sights_.contains(key)) co_return;
     auto held = co_await attempt(world_.locks().request(
         {.name = names_.limit_seen(key), .mode = LockMode::shared, .if_available = true}));
-    if (held && !asleep_ && !closed_) sights_[key] = std::move(held.value());
+    if (held && !suspended_ && !closed_) sights_[key] = std::move(held.value());
 }
 
 Task<void> LimitStore::mark(const std::string& key, std::string_view text) {
@@ -145,8 +145,8 @@ Task<std::optional<std::string>> LimitStore::marked(const std::string& key) {
     co_return std::move(text.value());
 }
 
-void LimitStore::fall_asleep() {
-    asleep_ = true;
+void LimitStore::suspend() {
+    suspended_ = true;
     transactions_.stop();
     sights_.clear();
     for (const auto& one : std::exchange(births_, {})) {
@@ -154,8 +154,8 @@ void LimitStore::fall_asleep() {
     }
 }
 
-void LimitStore::wake_up() {
-    asleep_ = false;
+void LimitStore::resume() {
+    suspended_ = false;
     // Before anything is given out of what is left.
     for (const auto& key : seen_) {
         if (!closed_) scope_.spawn(be_seen(key));
@@ -166,7 +166,7 @@ void LimitStore::wake_up() {
 void LimitStore::close() {
     closed_ = true;
     sights_.clear();
-    wake_up();
+    resume();
 }
 
 }  // namespace tabacus

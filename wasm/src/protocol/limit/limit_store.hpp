@@ -7,8 +7,8 @@
 //  - A row that vanished is distinguished from one that never was: by what this tab has seen, by a
 //    mark in localStorage, and, since that mark reaches other processes some time later, by locks
 //    that the tabs hold which have seen it. A tab that finds a row vanished must assume the worst.
-//  - A row that cannot be read is moved to quarantine (Store::quarantine), with one warning, and counts
-//    as vanished.
+//  - A row that cannot be read is moved to quarantine (Store::quarantine), with one warning, and
+//    counts as vanished.
 //  - A page that is frozen or hidden aborts what it has under way, and begins nothing.
 #pragma once
 
@@ -82,9 +82,9 @@ class LimitStore {
         }
     }
 
-    void fall_asleep();
-    void wake_up();
-    [[nodiscard]] bool asleep() const { return asleep_; }
+    void suspend();
+    void resume();
+    [[nodiscard]] bool suspended() const { return suspended_; }
     void close();
 
   private:
@@ -109,7 +109,7 @@ class LimitStore {
     std::vector<std::weak_ptr<Birth>> births_;
     std::set<std::string> warned_;
     std::map<std::string, std::string> marks_;  // what this tab has marked
-    bool asleep_ = false;
+    bool suspended_ = false;
     bool closed_ = false;
     Scope scope_;  // last: what runs in it uses all of the above
 };

@@ -22,8 +22,8 @@ struct Limits::Parts {
     void open_channel();
     void on_message(std::string_view text);
     void on_lifecycle(LifecycleEvent event);
-    void fall_asleep();
-    void wake_up();
+    void suspend();
+    void resume();
     void broadcast(LimitMessage::Kind kind, const std::string& key, std::int64_t detail) const {
         if (channel) channel->post(format_limit_message({kind, key, detail, tab}));
     }
@@ -78,16 +78,16 @@ void Limits::Parts::on_lifecycle(LifecycleEvent event) {
     if (closed) return;
     switch (event) {
         case LifecycleEvent::frozen:
-            fall_asleep();
+            suspend();
             break;
         case LifecycleEvent::page_hide:
-            fall_asleep();
+            suspend();
             channel.reset();
             world.database().close();
             break;
         case LifecycleEvent::page_show:
         case LifecycleEvent::resumed:
-            wake_up();
+            resume();
             break;
         case LifecycleEvent::hidden:
         case LifecycleEvent::visible:
@@ -95,26 +95,26 @@ void Limits::Parts::on_lifecycle(LifecycleEvent event) {
     }
 }
 
-void Limits::Parts::fall_asleep() {
-    if (store.asleep()) return;
-    for (const auto& [key, budget] : budgets) budget->fall_asleep();
-    for (const auto& [key, rate] : rates) rate->fall_asleep();
+void Limits::Parts::suspend() {
+    if (store.suspended()) return;
+    for (const auto& [key, budget] : budgets) budget->suspend();
+    for (const auto& [key, rate] : rates) rate->suspend();
     liveness.reset();
-    store.fall_asleep();
+    store.suspend();
 }
 
-void Limits::Parts::wake_up() {
-    if (!store.asleep()) return;
+void Limits::Parts::resume() {
+    if (!store.suspended()) return;
     if (!channel) open_channel();
-    store.wake_up();
-    for (const auto& [key, budget] : budgets) budget->wake_up();
+    store.resume();
+    for (const auto& [key, budget] : budgets) budget->resume();
 }
 
 /// Takes the liveness lock: while a tab holds it, what the tab may spend is not written off.
 Task<void> Limits::Parts::hold_liveness() {
     if (liveness || !world.locks().available()) co_return;
     auto held = co_await world.locks().request({.name = names.holder(tab), .if_available = true});
-    if (!store.asleep()) liveness = std::move(held);
+    if (!store.suspended()) liveness = std::move(held);
 }
 
 Task<std::optional<std::set<std::string>>> Limits::Parts::live_tabs() {
@@ -191,7 +191,7 @@ RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit, std::in
 
 Task<void> Limits::close() {
     for (const auto& [key, budget] : parts_->budgets) {
-        if (!parts_->store.asleep()) co_await budget->settle();
+        if (!parts_->store.suspended()) co_await budget->settle();
     }
     parts_->closed = true;
     for (const auto& [key, rate] : parts_->rates) rate->close();

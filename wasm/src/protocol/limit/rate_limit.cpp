@@ -10,10 +10,11 @@
 namespace tabacus {
 namespace {
 
-/// What a commit is first given, and the least: an IndexedDB transaction takes about half of one.
+/// The time that a commit is given at first, and the least: an IndexedDB transaction takes about
+/// half of one.
 constexpr double slack_first_ms = 8;
 constexpr double slack_min_ms = 2;
-/// And the most, or an interval: a tab that hung once holds nobody up for longer.
+/// The most time that it is given (or an interval): a tab that hung once delays others no longer.
 constexpr double slack_max_ms = 2'000;
 
 /// How long a witness is waited for before it is asked again, and how long try_take() waits for it.
@@ -62,7 +63,7 @@ Task<bool> RateLimit::wait(bool waits, std::optional<AbortSignal> signal,
     if (!std::exchange(serving_, true)) {
         scope_.spawn(serve());
     } else if (!waits) {
-        bell_.complete({});
+        wake_signal_.complete({});
     }
     co_return co_await waiter->done.async();
 }
@@ -122,11 +123,11 @@ void RateLimit::refuse_tries() {
 }
 
 Task<void> RateLimit::pause(double delay_ms) {
-    bell_ = {};
-    const auto bell = bell_;
+    wake_signal_ = {};
+    const auto signal = wake_signal_;
     pausing_ = true;
-    scope_.spawn(complete_after(owner_.world.clock(), delay_ms, bell));
-    co_await bell.async();
+    scope_.spawn(complete_after(owner_.world.clock(), delay_ms, signal));
+    co_await signal.async();
     pausing_ = false;
 }
 
@@ -147,7 +148,7 @@ Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
     const auto transaction = co_await owner_.store.begin(Access::write);
     const auto began_ms = clock.monotonic_ms();
     const auto found = co_await owner_.store.load(*transaction, key_, parse_rate);
-    if (!time_) co_await fail(ErrorCode::store_failed, "the page stopped meanwhile");
+    if (!time_) co_await fail(ErrorCode::store_failed, "the page was frozen or hidden: try again");
     auto row = found.row.value_or(RateRow{});
     take_back(row);
     stamp(row, found.vanished);
@@ -233,7 +234,7 @@ void RateLimit::stamp(RateRow& row, bool vanished) {
     row.now = now();
     row.ahead = ahead();
     row.wall = wall_of(owner_.world.clock());
-    // Of a row that vanished, all may have been granted just now.
+    // If the row vanished, all that it allows may have been granted just now.
     if (vanished) row.grants = {{row.now + row.ahead, limit_}};
 }
 
@@ -303,7 +304,7 @@ Task<bool> RateLimit::ask_time() {
     co_return true;
 }
 
-/// False, and it is released: the page stopped meanwhile.
+/// Returns false, and releases the lock, if the page has stopped since it was requested.
 bool RateLimit::hold(std::unique_ptr<HeldLock> lock, int resets) {
     if (resets != resets_) return false;
     witness_ = std::move(lock);
@@ -339,14 +340,14 @@ void RateLimit::forget_time() {
     witness_.reset();
 }
 
-void RateLimit::fall_asleep() { forget_time(); }
+void RateLimit::suspend() { forget_time(); }
 
 void RateLimit::close() {
     forget_time();
     for (const auto& waiter : std::exchange(waiters_, {})) {
         waiter->done.fail(failure_of(Error(ErrorCode::closed, "the tab is closed")));
     }
-    bell_.complete({});
+    wake_signal_.complete({});
 }
 
 }  // namespace tabacus

@@ -42,7 +42,7 @@ Task<void> Sequence::serve() {
             continue;
         }
         if (fetched.error().code() == ErrorCode::out_of_range) {
-            // Who asks for less may get it.
+            // A caller that asks for less may get it.
             const auto refused = waiters_.front();
             waiters_.pop_front();
             refused.done.fail(failure_of(fetched.error()));

@@ -53,39 +53,39 @@ std::string describe(const std::vector<std::string>& path) {
 
 }  // namespace
 
-std::string LockQueue::id_of(const Waiter& waiter) const {
-    auto number = std::to_string(waiter.id);
+std::string LockQueue::id_of(const AcquireRequest& request) const {
+    auto number = std::to_string(request.id);
     // Compared as texts: of equal lengths.
     number.insert(0, 20 - std::min<std::size_t>(number.size(), 20), '0');
     return context_.epochs.tab() + "." + number;
 }
 
-Task<void> LockQueue::probe(WaiterPtr waiter) {
+Task<void> LockQueue::probe(RequestPtr request) {
     const auto self = weak_from_this();
     double pause_ms = probe_after_ms;
     while (true) {
         co_await context_.world.clock().sleep(pause_ms);
-        if (self.expired() || waiter->ended) co_return;
-        send_probe(*waiter, false);
+        if (self.expired() || request->ended) co_return;
+        send_probe(*request, false);
         pause_ms = std::clamp(pause_ms * 2, probe_again_ms, probe_again_last_ms);
     }
 }
 
-void LockQueue::send_probe(const Waiter& waiter, bool confirming) {
+void LockQueue::send_probe(const AcquireRequest& request, bool confirming) {
     pass_on({LockMessage::Kind::probe,
              key_,
              context_.epochs.tab(),
-             {confirming ? "2" : "1", id_of(waiter), label_of(waiter.options), name_}});
+             {confirming ? "2" : "1", id_of(request), label_of(request.options), name_}});
 }
 
-/// To every tab, and to this one as to any other.
+/// Sends the message to every tab, and to this one as to any other.
 void LockQueue::pass_on(LockMessage message) {
     context_.post(message.kind, message.key, message.detail);
     const auto found = context_.queues.find(message.key);
     if (found != context_.queues.end()) std::shared_ptr(found->second)->on_message(message);
 }
 
-/// Of the holders of this lock in this tab, those that wait themselves.
+/// Follows the probe from the holders of this lock in this tab that wait themselves.
 void LockQueue::on_probe(const LockMessage& message) {
     const auto& path = message.detail;
     if (path.size() < 1 + fields_of_wait || (path.size() - 1) % fields_of_wait != 0) return;
@@ -95,32 +95,32 @@ void LockQueue::on_probe(const LockMessage& message) {
     const auto queues = context_.queues;
     for (const auto& [key, queue] : queues) {
         const auto requests = queue->waiting_;
-        for (const auto& waiter : requests) {
-            if (waiter->ended || !waiter->options.within) continue;
+        for (const auto& request : requests) {
+            if (request->ended || !request->options.within) continue;
             const bool holds = std::any_of(held.begin(), held.end(), [&](const auto& grant) {
-                return is_within(grant.get(), waiter->options.within);
+                return is_within(grant.get(), request->options.within);
             });
-            if (holds) queue->follow(waiter, path);
+            if (holds) queue->follow(request, path);
         }
     }
 }
 
 /// `waiter`, of this queue, holds what the last of the path waits for.
-void LockQueue::follow(const WaiterPtr& waiter, const std::vector<std::string>& path) {
-    const auto id = id_of(*waiter);
+void LockQueue::follow(const RequestPtr& request, const std::vector<std::string>& path) {
+    const auto id = id_of(*request);
     if (id == path[1]) {
-        on_probe_returned(waiter, path);
+        on_probe_returned(request, path);
         return;
     }
     std::vector<std::string> longer = path;
     for (std::size_t i = 1; i < path.size(); i += fields_of_wait) {
         if (path[i] == id) return;  // a cycle that the sender is not part of: not its business
     }
-    longer.insert(longer.end(), {id, label_of(waiter->options), name_});
+    longer.insert(longer.end(), {id, label_of(request->options), name_});
     pass_on({LockMessage::Kind::probe, key_, context_.epochs.tab(), std::move(longer)});
 }
 
-void LockQueue::on_probe_returned(const WaiterPtr& waiter, const std::vector<std::string>& path) {
+void LockQueue::on_probe_returned(const RequestPtr& request, const std::vector<std::string>& path) {
     std::string victim = path[1];
     std::string where = path[3];
     for (std::size_t i = 1; i < path.size(); i += fields_of_wait) {
@@ -131,16 +131,16 @@ void LockQueue::on_probe_returned(const WaiterPtr& waiter, const std::vector<std
     if (victim != path[1]) {
         pass_on({LockMessage::Kind::victim, escaped(where), context_.epochs.tab(), {victim}});
     } else if (path[0] == "2") {
-        refuse(waiter, Error(ErrorCode::deadlock, describe(path)));
+        refuse(request, Error(ErrorCode::deadlock, describe(path)));
     } else {
-        send_probe(*waiter, true);
+        send_probe(*request, true);
     }
 }
 
 void LockQueue::on_victim(const LockMessage& message) {
     if (message.detail.size() != 1) return;
-    for (const auto& waiter : std::deque(waiting_)) {
-        if (!waiter->ended && id_of(*waiter) == message.detail[0]) send_probe(*waiter, false);
+    for (const auto& request : std::deque(waiting_)) {
+        if (!request->ended && id_of(*request) == message.detail[0]) send_probe(*request, false);
     }
 }
 

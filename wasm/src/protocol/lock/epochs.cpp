@@ -53,7 +53,9 @@ Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
     const auto transaction =
         co_await transactions().begin(scope, Access::write, Durability::relaxed);
     const auto row = co_await read_in(*transaction, key);
-    if (wanted && !wanted()) co_await fail(ErrorCode::lock_lost, "the lock was lost meanwhile");
+    if (wanted && !wanted()) {
+        co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
+    }
     auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
     co_await transaction->commit();
     co_await save_backup(tokens.last);
@@ -207,7 +209,8 @@ Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key
     // A row that lost what was reserved in it is another one, too.
     if (!row || row->born != tokens.born || row->last < tokens.last || row->fence > tokens.first ||
         newer) {
-        co_await fail(ErrorCode::fenced, "the lock was granted to another since; nothing was kept");
+        co_await fail(ErrorCode::fenced,
+                      "the lock was granted to another caller; nothing was kept");
     }
     if (row->fence < tokens.first) {
         const auto last = row->last;

@@ -64,34 +64,35 @@ class LockEpochs {
           on_notice_(std::move(on_notice)),
           transactions_(world) {}
 
-    /// False: no IndexedDB, so that tokens rise in this page only and nothing is fenced.
+    /// Returns false without IndexedDB: then tokens rise in this page only, and nothing is fenced.
     [[nodiscard]] bool fenced() const { return world_.database().available(); }
     [[nodiscard]] const std::string& tab() const { return tab_; }
     [[nodiscard]] AbortableTransactions& transactions() { return transactions_; }
 
-    /// Begins a new epoch, which ends the former holder's. lock_lost: not `wanted` any more by the
-    /// time that it would.
+    /// Begins a new epoch, which ends the former holder's. Fails with lock_lost if `wanted` returns
+    /// false by the time that the epoch would begin.
     Task<LockTokens> raise(const std::string& key, LockClaim claim,
                            std::function<bool()> wanted = nullptr);
-    /// Tokens for the next holder, greater than all before; the epoch stays, unless
-    /// `granted` has become true meanwhile. Only one at a time may wait with such tokens.
+    /// Reserves tokens for the next holder, greater than all before. The epoch stays, unless
+    /// `granted` has become true by then. Only one tab at a time may wait with such tokens.
     Task<LockTokens> reserve(const std::string& key, LockClaim claim,
                              std::shared_ptr<const bool> granted);
-    /// The same in a transaction under way (scope: locks, aside).
+    /// Does what raise() does, in a transaction under way (scope: locks, quarantine).
     Task<LockTokens> raise_in(Transaction& transaction, const std::string& key, LockClaim claim);
-    /// Reserves more tokens for the hold. fenced: it has ended. unavailable: another tab has
-    /// reserved some for the next holder.
+    /// Reserves more tokens for the hold. Fails with fenced if the hold has ended; with unavailable
+    /// if another tab has reserved tokens for the next holder.
     Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
-    /// What is recorded; nothing when there is none that can be read.
+    /// Returns the lock's row, or nothing if there is none that can be read.
     Task<std::optional<LockRow>> read(const std::string& key);
     /// Whether tabs wait, or read, in the lock's line (lease.hpp).
     Task<bool> lined_up(const std::string& key);
     /// The names of the locks with a lease that has not been returned, or that tabs wait for; a
     /// dead holder's lock is among them.
     Task<std::vector<std::string>> leased();
-    /// Makes the hold's epoch the newest one (scope: locks). fenced: there is a newer one.
+    /// Makes the hold's epoch the newest one (scope: locks). Fails with fenced if a newer one
+    /// exists.
     Task<LockRow> check(Transaction& transaction, const std::string& key, LockTokens& tokens);
-    /// The same in a transaction of its own, if it is not recorded yet.
+    /// Does what check() does in a transaction of its own, unless the hold is recorded already.
     Task<void> record(const std::string& key, LockTokens& tokens);
 
     Task<std::optional<LockRow>> read_in(Transaction& transaction, const std::string& key);

@@ -2,14 +2,14 @@
 //
 // Only under maxHold. A waiter that has seen nothing move for longer than that, by its own timer,
 // steals the lock, begins a new epoch (so that the hung holder can write nothing any more), and
-// releases it at once: the queue goes on in its order, and nobody profits from evicting. Four
-// things keep it from becoming a storm:
+// releases it at once: the queue goes on in its order, and a tab gains nothing by evicting. Four
+// rules keep tabs from evicting one after another:
 //  - Each state seen without movement is evicted by one tab: the claim is a row in IndexedDB. A tab
 //    that finds another's claim leaves it alone, and takes over only what stays unmoved for longer
 //    still.
 //  - The first in line checks after one maxHold, those behind it after two.
-//  - Only a tab that receives its own message on the channel evicts: one whose channel does not
-//    work, or that is barely thawed, proves nothing.
+//  - Only a tab that receives its own message on the channel evicts. A tab whose channel does not
+//    work, or that was thawed a moment ago, cannot know that nothing has moved.
 //  - A holder that lives keeps the time itself (LockQueue::limit) and is gone before that. While
 //    others wait it also announces each grant with a maxHold under one native hold: the row and the
 //    browser's locks do not show those.
@@ -50,9 +50,9 @@ std::string describe(const std::optional<LockRow>& row) {
 
 std::optional<double> LockQueue::own_max_hold_ms() const {
     std::optional<double> least;
-    for (const auto& waiter : waiting_) {
-        const auto own = waiter->options.max_hold_ms;
-        if (!waiter->ended && own) least = std::min(least.value_or(*own), *own);
+    for (const auto& request : waiting_) {
+        const auto own = request->options.max_hold_ms;
+        if (!request->ended && own) least = std::min(least.value_or(*own), *own);
     }
     return least;
 }
@@ -81,7 +81,7 @@ Task<void> LockQueue::watch() {
         const bool first = native_lock_->first_in_line();
         co_await clock.sleep((max_hold + eviction_margin_ms) * (first ? 1 : 2) *
                              static_cast<double>(rounds));
-        if (self.expired() || !acquiring_ || context_.asleep) continue;
+        if (self.expired() || !acquiring_ || context_.suspended) continue;
         (void)co_await attempt(evict_if_unmoved(state, moves));  // the next round follows
     }
     watching_ = false;
@@ -124,9 +124,9 @@ Task<bool> LockQueue::channel_echoes() {
     const auto nonce = identifier_of(context_.world.random().bits());
     const Completer<Unit> echoed;
     context_.echoes[nonce] = echoed;
-    context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
+    context_.scope.spawn([](LockContext& context, Completer<Unit> unanswered) -> Task<void> {
         co_await context.world.clock().sleep(echo_within_ms);
-        bell.complete({});
+        unanswered.complete({});
     }(context_, echoed));
     sender->post(
         format_lock_message({LockMessage::Kind::echo, key_, context_.epochs.tab(), {nonce}}));

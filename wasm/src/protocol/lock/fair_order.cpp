@@ -17,27 +17,28 @@ constexpr const char* only_tries = "t";
 }  // namespace
 
 /// @param number  The position, which an answer repeats; nothing if no answer is needed.
-void LockQueue::announce_request(const Waiter& waiter, std::optional<std::uint64_t> number) {
-    std::vector<std::string> detail{format_since(waiter.since_ms)};
+void LockQueue::announce_request(const AcquireRequest& request,
+                                 std::optional<std::uint64_t> number) {
+    std::vector<std::string> detail{format_since(request.since_ms)};
     if (number) detail.push_back(std::to_string(*number));
-    if (number && waiter.options.if_available) detail.emplace_back(only_tries);
+    if (number && request.options.if_available) detail.emplace_back(only_tries);
     context_.post(LockMessage::Kind::request, key_, std::move(detail));
 }
 
 /// Whether another tab's request came after all of this tab's positions, and before this request.
 /// Positions that were given up do not count.
-bool LockQueue::behind_a_contender(const Waiter& waiter) const {
+bool LockQueue::behind_a_contender(const AcquireRequest& request) const {
     const auto last = positions_.empty() ? acquiring_position_ : positions_.back().number;
-    return !waiter.options.if_available &&
+    return !request.options.if_available &&
            std::any_of(contenders_.begin(), contenders_.end(), [last](const Contender& contender) {
                return contender.after_position >= last;
            });
 }
 
 /// Whether another tab's request came after a position of this tab, and before this request.
-bool LockQueue::came_between(std::uint64_t number, const Waiter& waiter) const {
+bool LockQueue::came_between(std::uint64_t number, const AcquireRequest& request) const {
     return std::any_of(contenders_.begin(), contenders_.end(), [&](const Contender& contender) {
-        return contender.after_position >= number && contender.after_request < waiter.id;
+        return contender.after_position >= number && contender.after_request < request.id;
     });
 }
 
@@ -45,47 +46,47 @@ bool LockQueue::came_between(std::uint64_t number, const Waiter& waiter) const {
 /// one before it in this tab: a tab holds or requests the native lock in one mode, and other tabs
 /// would not see the other. It also does if only `ifAvailable` requests are before it: what is
 /// requested of the browser for those keeps no position.
-bool LockQueue::stands_alone(const Waiter& waiter) const {
-    if (waiter.options.if_available) return false;
+bool LockQueue::stands_alone(const AcquireRequest& request) const {
+    if (request.options.if_available) return false;
     const auto before = std::find_if(
         waiting_.rbegin(), waiting_.rend(),
-        [](const WaiterPtr& other) { return !other->ended && !other->options.if_available; });
-    const auto mode = waiter.options.mode;
+        [](const RequestPtr& other) { return !other->ended && !other->options.if_available; });
+    const auto mode = request.options.mode;
     if (before != waiting_.rend()) return (*before)->options.mode != mode;
     if (acquiring_) return true;
     return hold_ && !hold_->active.empty() && hold_->mode != mode;
 }
 
 /// Takes a position for a request that another tab's came before, or that needs its own, unless the
-/// tab serves it in its grace period or acquires the lock for it anyway. The request is announced:
-/// tabs that ask from then on came later.
-Task<void> LockQueue::take_position(WaiterPtr waiter) {
+/// tab serves it in its barging window or acquires the lock for it anyway. The request is
+/// announced: tabs that ask from then on came later.
+Task<void> LockQueue::take_position(RequestPtr request) {
     const auto self = weak_from_this();
-    co_await soon();
-    if (self.expired() || waiter->ended || context_.asleep) co_return;
-    if (acquiring_ && front() == waiter) co_return;  // what is asked of the browser is for it
-    if (!waiter->alone && !behind_a_contender(*waiter)) co_return;
-    if (position_of(*waiter) != positions_.end()) co_return;  // it has inherited one
-    auto entry = native_lock_->request_entry(waiter->options.mode, [self] {
-        if (const auto alive = self.lock()) alive->ring();
+    co_await await_pending_releases();
+    if (self.expired() || request->ended || context_.suspended) co_return;
+    if (acquiring_ && front() == request) co_return;  // what is asked of the browser is for it
+    if (!request->alone && !behind_a_contender(*request)) co_return;
+    if (position_of(*request) != positions_.end()) co_return;  // it has inherited one
+    auto entry = native_lock_->request_entry(request->options.mode, [self] {
+        if (const auto alive = self.lock()) alive->wake();
     });
     if (!entry) co_return;
-    positions_.push_back(
-        {++last_position_, waiter->options.mode, waiter->id, waiter->since_ms, std::move(entry)});
-    announce_request(*waiter);
+    positions_.push_back({++last_position_, request->options.mode, request->id, request->since_ms,
+                          std::move(entry)});
+    announce_request(*request);
 }
 
 /// Takes positions for the requests of this tab that need their own and have none: a frozen tab
 /// gave its positions up, and so did a tab whose turn came in another mode. The first request that
 /// waits needs one, too, if the one before it is an `ifAvailable` request.
-void LockQueue::take_positions_behind(const Waiter& first) {
+void LockQueue::take_positions_behind(const AcquireRequest& first) {
     bool behind_a_try = first.options.if_available;
-    for (const auto& waiter : waiting_) {
-        if (waiter->ended || waiter->options.if_available) continue;
-        if (std::exchange(behind_a_try, false)) waiter->alone = true;
-        const bool in_line = !waiter->alone || position_of(*waiter) != positions_.end();
-        if (waiter.get() != &first && !in_line) {
-            context_.scope.spawn(take_position(waiter));
+    for (const auto& request : waiting_) {
+        if (request->ended || request->options.if_available) continue;
+        if (std::exchange(behind_a_try, false)) request->alone = true;
+        const bool in_line = !request->alone || position_of(*request) != positions_.end();
+        if (request.get() != &first && !in_line) {
+            context_.scope.spawn(take_position(request));
         }
     }
 }
@@ -103,21 +104,21 @@ std::optional<LockQueue::Position> LockQueue::position_in_turn() const {
     return found == positions_.rend() ? std::nullopt : std::optional(*found);
 }
 
-std::deque<LockQueue::Position>::iterator LockQueue::position_of(const Waiter& waiter) {
+std::deque<LockQueue::Position>::iterator LockQueue::position_of(const AcquireRequest& request) {
     return std::find_if(positions_.begin(), positions_.end(),
-                        [&](const Position& one) { return one.owner == waiter.id; });
+                        [&](const Position& one) { return one.owner == request.id; });
 }
 
 /// Passes the position of a request that ended to the tab's next request, if no other tab came
 /// between them. If the request ended before it had a position, the next one takes it.
-void LockQueue::release_position(const Waiter& waiter) {
-    const auto position = position_of(waiter);
-    const auto heir = std::find_if(waiting_.begin(), waiting_.end(), [&](const WaiterPtr& other) {
-        return other->id > waiter.id && !other->ended && !other->options.if_available;
+void LockQueue::release_position(const AcquireRequest& request) {
+    const auto position = position_of(request);
+    const auto heir = std::find_if(waiting_.begin(), waiting_.end(), [&](const RequestPtr& other) {
+        return other->id > request.id && !other->ended && !other->options.if_available;
     });
     const bool has_heir = heir != waiting_.end() && position_of(**heir) == positions_.end();
     if (position == positions_.end()) {
-        if (waiter.alone && !waiter.grant && has_heir && !std::exchange((*heir)->alone, true)) {
+        if (request.alone && !request.grant && has_heir && !std::exchange((*heir)->alone, true)) {
             context_.scope.spawn(take_position(*heir));
         }
         return;
@@ -128,7 +129,7 @@ void LockQueue::release_position(const Waiter& waiter) {
                           (after == positions_.end() || (*heir)->id < after->owner);
     if (inherits) {
         position->owner = (*heir)->id;
-        (*heir)->alone |= waiter.alone;
+        (*heir)->alone |= request.alone;
     } else {
         position->entry->give_up();
         positions_.erase(position);
@@ -141,7 +142,7 @@ void LockQueue::release_positions() {
 
 /// The oldest position in line, whichever request it was taken for: a request does not queue behind
 /// its own tab. An `ifAvailable` request needs none, and leaves the positions to those that wait.
-LockQueue::Position LockQueue::pop_position(const Waiter& first) {
+LockQueue::Position LockQueue::pop_position(const AcquireRequest& first) {
     while (!positions_.empty() && !first.options.if_available) {
         auto position = std::move(positions_.front());
         positions_.pop_front();
@@ -195,9 +196,9 @@ void LockQueue::note_contender(const LockMessage& message, bool tries) {
 
 /// Whether another tab's request came before. A request that was made after that one's announcement
 /// was received came later, whatever the clocks say, so that nobody is overtaken for ever.
-bool LockQueue::came_late(const Waiter& waiter) const {
+bool LockQueue::came_late(const AcquireRequest& request) const {
     return std::any_of(contenders_.begin(), contenders_.end(), [&](const Contender& contender) {
-        return waiter.id > contender.after_request || waiter.since_ms > contender.since_ms;
+        return request.id > contender.after_request || request.since_ms > contender.since_ms;
     });
 }
 
@@ -208,11 +209,11 @@ bool LockQueue::came_late(const Waiter& waiter) const {
 Task<bool> LockQueue::forget_contenders() {
     const auto asked_ms = context_.world.clock().now_ms();
     const auto position = position_in_turn();
-    const auto waiting = co_await native_lock_->query_waiting(position.has_value());
-    if (waiting == Waiting::before) co_return false;
+    const auto waiting = co_await native_lock_->query_other_waiters(position.has_value());
+    if (waiting == OtherWaiters::ahead_of_us) co_return false;
     const auto now_ms = context_.world.clock().now_ms();
     const auto is_behind = [&](const Contender& contender) {
-        return waiting == Waiting::behind && contender.after_position >= position->number;
+        return waiting == OtherWaiters::behind_us && contender.after_position >= position->number;
     };
     bool moved = contenders_.empty();
     for (auto& contender : contenders_) {

@@ -25,13 +25,14 @@ constexpr int call_attempts_max = 4;
 constexpr std::size_t number_digits = 16;
 /// How often a leader clears away old answers.
 constexpr double clear_again_ms = Leader::kept_ms / 6;
-/// Of so many rows of calls one can be read, but for a stranger's.
+/// How many rows of calls are read at once: one of them can be parsed, unless another script wrote
+/// them all.
 constexpr std::uint32_t rows_read = 16;
 
 /// Not an application's: js/lock/lock-options.js refuses names of stores that begin so.
 std::string calls_of(const std::string& name) { return "tabacus/leader/" + name + "/calls"; }
-/// What rings when a call comes or is answered.
-std::string calls_bell(const std::string& name) { return leader_lock(name) + "/calls"; }
+/// On which tabs are notified when a call comes or is answered.
+std::string calls_topic(const std::string& name) { return leader_lock(name) + "/calls"; }
 std::string call_prefix(const std::string& name) { return escaped(leader_lock(name)) + "/call/"; }
 std::string answer_prefix(const std::string& name) {
     return escaped(leader_lock(name)) + "/answer/";
@@ -104,21 +105,21 @@ std::string leader_lock(std::string_view name) { return "leader/" + std::string(
 
 // --- Waiting ------------------------------------------------------------------------------------
 
-/// Rings whenever there may be something to see.
+/// Wakes its waiter whenever there may be something to see.
 struct Leader::Wait {
-    Completer<Unit> bell;
+    Completer<Unit> wake_signal;
     double deadline_ms = std::numeric_limits<double>::infinity();  // World::clock().monotonic_ms()
     bool pending = false;
     std::optional<ErrorCode> end;  // why nobody waits any more
 
-    void ring() {
+    void wake() {
         pending = true;
-        const auto now = std::exchange(bell, {});
+        const auto now = std::exchange(wake_signal, {});
         now.complete({});
     }
     void stop(ErrorCode code) {
         end = end.value_or(code);
-        ring();
+        wake();
     }
 };
 
@@ -138,19 +139,20 @@ class Leader::Listed {
     decltype(waiting_)::iterator entry_;
 };
 
-/// The bell names the call that was answered: the waiters of other calls need not read.
+/// The broadcast names the call that was answered: the waiters of other calls need not read.
 void Leader::listen_for_answers(const std::string& name) {
-    if (bells_.contains(name)) return;
-    bells_[name] = table_.on_ring(calls_bell(name), [this](const std::string& id) {
-        // A waiter that is rung may end, and is not listed any more. Rung without an id, all read.
-        const auto [begin, end] =
-            id.empty() ? std::pair(waiting_.begin(), waiting_.end()) : waiting_.equal_range(id);
-        std::vector<std::weak_ptr<Wait>> those;
-        for (auto entry = begin; entry != end; ++entry) those.push_back(entry->second);
-        for (const auto& one : those) {
-            if (const auto wait = one.lock()) wait->ring();
-        }
-    });
+    if (answer_subscriptions_.contains(name)) return;
+    answer_subscriptions_[name] =
+        table_.on_broadcast(calls_topic(name), [this](const std::string& id) {
+            // A waiter that is woken may end, and is not listed any more. Without an id, all read.
+            const auto [begin, end] =
+                id.empty() ? std::pair(waiting_.begin(), waiting_.end()) : waiting_.equal_range(id);
+            std::vector<std::weak_ptr<Wait>> those;
+            for (auto entry = begin; entry != end; ++entry) those.push_back(entry->second);
+            for (const auto& one : those) {
+                if (const auto wait = one.lock()) wait->wake();
+            }
+        });
 }
 
 Task<void> Leader::poll(std::weak_ptr<Wait> wait) {
@@ -166,15 +168,15 @@ Task<void> Leader::poll(std::weak_ptr<Wait> wait) {
         if (table_.closed()) waiting->stop(ErrorCode::closed);
         if (clock.monotonic_ms() >= waiting->deadline_ms) waiting->stop(ErrorCode::timed_out);
         if (waiting->end) co_return;
-        waiting->ring();
+        waiting->wake();
     }
 }
 
-/// Rung since the last time.
-Task<void> Leader::rung(std::shared_ptr<Wait> wait) {
+/// Waits until wake() was called since the last time.
+Task<void> Leader::await_wake(std::shared_ptr<Wait> wait) {
     if (!wait->pending) {
-        const auto bell = wait->bell;
-        co_await bell.async();
+        const auto signal = wait->wake_signal;
+        co_await signal.async();
     }
     wait->pending = false;
 }
@@ -198,7 +200,7 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
     const auto id = co_await keep(name, std::move(request), options.key);
     const Listed listed(*this, id, wait);
     scope_.spawn(poll(wait));
-    table_.ring(calls_bell(name), "new");
+    table_.broadcast(calls_topic(name), "new");
     for (int failures = 0;;) {
         const auto end = wait->end;
         if (end == ErrorCode::closed) co_await fail(ErrorCode::closed, "the tab was closed");
@@ -209,7 +211,7 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
         if (failures > 0 && (failures == call_attempts_max || !may_pass(seen.error()))) {
             co_await fail(seen.error());
         }
-        if (failures == 0 || !end) co_await rung(wait);
+        if (failures == 0 || !end) co_await await_wake(wait);
     }
 }
 
@@ -297,7 +299,7 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
 
 // --- Who leads ----------------------------------------------------------------------------------
 
-Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
+Task<void> Leader::begin_term(std::string name, std::shared_ptr<Grant> term) {
     const bool first = !cleared_ms_.contains(name);
     auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
     auto& transaction = own.transaction();
@@ -318,14 +320,14 @@ Task<void> Leader::take_office(std::string name, std::shared_ptr<Grant> term) {
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 std::to_string(unreadable) +
                     " rows among the calls to a leader cannot be read; all others are answered.",
-                calls_bell(name), "", 0});
+                calls_topic(name), "", 0});
 }
 
 Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<Grant> term) {
     const auto wait = std::make_shared<Wait>();
-    const auto ring = [wait](const std::string&) { wait->ring(); };
-    const std::array subscriptions{table_.on_ring(calls_bell(name), ring),
-                                   table_.on_ring(leader_lock(name), ring)};
+    const auto wake = [wait](const std::string&) { wait->wake(); };
+    const std::array subscriptions{table_.on_broadcast(calls_topic(name), wake),
+                                   table_.on_broadcast(leader_lock(name), wake)};
     scope_.spawn(poll(wait));
     for (int failures = 0;;) {
         if (!term->held && term->loss.empty()) co_return std::nullopt;
@@ -339,9 +341,9 @@ Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<G
         }
         if (failures == 0 && term->held &&
             world_.clock().monotonic_ms() - cleared_ms_[name] >= clear_again_ms) {
-            (void)co_await attempt(take_office(name, term));
+            (void)co_await attempt(begin_term(name, term));
         }
-        if (term->held) co_await rung(wait);
+        if (term->held) co_await await_wake(wait);
     }
 }
 
@@ -391,7 +393,7 @@ Task<void> Leader::answer(std::string name, std::string id, FencedTransaction tr
     own.transaction().put(Store::locks, answer_prefix(name) + id, format_call_row(*call));
     own.transaction().put(Store::data, data_key(calls_of(name), id), answer.text);
     co_await own.commit();
-    table_.ring(calls_bell(name), id);
+    table_.broadcast(calls_topic(name), id);
 }
 
 }  // namespace tabacus

@@ -44,7 +44,7 @@ double bounded_lease(std::int64_t stored_ms) {
 
 }  // namespace
 
-std::string LeaseLock::format(const Line& line) {
+std::string LeaseLock::format(const WaitingLine& line) {
     auto text = std::string(record_version) + record_separator + line.grant;
     for (const auto& entry : line.entries) {
         for (const auto& field :
@@ -56,14 +56,14 @@ std::string LeaseLock::format(const Line& line) {
     return text;
 }
 
-std::optional<LeaseLock::Line> LeaseLock::parse(std::string_view text) {
+std::optional<LeaseLock::WaitingLine> LeaseLock::parse(std::string_view text) {
     const auto fields = fields_of(text, line_fields_max);
     if (fields.size() < fields_before || (fields.size() - fields_before) % fields_of_entry != 0 ||
         fields.size() > line_fields_max || fields[0] != record_version ||
         (fields[1] != no_grant && !is_identifier(fields[1]))) {
         return std::nullopt;
     }
-    Line line{std::string(fields[1]), {}};
+    WaitingLine line{std::string(fields[1]), {}};
     for (std::size_t i = fields_before; i < fields.size(); i += fields_of_entry) {
         const auto heartbeat = parse_value(fields[i + 3]);
         const auto lease_ms = parse_value(fields[i + 4]);
@@ -72,20 +72,22 @@ std::optional<LeaseLock::Line> LeaseLock::parse(std::string_view text) {
             !heartbeat || *heartbeat < 0 || !lease_ms) {
             return std::nullopt;
         }
-        line.entries.push_back({static_cast<Entry::Kind>(fields[i][0]), std::string(fields[i + 1]),
-                                std::string(fields[i + 2]), *heartbeat, *lease_ms});
+        line.entries.push_back({static_cast<LineEntry::Kind>(fields[i][0]),
+                                std::string(fields[i + 1]), std::string(fields[i + 2]), *heartbeat,
+                                *lease_ms});
     }
     return line;
 }
 
 /// A line that cannot be read is an empty one: nobody is let in by it.
-Task<LeaseLock::Line> LeaseLock::read_line(Transaction& transaction) {
+Task<LeaseLock::WaitingLine> LeaseLock::read_line(Transaction& transaction) {
     const auto stored = co_await transaction.get(Store::locks, key_ + std::string(line_suffix));
     auto line = stored ? parse(stored->value) : std::nullopt;
-    co_return line.value_or(Line{std::string(no_grant), {}});
+    co_return line.value_or(WaitingLine{std::string(no_grant), {}});
 }
 
-void LeaseLock::put_line(Transaction& transaction, const Line& before, const Line& line) {
+void LeaseLock::put_line(Transaction& transaction, const WaitingLine& before,
+                         const WaitingLine& line) {
     if (line == before) return;
     transaction.put(Store::locks, key_ + std::string(line_suffix), format(line));
 }
@@ -94,7 +96,7 @@ std::int64_t LeaseLock::lease_ms() const {
     return context_.world.lifecycle().hidden() ? lease_hidden_ms : lease_visible_ms;
 }
 
-Task<std::shared_ptr<NativeHold>> LeaseLock::acquire(AcquireRequest request) {
+Task<std::shared_ptr<NativeHold>> LeaseLock::acquire(NativeRequest request) {
     if (!request.steal) cancelled_ = false;
     const auto id = identifier_of(context_.world.random().bits());
     if (!request.steal && !request.if_available) waiting_ = id;
@@ -155,7 +157,7 @@ Task<void> LeaseLock::age() {
             ripe |= young(blocker) && blocker.second <= passed_ms;
             blocker.second -= passed_ms;
         }
-        if (ripe) bell_.complete({});
+        if (ripe) wake_signal_.complete({});
     }
     aging_ = false;
 }
@@ -165,49 +167,49 @@ bool LeaseLock::stale(const std::string& state) const {
     return blocker != known_blockers_.end() && blocker->second <= 0;
 }
 
-Task<LeaseLock::Line> LeaseLock::load_line() {
+Task<LeaseLock::WaitingLine> LeaseLock::load_line() {
     const std::vector scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::read, Durability::relaxed);
     co_return co_await read_line(*transaction);
 }
 
-Task<Waiting> LeaseLock::query_waiting(bool /*is_next*/) {
+Task<OtherWaiters> LeaseLock::query_other_waiters(bool /*is_next*/) {
     auto line = co_await attempt(load_line());
-    if (!line) co_return Waiting::before;
+    if (!line) co_return OtherWaiters::ahead_of_us;
     Blockers blockers;
     for (const auto& entry : line.value().entries) {
         const bool own = entry.tab == context_.epochs.tab();
-        if (own || entry.kind == Entry::Kind::reads || dead(entry)) continue;
+        if (own || entry.kind == LineEntry::Kind::reads || dead(entry)) continue;
         blockers[state_of(entry.id, entry.heartbeat)] = bounded_lease(entry.lease_ms);
     }
     remember(blockers);
-    co_return blockers.empty() ? Waiting::nobody : Waiting::before;
+    co_return blockers.empty() ? OtherWaiters::none : OtherWaiters::ahead_of_us;
 }
 
 Task<void> LeaseLock::wait(double delay_ms) {
-    const Completer<Unit> bell;
-    bell_ = bell;
+    const Completer<Unit> over;
+    wake_signal_ = over;
     context_.scope.spawn(
-        [](LockContext& context, Completer<Unit> ring, double pause_ms) -> Task<void> {
+        [](LockContext& context, Completer<Unit> signal, double pause_ms) -> Task<void> {
             co_await context.world.clock().sleep(pause_ms);
-            ring.complete({});
-        }(context_, bell, delay_ms));
-    co_await bell.async();
+            signal.complete({});
+        }(context_, over, delay_ms));
+    co_await over.async();
 }
 
 /// Whether a waiter or a reader is gone: it announced its departure, or had no heartbeat for too
 /// long.
-bool LeaseLock::dead(const Entry& entry) const {
+bool LeaseLock::dead(const LineEntry& entry) const {
     return context_.gone.contains(entry.id) || stale(state_of(entry.id, entry.heartbeat));
 }
 
-bool LeaseLock::free(const std::optional<LockRow>& row, const Line& line) const {
+bool LeaseLock::free(const std::optional<LockRow>& row, const WaitingLine& line) const {
     if (!row || row->heartbeat == 0 || stale(state_of(row->grant, row->heartbeat)) ||
         context_.gone.contains(row->grant)) {
         return true;
     }
-    const auto reads = [](const auto& entry) { return entry.kind == Entry::Kind::reads; };
+    const auto reads = [](const auto& entry) { return entry.kind == LineEntry::Kind::reads; };
     return line.grant == row->grant && std::ranges::any_of(line.entries, reads) &&
            std::ranges::all_of(line.entries, [&](const auto& entry) {
                return !reads(entry) || context_.gone.contains(entry.id);
@@ -215,14 +217,15 @@ bool LeaseLock::free(const std::optional<LockRow>& row, const Line& line) const 
 }
 
 /// Whether readers hold the epoch of the row, so that another may join them.
-bool LeaseLock::is_read(const std::optional<LockRow>& row, const Line& line) const {
+bool LeaseLock::is_read(const std::optional<LockRow>& row, const WaitingLine& line) const {
     return !free(row, line) && line.grant == row->grant &&
-           std::ranges::any_of(line.entries,
-                               [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
+           std::ranges::any_of(line.entries, [](const auto& entry) {
+               return entry.kind == LineEntry::Kind::reads;
+           });
 }
 
-LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row, const Line& line,
-                                             const AcquireRequest& request,
+LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row,
+                                             const WaitingLine& line, const NativeRequest& request,
                                              std::string_view id) const {
     Blockers blockers;
     if (request.steal) return blockers;
@@ -234,7 +237,7 @@ LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row, 
         if (entry.id == id) break;
         if (dead(entry)) continue;
         const bool before =
-            reads ? entry.kind == Entry::Kind::waits : entry.kind != Entry::Kind::reads;
+            reads ? entry.kind == LineEntry::Kind::waits : entry.kind != LineEntry::Kind::reads;
         if (before) blockers[state_of(entry.id, entry.heartbeat)] = bounded_lease(entry.lease_ms);
     }
     return blockers;
@@ -242,7 +245,7 @@ LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row, 
 
 /// Tries to enter, in one transaction. Returns nothing if another tab holds the lock or is before;
 /// `blockers` then has what was found.
-Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(AcquireRequest request, std::string id,
+Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std::string id,
                                                      Blockers& blockers) {
     const std::vector scope{Store::locks, Store::quarantine};
     auto hold = std::make_shared<NativeHold>();
@@ -255,7 +258,7 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(AcquireRequest request, std
         const auto before = co_await read_line(*transaction);
         auto line = before;
         std::erase_if(line.entries, [&](const auto& entry) {
-            return entry.kind != Entry::Kind::reads && dead(entry);
+            return entry.kind != LineEntry::Kind::reads && dead(entry);
         });
         blockers = find_blockers(row, line, request, id);
         if (!blockers.empty()) {
@@ -271,7 +274,7 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(AcquireRequest request, std
         if (request.mode == LockMode::shared) {
             const auto& reader = hold->reader = identifier_of(context_.world.random().bits());
             add_reader(line, reader);
-            others_may_read = line.entries.front().kind == Entry::Kind::waits_to_read;
+            others_may_read = line.entries.front().kind == LineEntry::Kind::waits_to_read;
         }
         put_line(*transaction, before, line);
         co_await transaction->commit();
@@ -283,11 +286,11 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(AcquireRequest request, std
 
 /// A heartbeat's number is never used again: a waiter that was taken for dead, and is not, is a new
 /// entry in the line from then on.
-void LeaseLock::join_line(Line& line, const AcquireRequest& request, const std::string& id) {
+void LeaseLock::join_line(WaitingLine& line, const NativeRequest& request, const std::string& id) {
     const auto own = std::find_if(line.entries.begin(), line.entries.end(),
                                   [&](const auto& entry) { return entry.id == id; });
     const auto kind =
-        request.mode == LockMode::shared ? Entry::Kind::waits_to_read : Entry::Kind::waits;
+        request.mode == LockMode::shared ? LineEntry::Kind::waits_to_read : LineEntry::Kind::waits;
     if (own != line.entries.end()) {
         own->heartbeat = ++heartbeats_;
         own->lease_ms = lease_ms();
@@ -298,18 +301,18 @@ void LeaseLock::join_line(Line& line, const AcquireRequest& request, const std::
 
 /// A reader that finds no room adds one without a name: there are more readers than are named, so
 /// no reader is known to be the last, and the epoch runs out.
-void LeaseLock::add_reader(Line& line, const std::string& id) const {
+void LeaseLock::add_reader(WaitingLine& line, const std::string& id) const {
     const auto size = line.entries.size();
     if (size >= entries_max) return;
     line.entries.push_back(
-        {Entry::Kind::reads,
+        {LineEntry::Kind::reads,
          size + 1 < entries_max ? id : identifier_of(context_.world.random().bits()),
          context_.epochs.tab(), 0, lease_ms()});
 }
 
 /// Readers join the epoch that readers hold, and show that it lives; anybody else begins one.
 Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<LockRow>& row,
-                                  Line& line, AcquireRequest request) {
+                                  WaitingLine& line, NativeRequest request) {
     auto claim = request.claim;
     claim.lease_ms = lease_ms();
     if (request.mode == LockMode::shared && is_read(row, line)) {
@@ -320,7 +323,8 @@ Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<
         co_return LockTokens{row->grant, row->born, row->fence, row->fence, row->last, claim, true};
     }
     auto tokens = co_await context_.epochs.raise_in(transaction, key_, claim);
-    std::erase_if(line.entries, [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
+    std::erase_if(line.entries,
+                  [](const auto& entry) { return entry.kind == LineEntry::Kind::reads; });
     line.grant = request.mode == LockMode::shared ? tokens.grant : std::string(no_grant);
     co_return tokens;
 }
@@ -359,7 +363,7 @@ Task<void> LeaseLock::renew_once(std::shared_ptr<NativeHold> hold) {
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
     auto row = co_await context_.epochs.check(*transaction, key_, hold->tokens);
     ++row.heartbeat;
-    // Of those that share, the one whose timers are slowest counts.
+    // If several tabs share the lease, the longest of their leases counts.
     const bool shared = !hold->reader.empty();
     row.lease_ms = shared ? std::max(row.lease_ms, lease_ms()) : lease_ms();
     transaction->put(Store::locks, key_, format_lock_row(row));
@@ -368,9 +372,11 @@ Task<void> LeaseLock::renew_once(std::shared_ptr<NativeHold> hold) {
         auto line = before;
         const auto& id = hold->reader;
         std::erase_if(line.entries, [&](const auto& entry) {
-            return entry.id == id || (entry.kind == Entry::Kind::reads && line.grant != row.grant);
+            return entry.id == id ||
+                   (entry.kind == LineEntry::Kind::reads && line.grant != row.grant);
         });
-        // Of a line that was lost nobody knows who else reads: one without a name.
+        // If the line was lost, nobody knows which other tabs read: an unnamed entry stands for
+        // them.
         if (std::exchange(line.grant, row.grant) != row.grant) {
             add_reader(line, identifier_of(context_.world.random().bits()));
         }
@@ -380,7 +386,7 @@ Task<void> LeaseLock::renew_once(std::shared_ptr<NativeHold> hold) {
     co_await transaction->commit();
 }
 
-void LeaseLock::nudge() { bell_.complete({}); }
+void LeaseLock::on_possible_release() { wake_signal_.complete({}); }
 
 void LockContext::note_gone(const std::vector<std::string>& ids) {
     if (gone.size() + ids.size() > gone_max) gone.clear();
@@ -441,7 +447,7 @@ Task<void> LeaseLock::store_departure(std::string id) {
 void LeaseLock::cancel() {
     cancelled_ = true;
     if (!waiting_.empty()) announce_departure(waiting_);
-    bell_.complete({});
+    wake_signal_.complete({});
 }
 
 void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
@@ -455,7 +461,7 @@ void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
 void LeaseLock::announce_departure(const std::string& id) {
     context_.note_gone({id});
     context_.post(LockMessage::Kind::released, key_, {id});
-    if (context_.asleep) context_.scope.spawn(store_departure(id));
+    if (context_.suspended) context_.scope.spawn(store_departure(id));
 }
 
 Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {
@@ -479,7 +485,7 @@ Task<void> LeaseLock::end_lease(std::shared_ptr<NativeHold> hold) {
     if (shared && (named == 0 || line.grant != row.grant)) co_return;  // else it runs out
     const auto other =
         std::find_if(line.entries.begin(), line.entries.end(),
-                     [](const auto& entry) { return entry.kind == Entry::Kind::reads; });
+                     [](const auto& entry) { return entry.kind == LineEntry::Kind::reads; });
     if (shared && other != line.entries.end()) {
         row.tab = other->tab;
     } else {

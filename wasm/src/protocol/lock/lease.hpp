@@ -34,52 +34,52 @@ class LeaseLock final : public NativeLock {
   public:
     LeaseLock(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
 
-    Task<std::shared_ptr<NativeHold>> acquire(AcquireRequest request) override;
+    Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) override;
     void cancel() override;
     void release(const std::shared_ptr<NativeHold>& hold) override;
-    void nudge() override;
+    void on_possible_release() override;
     [[nodiscard]] bool first_in_line() const override { return true; }
-    Task<Waiting> query_waiting(bool is_next) override;
-    Task<bool> kept_waiting() override { co_return waits_; }
+    Task<OtherWaiters> query_other_waiters(bool is_next) override;
+    Task<bool> is_known_to_wait() override { co_return waits_; }
 
   private:
     /// A tab that waits for the lock, or reads under it.
-    struct Entry {
+    struct LineEntry {
         enum class Kind : char { reads = 'r', waits_to_read = 's', waits = 'x' };
         Kind kind = Kind::waits;
         std::string id;
         std::string tab;
         std::int64_t heartbeat = 0;  // counts its proofs of life
         std::int64_t lease_ms = 0;   // how long it may wait between two of them
-        friend bool operator==(const Entry&, const Entry&) = default;
+        friend bool operator==(const LineEntry&, const LineEntry&) = default;
     };
     /// Store::locks under "<name>/line": "1;grant" and then "kind;id;tab;heartbeat;lease" of each.
-    struct Line {
+    struct WaitingLine {
         std::string grant;  // the epoch that the readers share
-        std::vector<Entry> entries;
-        friend bool operator==(const Line&, const Line&) = default;
+        std::vector<LineEntry> entries;
+        friend bool operator==(const WaitingLine&, const WaitingLine&) = default;
     };
     /// What keeps a request waiting, and for how long at most if it does not change.
     using Blockers = std::map<std::string, double>;
 
-    static std::string format(const Line& line);
-    static std::optional<Line> parse(std::string_view text);
-    Task<Line> read_line(Transaction& transaction);
-    Task<Line> load_line();
-    void put_line(Transaction& transaction, const Line& before, const Line& line);
+    static std::string format(const WaitingLine& line);
+    static std::optional<WaitingLine> parse(std::string_view text);
+    Task<WaitingLine> read_line(Transaction& transaction);
+    Task<WaitingLine> load_line();
+    void put_line(Transaction& transaction, const WaitingLine& before, const WaitingLine& line);
 
-    Task<std::shared_ptr<NativeHold>> try_now(AcquireRequest request, std::string id,
+    Task<std::shared_ptr<NativeHold>> try_now(NativeRequest request, std::string id,
                                               Blockers& blockers);
-    [[nodiscard]] bool free(const std::optional<LockRow>& row, const Line& line) const;
-    [[nodiscard]] Blockers find_blockers(const std::optional<LockRow>& row, const Line& line,
-                                         const AcquireRequest& request, std::string_view id) const;
-    Task<LockTokens> enter(Transaction& transaction, const std::optional<LockRow>& row, Line& line,
-                           AcquireRequest request);
-    [[nodiscard]] bool is_read(const std::optional<LockRow>& row, const Line& line) const;
-    [[nodiscard]] bool dead(const Entry& entry) const;
+    [[nodiscard]] bool free(const std::optional<LockRow>& row, const WaitingLine& line) const;
+    [[nodiscard]] Blockers find_blockers(const std::optional<LockRow>& row, const WaitingLine& line,
+                                         const NativeRequest& request, std::string_view id) const;
+    Task<LockTokens> enter(Transaction& transaction, const std::optional<LockRow>& row,
+                           WaitingLine& line, NativeRequest request);
+    [[nodiscard]] bool is_read(const std::optional<LockRow>& row, const WaitingLine& line) const;
+    [[nodiscard]] bool dead(const LineEntry& entry) const;
     [[nodiscard]] bool stale(const std::string& state) const;
-    void join_line(Line& line, const AcquireRequest& request, const std::string& id);
-    void add_reader(Line& line, const std::string& id) const;
+    void join_line(WaitingLine& line, const NativeRequest& request, const std::string& id);
+    void add_reader(WaitingLine& line, const std::string& id) const;
     Task<void> leave_line(std::string id);
     /// Remembers blockers: one that does not change for the length of its lease is stale, whichever
     /// request of this tab asks meanwhile, and however often.
@@ -90,7 +90,7 @@ class LeaseLock final : public NativeLock {
     Task<void> remove_departures(std::vector<std::string> keys);
     Task<void> sweep_departures();
     Task<void> store_departure(std::string id);
-    /// Until the bell rings, at most.
+    /// Sleeps until something happens, for `delay_ms` at most.
     Task<void> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<NativeHold> hold);
     Task<void> renew_once(std::shared_ptr<NativeHold> hold);
@@ -102,7 +102,7 @@ class LeaseLock final : public NativeLock {
     LockContext& context_;
     std::string key_;
     bool cancelled_ = false;
-    Completer<Unit> bell_;
+    Completer<Unit> wake_signal_;
     Blockers known_blockers_;       // how long until each is stale
     bool aging_ = false;            // age() runs
     std::int64_t heartbeats_ = 0;   // of this tab in the line

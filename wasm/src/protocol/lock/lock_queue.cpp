@@ -40,20 +40,20 @@ std::unique_ptr<NativeLock> make_native_lock(LockContext& context, const std::st
 /// RAII guard: destroying the coroutine of a waiting caller withdraws its request; destroying it
 /// after the grant releases the lock.
 struct LockQueue::Withdrawal {
-    Withdrawal(LockQueue& of, WaiterPtr request) : queue(of), waiter(std::move(request)) {
-        if (waiter->options.if_available) ++queue.trying_;
+    Withdrawal(LockQueue& of, RequestPtr guarded) : queue(of), request(std::move(guarded)) {
+        if (request->options.if_available) ++queue.trying_;
     }
     Withdrawal(const Withdrawal&) = delete;
     Withdrawal& operator=(const Withdrawal&) = delete;
     Withdrawal(Withdrawal&&) = delete;
     Withdrawal& operator=(Withdrawal&&) = delete;
     ~Withdrawal() {
-        if (waiter->options.if_available) --queue.trying_;
-        queue.refuse(waiter, aborted_error());
-        if (waiter->grant) queue.release(*waiter->grant);
+        if (request->options.if_available) --queue.trying_;
+        queue.refuse(request, aborted_error());
+        if (request->grant) queue.release(*request->grant);
     }
     LockQueue& queue;
-    WaiterPtr waiter;
+    RequestPtr request;
 };
 
 /// RAII guard: counts a commit under the grant until its transaction has begun. If the caller's
@@ -90,37 +90,37 @@ Task<Held> LockQueue::acquire(LockOptions options) {
         co_return Held(reenter(outer, options));
     }
 
-    auto waiter = std::make_shared<Waiter>();
-    waiter->id = ++context_.last_id;
-    waiter->since_ms = context_.stamp_ms();
-    waiter->options = std::move(options);
-    if (has_no_time(waiter->options)) waiter->late = waiter->options.if_available = true;
-    const auto& asked = waiter->options;
-    const Withdrawal withdrawal(*this, waiter);
+    auto request = std::make_shared<AcquireRequest>();
+    request->id = ++context_.last_id;
+    request->since_ms = context_.stamp_ms();
+    request->options = std::move(options);
+    if (has_no_time(request->options)) request->late = request->options.if_available = true;
+    const auto& asked = request->options;
+    const Withdrawal withdrawal(*this, request);
     if (asked.signal) {
-        asked.signal->on_abort([queue = weak_from_this(), weak = std::weak_ptr(waiter)] {
+        asked.signal->on_abort([queue = weak_from_this(), weak = std::weak_ptr(request)] {
             const auto alive = queue.lock();
             const auto request = weak.lock();
             if (alive && request) alive->refuse(request, aborted_error());
         });
     }
-    if (asked.timeout_ms && !waiter->late) context_.scope.spawn(expire(waiter));
+    if (asked.timeout_ms && !request->late) context_.scope.spawn(expire(request));
     if (asked.steal) {
-        context_.scope.spawn(steal(waiter));
+        context_.scope.spawn(steal(request));
     } else {
-        waiter->alone = stands_alone(*waiter);
-        join(waiter);
-        const bool lines_up = waiter->alone || behind_a_contender(*waiter);
-        wake_driver();
-        if (lines_up && !waiter->ended) context_.scope.spawn(take_position(waiter));
-        if (asked.if_available && !waiter->ended) context_.scope.spawn(give_up(waiter));
-        if (asked.within && !waiter->ended) context_.scope.spawn(probe(waiter));
-        if (!waiter->ended) notify_of_waiter();
+        request->alone = stands_alone(*request);
+        join(request);
+        const bool lines_up = request->alone || behind_a_contender(*request);
+        start_driver();
+        if (lines_up && !request->ended) context_.scope.spawn(take_position(request));
+        if (asked.if_available && !request->ended) context_.scope.spawn(give_up(request));
+        if (asked.within && !request->ended) context_.scope.spawn(probe(request));
+        if (!request->ended) notify_of_waiter();
     }
-    co_await waiter->decided.async();
-    if (waiter->failure) co_await fail(*waiter->failure);
-    if (waiter->late && !waiter->grant) co_await fail(late_error());
-    co_return Held(std::exchange(waiter->grant, nullptr));
+    co_await request->decided.async();
+    if (request->failure) co_await fail(*request->failure);
+    if (request->late && !request->grant) co_await fail(late_error());
+    co_return Held(std::exchange(request->grant, nullptr));
 }
 
 /// The innermost grant of this very lock that a request is asked under.
@@ -143,39 +143,39 @@ std::shared_ptr<Grant> LockQueue::reenter(const std::shared_ptr<Grant>& outer,
     return inner;
 }
 
-void LockQueue::join(const WaiterPtr& waiter) {
+void LockQueue::join(const RequestPtr& request) {
     if (waiting_.size() >= sweep_at_) {
-        std::erase_if(waiting_, [](const WaiterPtr& other) { return other->ended; });
+        std::erase_if(waiting_, [](const RequestPtr& other) { return other->ended; });
         sweep_at_ = 2 * waiting_.size() + 16;
     }
-    waiting_.push_back(waiter);
-    newest_ = waiter->id;
+    waiting_.push_back(request);
+    newest_ = request->id;
 }
 
-LockQueue::WaiterPtr LockQueue::front() {
+LockQueue::RequestPtr LockQueue::front() {
     while (!waiting_.empty() && waiting_.front()->ended) waiting_.pop_front();
     return waiting_.empty() ? nullptr : waiting_.front();
 }
 
 /// Ends a request. Every request ends here or in refuse().
-void LockQueue::settle(const WaiterPtr& waiter, std::optional<Error> failure) {
-    if (waiter->ended) return;
-    waiter->ended = true;
-    waiter->failure = std::move(failure);
-    release_position(*waiter);
-    waiter->decided.complete({});
+void LockQueue::settle(const RequestPtr& request, std::optional<Error> failure) {
+    if (request->ended) return;
+    request->ended = true;
+    request->failure = std::move(failure);
+    release_position(*request);
+    request->decided.complete({});
 }
 
 /// Ends a request that waits; what was asked of the browser for its sake alone is taken back.
-void LockQueue::refuse(const WaiterPtr& waiter, const Error& error) {
-    if (waiter->ended) return;
-    const bool takes = acquiring_ && front() == waiter;
-    waiter->ended = true;  // before anything else can grant it
-    waiter->failure = error;
-    release_position(*waiter);
+void LockQueue::refuse(const RequestPtr& request, const Error& error) {
+    if (request->ended) return;
+    const bool takes = acquiring_ && front() == request;
+    request->ended = true;  // before anything else can grant it
+    request->failure = error;
+    release_position(*request);
     if (takes && !takes_over()) native_lock_->cancel();
-    ring();
-    waiter->decided.complete({});
+    wake();
+    request->decided.complete({});
 }
 
 /// Whether the tab's next request goes on with what was asked of the browser for one that ended.
@@ -192,54 +192,55 @@ bool LockQueue::takes_over() {
     return !asked.if_available || expired;
 }
 
-Task<void> LockQueue::expire(WaiterPtr waiter) {
+Task<void> LockQueue::expire(RequestPtr request) {
     const auto self = weak_from_this();
-    const std::shared_ptr<const bool> ended(waiter, &waiter->ended);
-    const auto passed = co_await outlasts(context_.world, *waiter->options.timeout_ms, ended, true);
+    const std::shared_ptr<const bool> ended(request, &request->ended);
+    const auto passed =
+        co_await outlasts(context_.world, *request->options.timeout_ms, ended, true);
     if (!passed || self.expired()) co_return;
-    if (!waiter->options.steal) {
-        if (!std::exchange(waiter->options.if_available, true)) {
-            waiter->late = true;
+    if (!request->options.steal) {
+        if (!std::exchange(request->options.if_available, true)) {
+            request->late = true;
             ++trying_;
-            ring();
+            wake();
         }
-        co_await await_first_answer(waiter);
+        co_await await_first_answer(request);
     }
-    if (!self.expired()) refuse(waiter, late_error());
+    if (!self.expired()) refuse(request, late_error());
 }
 
 /// A timeout may be over before the first answer to the request. The request then asks only whether
 /// the lock is available. What was requested of the browser goes on, since the tab's next request
 /// may inherit its position in line; this ends when it is known to wait for other tabs. A tab that
 /// merely keeps the lock has the time to release it.
-Task<void> LockQueue::await_first_answer(WaiterPtr waiter) {
+Task<void> LockQueue::await_first_answer(RequestPtr request) {
     const auto self = weak_from_this();
     auto& clock = context_.world.clock();
     const auto end_ms = clock.monotonic_ms() + overtime_ms;
     bool once_more = true;
-    while (!self.expired() && !waiter->ended && clock.monotonic_ms() < end_ms) {
+    while (!self.expired() && !request->ended && clock.monotonic_ms() < end_ms) {
         const bool waits =
-            front() != waiter || !acquiring_ || co_await native_lock_->kept_waiting();
-        if (self.expired() || waiter->ended) co_return;
+            front() != request || !acquiring_ || co_await native_lock_->is_known_to_wait();
+        if (self.expired() || request->ended) co_return;
         if (!waits) {
-            co_await clock.sleep(keep_ms);
+            co_await clock.sleep(grace_period_ms);
         } else if (busy_received_ || !std::exchange(once_more, false)) {
             co_return;
         } else {
-            co_await sleep_for_answers(context_.world, 2 * keep_ms);
+            co_await sleep_for_answers(context_.world, 2 * grace_period_ms);
         }
     }
 }
 
-Task<void> LockQueue::steal(WaiterPtr waiter) {
-    const auto taken = co_await attempt(acquire_by_stealing(waiter));
+Task<void> LockQueue::steal(RequestPtr request) {
+    const auto taken = co_await attempt(acquire_by_stealing(request));
     std::optional<Error> failure;
     if (!taken) {
         failure = taken.error();
-    } else if (!waiter->grant) {
+    } else if (!request->grant) {
         failure = Error(ErrorCode::lock_lost, "the lock was stolen again before it was granted");
     }
-    settle(waiter, std::move(failure));
+    settle(request, std::move(failure));
 }
 
 double LockContext::stamp_ms() {
@@ -250,27 +251,29 @@ double LockContext::stamp_ms() {
     return last_stamp_ms = repeats ? last_stamp_ms + step_ms : now_ms;
 }
 
-Task<void> LockQueue::acquire_by_stealing(WaiterPtr waiter) {
-    const auto& asked = waiter->options;
-    const AcquireRequest request{
+Task<void> LockQueue::acquire_by_stealing(RequestPtr request) {
+    const auto& asked = request->options;
+    const NativeRequest native{
         .steal = true,
         .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
     auto previous_holds = stolen_;
     if (hold_) previous_holds.push_back(hold_);
-    const auto hold = co_await native_lock_->acquire(request);
+    const auto hold = co_await native_lock_->acquire(native);
     // The previous holders in this tab are notified at once, also where nothing else notifies them.
     for (const auto& previous : previous_holds) lose(previous, "stolen");
     // A hold that was stolen before it was adopted is not reported as lost later: it ends here.
-    if (waiter->ended || context_.asleep || context_.closed || hold->lost) {
+    if (request->ended || context_.suspended || context_.closed || hold->lost) {
         native_lock_->release(hold);
         if (context_.closed) co_await fail(closed_error());
-        if (context_.asleep) co_await fail(ErrorCode::lock_lost, "the page was hidden meanwhile");
+        if (context_.suspended) {
+            co_await fail(ErrorCode::lock_lost, "the page was frozen or hidden: try again");
+        }
         co_return;
     }
     stolen_.push_back(hold);
     adopt(hold);
-    if (!hold->tokens.empty()) waiter->grant = grant(asked, hold);
-    context_.scope.spawn(make_known(hold));
+    if (!hold->tokens.empty()) request->grant = grant(asked, hold);
+    context_.scope.spawn(announce_grant(hold));
 }
 
 // --- Grants -------------------------------------------------------------------------------------
@@ -286,7 +289,7 @@ void LockQueue::commit_ended(Grant& grant) {
     const auto hold = std::exchange(grant.hold, nullptr);
     std::erase_if(hold->active, [&](const auto& other) { return other.get() == &grant; });
     if (hold == hold_) {
-        ring();
+        wake();
     } else if (hold->active.empty() && !hold->lost) {
         release_hold(hold);
     }
@@ -304,7 +307,7 @@ void LockQueue::lose(const std::shared_ptr<NativeHold>& hold, std::string_view r
     }
     native_lock_->release(hold);
     std::erase(stolen_, hold);
-    ring();
+    wake();
     changed();
 }
 
@@ -339,7 +342,7 @@ Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant>
 
 // --- The life of the page (docs/decisions/0009) --------------------------------------------------
 
-void LockQueue::fall_asleep(std::string_view reason) {
+void LockQueue::suspend(std::string_view reason) {
     native_lock_->cancel();
     release_positions();
     const auto stolen = stolen_;
@@ -347,15 +350,15 @@ void LockQueue::fall_asleep(std::string_view reason) {
     if (hold_) lose(std::shared_ptr(hold_), reason);
 }
 
-void LockQueue::wake_up() {
-    if (front()) wake_driver();
+void LockQueue::resume() {
+    if (front()) start_driver();
     changed();  // messages that were sent meanwhile were not received
 }
 
 void LockQueue::close() {
     const auto requests = waiting_;
-    for (const auto& waiter : requests) refuse(waiter, closed_error());
-    fall_asleep("closed");
+    for (const auto& request : requests) refuse(request, closed_error());
+    suspend("closed");
 }
 
 // --- Held ---------------------------------------------------------------------------------------

@@ -5,10 +5,10 @@
 // all of its own requests, and once more for each request that another tab's came before, that asks
 // for another mode, or that has only `ifAvailable` requests before it. What the tab then has is its
 // *native hold*. Under it requests are *granted*, one after another (exclusive) or together
-// (shared). Between two grants the hold is kept for a little while (keep_ms), because acquiring the
-// native lock again costs a hundred times what a local grant does. The tab releases it at once when
-// another tab begins to wait or when the page is hidden, and after slice_ms in any case, so that a
-// lost message delays others by no more.
+// (shared). Between two grants the hold is kept for a little while (grace_period_ms), because
+// acquiring the native lock again costs a hundred times what a local grant does. The tab releases
+// it at once when another tab begins to wait or when the page is hidden, and after slice_ms in any
+// case, so that a lost message delays others by no more.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@
 
 #include "epochs.hpp"
 #include "lock_record.hpp"
-#include "protocol/common/watchers.hpp"
+#include "protocol/common/change_listeners.hpp"
 #include "tabacus/lock/lock.hpp"
 
 namespace tabacus {
 
-/// An idle native hold is kept for one to two of these.
-constexpr double keep_ms = 10;
+/// The grace period: an idle native hold is kept for one to two of these.
+constexpr double grace_period_ms = 10;
 /// The longest that a hold goes on granting while other tabs may be waiting.
 constexpr double slice_ms = 50;
 /// The longest that a hold goes on granting once another tab is known to wait. It is about as long
 /// as that tab's message takes: a lock that is handed over after each single grant does little
-/// else. (The literature calls it a barging window.)
-constexpr double grace_period_ms = 2;
+/// else.
+constexpr double barging_window_ms = 2;
 
 /// The key of a user's row in Store::data.
 inline std::string data_key(std::string_view store, std::string_view key) {
@@ -67,7 +67,7 @@ struct LockContext {
     double last_stamp_ms = 0;
     bool swept = false;  // old departure notices were removed (lease.hpp)
     int evictions = 0;
-    bool asleep = false;  // frozen, or between pagehide and pageshow
+    bool suspended = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
     Scope scope = {};  // last: what runs in it uses all of the above
     // NOLINTEND(readability-redundant-member-init)
@@ -77,8 +77,8 @@ struct LockContext {
         if (channel)
             channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
     }
-    void post_at_leisure(LockMessage::Kind kind, const std::string& key) const {
-        if (channel) channel->post_at_leisure(format_lock_message({kind, key, epochs.tab(), {}}));
+    void post_deferred(LockMessage::Kind kind, const std::string& key) const {
+        if (channel) channel->post_deferred(format_lock_message({kind, key, epochs.tab(), {}}));
     }
     void note_gone(const std::vector<std::string>& ids);
     /// Since the Unix epoch. Rises, so that there is an order where the clock's step is coarse.
@@ -97,7 +97,7 @@ struct NativeHold {
     std::uint64_t uses = 0;
     double taken_ms = 0;
     bool lost = false;
-    bool timing = false;   // keep() runs
+    bool timing = false;   // run_grace_timer() runs
     bool expired = false;  // kept idle for long enough
     std::function<void(std::string_view)> on_lost = nullptr;
 };
@@ -120,7 +120,7 @@ struct Grant {
 };
 
 /// A request for the entry lock that is made ahead, for a later acquire(): a position in line.
-struct EntryRequest {
+struct EntryLockRequest {
     AbortSignal signal;              // ends the wait
     std::unique_ptr<HeldLock> lock;  // the entry lock: this position is next in line
     bool over = false;               // given up, or the entry lock was stolen
@@ -137,15 +137,15 @@ struct EntryRequest {
 
 /// Other tabs at a lock: none of them waits; all that wait are behind this tab's position, which is
 /// next in line; or some may be before it, or this tab has no position.
-enum class Waiting : std::uint8_t { nobody, behind, before };
+enum class OtherWaiters : std::uint8_t { none, behind_us, ahead_of_us };
 
-/// What a tab asks of a native lock.
-struct AcquireRequest {
+/// What a tab asks of a native lock, for one or more of its acquire requests.
+struct NativeRequest {
     LockMode mode = LockMode::exclusive;
     bool if_available = false;
     bool steal = false;
     LockClaim claim;
-    std::shared_ptr<EntryRequest> entry = nullptr;
+    std::shared_ptr<EntryLockRequest> entry = nullptr;
 };
 
 /// What excludes other tabs: Web Locks (web_lock.hpp), a lease (lease.hpp), or nothing.
@@ -160,28 +160,28 @@ class NativeLock {
     /// Waits for this tab's turn. Returns nothing if the lock is not available, or if the request
     /// was cancelled or lost its position to a stealer. At most one acquire() at a time, beside any
     /// number that steal.
-    virtual Task<std::shared_ptr<NativeHold>> acquire(AcquireRequest request) = 0;
+    virtual Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) = 0;
     /// Takes a position in line although this tab has the lock, or waits for it: behind all that
     /// wait already, before all that come later. `on_next` is called when nobody is before it any
     /// more. Returns nothing where a tab cannot have two positions.
-    virtual std::shared_ptr<EntryRequest> request_entry(LockMode /*mode*/,
-                                                        std::function<void()> /*on_next*/) {
+    virtual std::shared_ptr<EntryLockRequest> request_entry(LockMode /*mode*/,
+                                                            std::function<void()> /*on_next*/) {
         return nullptr;
     }
     /// Ends an acquire() that waits, and leaves nothing behind.
     virtual void cancel() = 0;
     virtual void release(const std::shared_ptr<NativeHold>& hold) = 0;
     /// Another tab released the lock, or gave up waiting.
-    virtual void nudge() = 0;
+    virtual void on_possible_release() = 0;
     /// Whether an acquire() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
     /// Which other tabs wait. A tab that announced its request may be gone: it got its shared
     /// grant, gave up or died. `is_next`: this tab itself has a position ahead that is next in
     /// line.
-    virtual Task<Waiting> query_waiting(bool is_next) = 0;
+    virtual Task<OtherWaiters> query_other_waiters(bool is_next) = 0;
     /// Whether an acquire() under way is known to wait for other tabs. False also while the browser
     /// or the database has not answered yet, and once the lock was granted and is being entered.
-    virtual Task<bool> kept_waiting() = 0;
+    virtual Task<bool> is_known_to_wait() = 0;
     /// Voids the tokens that are reserved: this tab is about to begin an epoch out of turn.
     virtual void void_reservation() {}
 };
@@ -205,25 +205,26 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<bool> is_locked();
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(std::function<void()> callback);
-    Subscription on_ring(std::function<void(const std::string&)> callback) {
-        return ring_listeners_.add(std::move(callback));
+    Subscription on_broadcast(std::function<void(const std::string&)> callback) {
+        return broadcast_listeners_.add(std::move(callback));
     }
-    /// Calls the callbacks of on_ring() in all tabs.
+    /// Calls the callbacks of on_broadcast() in all tabs.
     void broadcast(const std::string& about);
 
     /// Notifies all tabs that the lock may have changed.
     void announce();
     void on_message(const LockMessage& message);
     /// Releases everything at once and notifies the holders; what waits goes on waiting.
-    void fall_asleep(std::string_view reason);
-    void wake_up();
-    void became_hidden() { ring(); }
+    void suspend(std::string_view reason);
+    void resume();
+    void became_hidden() { wake(); }
     void close();
     [[nodiscard]] const std::string& key() const { return key_; }
     [[nodiscard]] const std::string& name() const { return name_; }
 
   private:
-    struct Waiter {
+    /// One caller's acquire().
+    struct AcquireRequest {
         std::uint64_t id = 0;
         LockOptions options;
         double since_ms = 0;
@@ -234,7 +235,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         std::shared_ptr<Grant> grant;
         Completer<Unit> decided;
     };
-    using WaiterPtr = std::shared_ptr<Waiter>;
+    using RequestPtr = std::shared_ptr<AcquireRequest>;
     /// Another tab that announced requests while this one waited or held.
     struct Contender {
         std::string tab;
@@ -251,73 +252,74 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
         LockMode mode = LockMode::exclusive;
         std::uint64_t owner = 0;  // the request that has it
         double since_ms = 0;      // when the request was made that it was taken for
-        std::shared_ptr<EntryRequest> entry;
+        std::shared_ptr<EntryLockRequest> entry;
     };
     struct Withdrawal;
     struct Writing;
 
     // Requests (lock_queue.cpp).
-    void join(const WaiterPtr& waiter);
-    [[nodiscard]] WaiterPtr front();
-    void settle(const WaiterPtr& waiter, std::optional<Error> failure);
-    void refuse(const WaiterPtr& waiter, const Error& error);
+    void join(const RequestPtr& request);
+    [[nodiscard]] RequestPtr front();
+    void settle(const RequestPtr& request, std::optional<Error> failure);
+    void refuse(const RequestPtr& request, const Error& error);
     [[nodiscard]] bool takes_over();
-    Task<void> expire(WaiterPtr waiter);
-    Task<void> await_first_answer(WaiterPtr waiter);
-    Task<void> steal(WaiterPtr waiter);
-    Task<void> acquire_by_stealing(WaiterPtr waiter);
+    Task<void> expire(RequestPtr request);
+    Task<void> await_first_answer(RequestPtr request);
+    Task<void> steal(RequestPtr request);
+    Task<void> acquire_by_stealing(RequestPtr request);
     Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
                                                    std::vector<Store> scope, Durability durability);
     std::shared_ptr<Grant> outer_of(const LockOptions& options);
     std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
 
     // The native hold, and which requests are granted under it (serve.cpp).
-    void wake_driver();
+    void start_driver();
     Task<void> drive();
     Task<void> obtain();
-    Task<std::shared_ptr<NativeHold>> acquire_if_available(AcquireRequest request);
+    Task<std::shared_ptr<NativeHold>> acquire_if_available(NativeRequest request);
     Task<void> end_answers(std::shared_ptr<bool> over);
-    Task<void> give_up(WaiterPtr waiter);
+    Task<void> give_up(RequestPtr request);
     void refuse_unavailable();
-    Task<void> ring_after_slice();
+    Task<void> wake_after_slice();
     Task<void> serve(std::shared_ptr<NativeHold> hold);
     Task<bool> reserve_tokens(std::shared_ptr<NativeHold> hold);
-    [[nodiscard]] WaiterPtr admissible(const NativeHold& hold);
+    [[nodiscard]] RequestPtr admissible(const NativeHold& hold);
     [[nodiscard]] bool must_yield(const NativeHold& hold) const;
-    [[nodiscard]] bool in_grace_period(const NativeHold& hold) const;
+    [[nodiscard]] bool in_barging_window(const NativeHold& hold) const;
     Task<bool> may_go_on(std::shared_ptr<NativeHold> hold);
-    Task<void> end_grace_period(std::shared_ptr<int> steps_left);
-    Task<void> soon();
-    Task<void> make_known(std::shared_ptr<NativeHold> hold);
+    Task<void> end_barging_window(std::shared_ptr<int> steps_left);
+    Task<void> await_pending_releases();
+    Task<void> announce_grant(std::shared_ptr<NativeHold> hold);
     [[nodiscard]] bool must_release(const NativeHold& hold);
-    [[nodiscard]] bool kept_from_sharing(const NativeHold& hold);
+    [[nodiscard]] bool waits_to_share(const NativeHold& hold);
     std::shared_ptr<Grant> grant(const LockOptions& options,
                                  const std::shared_ptr<NativeHold>& hold);
     void adopt(const std::shared_ptr<NativeHold>& hold);
     void release_hold(const std::shared_ptr<NativeHold>& hold);
-    Task<void> keep(std::shared_ptr<NativeHold> hold);
+    Task<void> run_grace_timer(std::shared_ptr<NativeHold> hold);
     Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);
     void end_hold(const std::shared_ptr<Grant>& granted);
-    void ring();
-    Task<void> rung();
+    void wake();
+    Task<void> await_wake();
 
     // First come, first served over tabs (fair_order.cpp).
-    [[nodiscard]] bool behind_a_contender(const Waiter& waiter) const;
-    [[nodiscard]] bool stands_alone(const Waiter& waiter) const;
-    [[nodiscard]] bool came_between(std::uint64_t number, const Waiter& waiter) const;
-    Task<void> take_position(WaiterPtr waiter);
-    void take_positions_behind(const Waiter& first);
+    [[nodiscard]] bool behind_a_contender(const AcquireRequest& request) const;
+    [[nodiscard]] bool stands_alone(const AcquireRequest& request) const;
+    [[nodiscard]] bool came_between(std::uint64_t number, const AcquireRequest& request) const;
+    Task<void> take_position(RequestPtr request);
+    void take_positions_behind(const AcquireRequest& first);
     void was_served_before(std::uint64_t number);
     [[nodiscard]] std::optional<Position> position_in_turn() const;
     Task<bool> forget_contenders();
-    std::deque<Position>::iterator position_of(const Waiter& waiter);
-    void release_position(const Waiter& waiter);
+    std::deque<Position>::iterator position_of(const AcquireRequest& request);
+    void release_position(const AcquireRequest& request);
     void release_positions();
-    Position pop_position(const Waiter& first);
-    void announce_request(const Waiter& waiter, std::optional<std::uint64_t> number = std::nullopt);
+    Position pop_position(const AcquireRequest& first);
+    void announce_request(const AcquireRequest& request,
+                          std::optional<std::uint64_t> number = std::nullopt);
     void on_request(const LockMessage& message);
     void note_contender(const LockMessage& message, bool tries);
-    [[nodiscard]] bool came_late(const Waiter& waiter) const;
+    [[nodiscard]] bool came_late(const AcquireRequest& request) const;
 
     // Messages between tabs (messages.cpp).
     Task<void> post_released();
@@ -339,17 +341,17 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> evict();
 
     // Cycles (deadlock.cpp).
-    [[nodiscard]] std::string id_of(const Waiter& waiter) const;
-    Task<void> probe(WaiterPtr waiter);
-    void send_probe(const Waiter& waiter, bool confirming);
+    [[nodiscard]] std::string id_of(const AcquireRequest& request) const;
+    Task<void> probe(RequestPtr request);
+    void send_probe(const AcquireRequest& request, bool confirming);
     void pass_on(LockMessage message);
-    void follow(const WaiterPtr& waiter, const std::vector<std::string>& path);
-    void on_probe_returned(const WaiterPtr& waiter, const std::vector<std::string>& path);
+    void follow(const RequestPtr& request, const std::vector<std::string>& path);
+    void on_probe_returned(const RequestPtr& request, const std::vector<std::string>& path);
     void on_probe(const LockMessage& message);
     void on_victim(const LockMessage& message);
 
-    // Who holds and who waits (query.cpp).
-    struct Question {
+    // Queries for the requests of all tabs, held and waiting (query.cpp).
+    struct TabQuery {
         std::string nonce;
         std::vector<LockRequestInfo> answers;
         std::vector<std::string> tabs;
@@ -361,12 +363,13 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
 
         void note(const LockMessage& message);
     };
-    Task<std::vector<LockRequestInfo>> ask();
-    Task<void> put(std::shared_ptr<Question> question);
-    void answer(const LockMessage& message);
+    Task<std::vector<LockRequestInfo>> query_tabs();
+    Task<void> post_query(std::shared_ptr<TabQuery> query);
+    void report_requests(const LockMessage& query);
+    void collect_report(const LockMessage& message);
     [[nodiscard]] std::vector<std::shared_ptr<Grant>> holders() const;
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
-    [[nodiscard]] std::optional<LockMode> keeps() const;
+    [[nodiscard]] std::optional<LockMode> idle_hold_mode() const;
     Task<void> poll_for_crash();
     Task<void> check_for_crash();
 
@@ -375,38 +378,38 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     std::string name_;
     std::unique_ptr<NativeLock> native_lock_;
 
-    std::deque<WaiterPtr> waiting_;  // ended ones among them are skipped
-    std::size_t sweep_at_ = 0;       // with so many the ended ones are removed
-    std::uint64_t newest_ = 0;       // of the requests that came
+    std::deque<RequestPtr> waiting_;  // ended ones among them are skipped
+    std::size_t sweep_at_ = 0;        // with so many the ended ones are removed
+    std::uint64_t newest_ = 0;        // of the requests that came
     std::shared_ptr<NativeHold> hold_;
     std::vector<std::shared_ptr<NativeHold>> stolen_;  // taken by steal, each for one grant
     bool driving_ = false;
     bool acquiring_ = false;
     LockMode acquiring_mode_ = LockMode::exclusive;
     std::vector<Contender> contenders_;
-    double contended_ms_ = 0;                // when the first of them was received
-    std::shared_ptr<int> grace_steps_left_;  // of may_go_on(), until a caller has asked again
-    int trying_ = 0;                         // own requests with ifAvailable
-    bool ring_pending_ = false;              // ring_after_slice() runs
-    bool rung_ = false;
-    Completer<Unit> bell_;
+    double contended_ms_ = 0;                  // when the first of them was received
+    std::shared_ptr<int> barging_steps_left_;  // of may_go_on(), until a caller has asked again
+    int trying_ = 0;                           // own requests with ifAvailable
+    bool wake_pending_ = false;                // wake_after_slice() runs
+    bool woken_ = false;
+    Completer<Unit> wake_signal_;
     std::uint64_t last_position_ = 0;       // the newest position in line that was taken
     std::uint64_t acquiring_position_ = 0;  // that of the acquire() under way, or the last
     std::deque<Position> positions_;        // taken ahead
     bool busy_received_ = false;
     bool refused_ = false;     // acquire_if_available() was refused, and will ask once more
     std::uint64_t moves_ = 0;  // grants in other tabs that were announced
-    Completer<Unit> answer_bell_;
+    Completer<Unit> answer_signal_;
 
     bool watching_ = false;
     std::string claimed_state_;  // another tab's eviction that was seen under way
     std::int64_t claimed_attempt_ = 0;
 
-    std::vector<std::shared_ptr<Question>> questions_;
-    Watchers watchers_;
-    Listeners<std::string> ring_listeners_;  // of on_ring()
-    bool crash_polling_ = false;             // poll_for_crash() runs
-    bool held_seen_ = false;                 // by another tab, as far as this one knows
+    std::vector<std::shared_ptr<TabQuery>> tab_queries_;
+    ChangeListeners change_listeners_;
+    Listeners<std::string> broadcast_listeners_;  // of on_broadcast()
+    bool crash_polling_ = false;                  // poll_for_crash() runs
+    bool held_seen_ = false;                      // by another tab, as far as this one knows
 };
 
 }  // namespace tabacus

@@ -15,7 +15,7 @@ namespace tabacus {
 constexpr std::int64_t token_max = value_max;
 
 /// The epoch of a lock, Store::locks under its escaped name:
-/// "1;last;fence;born;grant;tab;since;max_hold;lease;beat;label".
+/// "1;last;fence;born;grant;tab;since;max_hold;lease;heartbeat;label".
 struct LockRow {
     std::int64_t last = 0;         // the newest token reserved: every later grant's is larger
     std::int64_t fence = 0;        // the first token of the newest hold that is known to commit
@@ -71,9 +71,9 @@ std::optional<std::string> parse_call_id(std::string_view text);
 std::string format_call_number(std::int64_t number);
 std::optional<std::int64_t> parse_call_number(std::string_view text);
 
-/// Of a row or a message: a longer one is a stranger's, and not worth the memory.
+/// The most fields of a row or a message. A longer one is not ours, and not worth the memory.
 constexpr std::size_t lock_fields_max = 4096;
-/// Of a message, before what else its kind has.
+/// The fields of a message before those of its kind.
 constexpr std::size_t lock_fields_min = 4;
 
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
@@ -84,14 +84,14 @@ struct LockMessage {
         taken = 't',    // the tab holds it
         busy = 'b',     // answers a request: the lock is in use, not merely kept; detail: the
                         // requester's tab and number
-        released = 'r',  // the tab released it
-        handed = 'o',    // the same while others wait: may come after the next holder's `taken`
-        query = 'q',     // asks all tabs for their requests; detail: a nonce
-        report = 'i',    // answers a query: detail is the nonce, then one entry for each request
-        probe = 'p',     // follows from each waiter to the holders it waits for; detail: the path
-        victim = 'v',    // the path closed into a cycle, and this request shall break it
-        echo = 'h',      // a tab's message to itself; detail: a nonce
-        bell = 'l',      // LockTable::ring(); detail: what it is about
+        released = 'r',   // the tab released it
+        handed = 'o',     // the same while others wait: may come after the next holder's `taken`
+        query = 'q',      // asks all tabs for their requests; detail: a nonce
+        report = 'i',     // answers a query: detail is the nonce, then one entry for each request
+        probe = 'p',      // follows from each waiter to the holders it waits for; detail: the path
+        victim = 'v',     // the path closed into a cycle, and this request shall break it
+        echo = 'h',       // a tab's message to itself; detail: a nonce
+        broadcast = 'l',  // LockTable::broadcast(); detail: what it is about
     };
     Kind kind = Kind::request;
     std::string key;  // the escaped name

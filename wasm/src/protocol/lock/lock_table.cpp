@@ -25,8 +25,8 @@ struct LockTable::Parts {
     void open_channel();
     void on_message(std::string_view text);
     void on_lifecycle(LifecycleEvent event);
-    void fall_asleep(std::string_view reason);
-    void wake_up();
+    void suspend(std::string_view reason);
+    void resume();
     /// A copy: a callback may open another lock.
     [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all() const {
         std::vector<std::shared_ptr<LockQueue>> queues;
@@ -68,32 +68,32 @@ void LockTable::Parts::on_lifecycle(LifecycleEvent event) {
             for (const auto& queue : all()) queue->became_hidden();
             break;
         case LifecycleEvent::frozen:
-            fall_asleep("frozen");
+            suspend("frozen");
             break;
         case LifecycleEvent::page_hide:
-            fall_asleep("page-hidden");
+            suspend("page-hidden");
             context.channel.reset();
             context.world.database().close();
             break;
         case LifecycleEvent::page_show:
         case LifecycleEvent::resumed:
-            wake_up();
+            resume();
             break;
         case LifecycleEvent::visible:
             break;
     }
 }
 
-void LockTable::Parts::fall_asleep(std::string_view reason) {
-    context.asleep = true;
-    for (const auto& queue : all()) queue->fall_asleep(reason);
+void LockTable::Parts::suspend(std::string_view reason) {
+    context.suspended = true;
+    for (const auto& queue : all()) queue->suspend(reason);
     context.epochs.transactions().abort_all();
 }
 
-void LockTable::Parts::wake_up() {
-    if (!std::exchange(context.asleep, false)) return;
+void LockTable::Parts::resume() {
+    if (!std::exchange(context.suspended, false)) return;
     if (!context.channel) open_channel();
-    for (const auto& queue : all()) queue->wake_up();
+    for (const auto& queue : all()) queue->resume();
 }
 
 LockTable::LockTable(World& world, std::string_view name_space, NoticeHandler on_notice)
@@ -178,7 +178,7 @@ Task<std::vector<std::string>> LockTable::names() {
         for (const auto& lock : snapshot.held) note(lock);
         for (const auto& lock : snapshot.pending) note(lock);
     } else if (fenced()) {
-        // Who waits, waits for a holder.
+        // A request that waits is listed too: it waits for a holder of the same lock.
         for (auto& name : co_await context.epochs.leased()) found.insert(std::move(name));
     }
     co_return std::vector<std::string>(found.begin(), found.end());
@@ -196,13 +196,13 @@ Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSigna
     return parts_->queue(name).wait_for_unlock(std::move(signal), timeout_ms);
 }
 
-void LockTable::ring(std::string_view name, const std::string& about) {
+void LockTable::broadcast(std::string_view name, const std::string& about) {
     parts_->queue(name).broadcast(about);
 }
 
-Subscription LockTable::on_ring(std::string_view name,
-                                std::function<void(const std::string&)> callback) {
-    return parts_->queue(name).on_ring(std::move(callback));
+Subscription LockTable::on_broadcast(std::string_view name,
+                                     std::function<void(const std::string&)> callback) {
+    return parts_->queue(name).on_broadcast(std::move(callback));
 }
 
 Subscription LockTable::on_change(std::string_view name, std::function<void()> callback) {

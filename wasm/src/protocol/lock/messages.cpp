@@ -11,8 +11,8 @@ void LockQueue::announce() {
 }
 
 void LockQueue::broadcast(const std::string& about) {
-    context_.post(LockMessage::Kind::bell, key_, {about});
-    ring_listeners_.emit(about);
+    context_.post(LockMessage::Kind::broadcast, key_, {about});
+    broadcast_listeners_.emit(about);
 }
 
 /// Posts after the release itself, which a microtask does. A waiting tab learns of the release by
@@ -23,31 +23,31 @@ Task<void> LockQueue::post_released() {
         std::none_of(contenders_.begin(), contenders_.end(),
                      [](const Contender& contender) { return contender.tries; });
     const auto self = weak_from_this();
-    co_await soon();
+    co_await await_pending_releases();
     if (self.expired()) co_return;
     if (hands_over) {
-        context_.post_at_leisure(LockMessage::Kind::handed, key_);
+        context_.post_deferred(LockMessage::Kind::handed, key_);
     } else {
         context_.post(LockMessage::Kind::released, key_);
     }
 }
 
 void LockQueue::changed() {
-    watchers_.call();
-    ring_listeners_.emit({});
+    change_listeners_.call();
+    broadcast_listeners_.emit({});
 }
 
 /// Notifies watchers of a request that has to wait. A request that need not wait is notified when
 /// it is granted.
 void LockQueue::notify_of_waiter() {
-    if (held_seen_ || (hold_ && !hold_->active.empty())) watchers_.call();
+    if (held_seen_ || (hold_ && !hold_->active.empty())) change_listeners_.call();
 }
 
 void LockQueue::on_message(const LockMessage& message) {
     switch (message.kind) {
         case LockMessage::Kind::request:
             on_request(message);
-            ring();
+            wake();
             notify_of_waiter();
             break;
         case LockMessage::Kind::busy:
@@ -56,14 +56,14 @@ void LockQueue::on_message(const LockMessage& message) {
                                                              std::to_string(acquiring_position_)})
                 break;
             busy_received_ = true;
-            answer_bell_.complete({});
+            answer_signal_.complete({});
             break;
         case LockMessage::Kind::released:
             held_seen_ = false;
             [[fallthrough]];
         case LockMessage::Kind::handed:
-            answer_bell_.complete({});
-            native_lock_->nudge();
+            answer_signal_.complete({});
+            native_lock_->on_possible_release();
             changed();
             break;
         case LockMessage::Kind::taken:
@@ -72,8 +72,10 @@ void LockQueue::on_message(const LockMessage& message) {
             changed();
             break;
         case LockMessage::Kind::query:
+            report_requests(message);
+            break;
         case LockMessage::Kind::report:
-            answer(message);
+            collect_report(message);
             break;
         case LockMessage::Kind::probe:
             on_probe(message);
@@ -81,8 +83,8 @@ void LockQueue::on_message(const LockMessage& message) {
         case LockMessage::Kind::victim:
             on_victim(message);
             break;
-        case LockMessage::Kind::bell:
-            ring_listeners_.emit(message.detail.empty() ? std::string() : message.detail[0]);
+        case LockMessage::Kind::broadcast:
+            broadcast_listeners_.emit(message.detail.empty() ? std::string() : message.detail[0]);
             break;
         case LockMessage::Kind::echo:
             break;

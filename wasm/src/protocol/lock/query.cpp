@@ -1,4 +1,5 @@
-// Who holds and who waits: each tab knows its own requests, and reports them to a tab that asks.
+// The requests of all tabs, held and waiting: each tab knows its own requests, and reports them to
+// a tab that asks.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -12,12 +13,12 @@ namespace {
 /// Living tabs answer within a few; a frozen one never does.
 constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
-/// Of an answer, and one more for what is kept.
+/// The fields of a report after its nonce; one more is for an idle hold.
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
 /// After the requests: the lock is with this tab, alone or shared, and with none of them. Who has
 /// it reports so, since tabs answer that do not use the lock, and their answers may come first.
-constexpr std::string_view kept_exclusive = "k";
-constexpr std::string_view kept_shared = "s";
+constexpr std::string_view idle_exclusive = "k";
+constexpr std::string_view idle_shared = "s";
 /// A lease that nobody holds and somebody waits for is taken within these.
 constexpr int reads_max = 10;
 constexpr double held_again_ms = 20;
@@ -92,53 +93,57 @@ std::vector<LockRequestInfo> LockQueue::own_requests() const {
     for (const auto& grant : holders()) {
         infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
     }
-    for (const auto& waiter : waiting_) {
-        if (waiter->ended) continue;
+    for (const auto& request : waiting_) {
+        if (request->ended) continue;
         infos.push_back(
-            {false, waiter->options.mode, waiter->options.label, waiter->since_ms, tab});
+            {false, request->options.mode, request->options.label, request->since_ms, tab});
     }
     return infos;
 }
 
-/// The browser's lock is this tab's, kept for its next request, and nobody holds it.
-std::optional<LockMode> LockQueue::keeps() const {
+/// The mode of the native hold, if this tab keeps it for its next request and nobody holds the
+/// lock.
+std::optional<LockMode> LockQueue::idle_hold_mode() const {
     if (!hold_ || !hold_->active.empty()) return std::nullopt;
     return hold_->mode;
 }
 
-void LockQueue::answer(const LockMessage& message) {
+/// Answers another tab's query with what this tab holds and waits for.
+void LockQueue::report_requests(const LockMessage& query) {
+    if (query.detail.empty()) return;
+    std::vector<std::string> detail{query.detail[0]};
+    for (const auto& info : own_requests()) {
+        if (detail.size() + fields_of_request > detail_max) break;  // holders come first
+        detail.emplace_back(info.held ? "h" : "w");
+        detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
+        detail.push_back(format_since(info.since_ms));
+        detail.push_back(info.label);
+    }
+    if (const auto mode = idle_hold_mode()) {
+        detail.emplace_back(*mode == LockMode::exclusive ? idle_exclusive : idle_shared);
+    }
+    context_.post(LockMessage::Kind::report, key_, std::move(detail));
+}
+
+/// Adds another tab's report to the query of this tab that it answers.
+void LockQueue::collect_report(const LockMessage& message) {
     if (message.detail.empty()) return;
     const auto& nonce = message.detail[0];
-    if (message.kind == LockMessage::Kind::query) {
-        std::vector<std::string> detail{nonce};
-        for (const auto& info : own_requests()) {
-            if (detail.size() + fields_of_request > detail_max) break;  // holders come first
-            detail.emplace_back(info.held ? "h" : "w");
-            detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
-            detail.push_back(format_since(info.since_ms));
-            detail.push_back(info.label);
-        }
-        if (const auto mode = keeps()) {
-            detail.emplace_back(*mode == LockMode::exclusive ? kept_exclusive : kept_shared);
-        }
-        context_.post(LockMessage::Kind::report, key_, std::move(detail));
-        return;
-    }
-    const auto asked = std::find_if(questions_.begin(), questions_.end(),
-                                    [&](const auto& question) { return question->nonce == nonce; });
-    if (asked == questions_.end()) return;
+    const auto asked = std::find_if(tab_queries_.begin(), tab_queries_.end(),
+                                    [&](const auto& pending) { return pending->nonce == nonce; });
+    if (asked == tab_queries_.end()) return;
     // Kept: query() may end, and forget it, within complete().
-    const auto question = *asked;  // NOLINT(performance-unnecessary-copy-initialization)
-    auto& tabs = question->tabs;
+    const auto pending = *asked;  // NOLINT(performance-unnecessary-copy-initialization)
+    auto& tabs = pending->tabs;
     if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
     tabs.push_back(message.tab);
-    question->note(message);
-    if (question->clients_answered >= question->clients && question->holder) {
-        question->complete.complete({});
+    pending->note(message);
+    if (pending->clients_answered >= pending->clients && pending->holder) {
+        pending->complete.complete({});
     }
 }
 
-void LockQueue::Question::note(const LockMessage& message) {
+void LockQueue::TabQuery::note(const LockMessage& message) {
     const auto& detail = message.detail;
     bool client = false;
     const auto found = [&](LockMode mode) { holder |= mode == LockMode::exclusive || !exclusive; };
@@ -150,19 +155,19 @@ void LockQueue::Question::note(const LockMessage& message) {
         if (info->held) found(info->mode);
     }
     const bool one_more = detail.size() % fields_of_request == 2;
-    if (one_more && (detail.back() == kept_exclusive || detail.back() == kept_shared)) {
+    if (one_more && (detail.back() == idle_exclusive || detail.back() == idle_shared)) {
         client = true;
-        found(detail.back() == kept_exclusive ? LockMode::exclusive : LockMode::shared);
+        found(detail.back() == idle_exclusive ? LockMode::exclusive : LockMode::shared);
     }
     // Every tab that ever used the lock answers, and the browser counts those that use it.
     if (client) ++clients_answered;
 }
 
 Task<std::vector<LockRequestInfo>> LockQueue::query() {
-    return read_again(context_.world, [this] { return ask(); });
+    return read_again(context_.world, [this] { return query_tabs(); });
 }
 
-Task<std::vector<LockRequestInfo>> LockQueue::ask() {
+Task<std::vector<LockRequestInfo>> LockQueue::query_tabs() {
     const auto known = [this] { return hold_ || (acquiring_ && !refused_) || !stolen_.empty(); };
     const bool known_before = known();
     const auto seen = co_await clients_of(context_, key_);
@@ -182,19 +187,19 @@ Task<std::vector<LockRequestInfo>> LockQueue::ask() {
     const auto holds = [&](LockMode mode) {
         return mode == LockMode::exclusive || !held_exclusively;
     };
-    const auto kept = keeps();
-    bool found = (kept && holds(*kept)) ||
+    const auto idle_mode = idle_hold_mode();
+    bool found = (idle_mode && holds(*idle_mode)) ||
                  std::any_of(infos.begin(), infos.end(),
                              [&](const auto& info) { return info.held && holds(info.mode); });
     if (others && context_.channel) {
-        const auto question = std::make_shared<Question>();
-        question->exclusive = held_exclusively;
-        question->holder = found || !(seen.held || held_exclusively);
-        question->clients = lease ? SIZE_MAX : clients.size() - own;
-        co_await put(question);
-        found = question->holder;
-        infos.insert(infos.end(), question->answers.begin(), question->answers.end());
-        answered.insert(answered.end(), question->tabs.begin(), question->tabs.end());
+        const auto pending = std::make_shared<TabQuery>();
+        pending->exclusive = held_exclusively;
+        pending->holder = found || !(seen.held || held_exclusively);
+        pending->clients = lease ? SIZE_MAX : clients.size() - own;
+        co_await post_query(pending);
+        found = pending->holder;
+        infos.insert(infos.end(), pending->answers.begin(), pending->answers.end());
+        answered.insert(answered.end(), pending->tabs.begin(), pending->tabs.end());
     }
     // A frozen holder does not answer, but the row of its epoch names it. Where the holder has
     // answered the row may be a former one's: its own is written when it commits, or holds for
@@ -211,21 +216,21 @@ Task<std::vector<LockRequestInfo>> LockQueue::ask() {
     co_return infos;
 }
 
-/// To all tabs, until those have answered that matter, or there was time to.
-Task<void> LockQueue::put(std::shared_ptr<Question> question) {
-    question->nonce = identifier_of(context_.world.random().bits());
-    questions_.push_back(question);
-    context_.scope.spawn([](LockContext& context, Completer<Unit> bell) -> Task<void> {
+/// Posts the query to all tabs, and waits until those have answered that matter, or had the time.
+Task<void> LockQueue::post_query(std::shared_ptr<TabQuery> pending) {
+    pending->nonce = identifier_of(context_.world.random().bits());
+    tab_queries_.push_back(pending);
+    context_.scope.spawn([](LockContext& context, Completer<Unit> complete) -> Task<void> {
         co_await sleep_for_answers(context.world, answer_within_ms);
-        bell.complete({});
-    }(context_, question->complete));
-    context_.post(LockMessage::Kind::query, key_, {question->nonce});
-    co_await question->complete.async();
-    std::erase(questions_, question);
+        complete.complete({});
+    }(context_, pending->complete));
+    context_.post(LockMessage::Kind::query, key_, {pending->nonce});
+    co_await pending->complete.async();
+    std::erase(tab_queries_, pending);
 }
 
 Subscription LockQueue::on_change(std::function<void()> callback) {
-    auto subscription = watchers_.add(std::move(callback));
+    auto subscription = change_listeners_.add(std::move(callback));
     if (!crash_polling_) context_.scope.spawn(poll_for_crash());
     return subscription;
 }
@@ -237,7 +242,7 @@ Task<void> LockQueue::poll_for_crash() {
     if (!context_.world.locks().available()) co_return;
     const auto self = weak_from_this();
     crash_polling_ = true;
-    while (!self.expired() && !watchers_.empty() && !context_.closed) {
+    while (!self.expired() && !change_listeners_.empty() && !context_.closed) {
         (void)co_await attempt(check_for_crash());
         co_await context_.world.clock().sleep(crash_poll_ms);
     }
@@ -245,7 +250,7 @@ Task<void> LockQueue::poll_for_crash() {
 }
 
 Task<void> LockQueue::check_for_crash() {
-    if (context_.asleep) co_return;
+    if (context_.suspended) co_return;
     const auto clients = co_await clients_of(context_, key_);
     const bool died = held_seen_ && !clients.held;
     held_seen_ = clients.held && !hold_;
@@ -256,7 +261,7 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
                                       std::optional<double> timeout_ms) {
     if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
     struct Wait {
-        Completer<Unit> bell;
+        Completer<Unit> changed;
         std::optional<ErrorCode> end;
     };
     /// Of who stopped waiting, in any way.
@@ -268,7 +273,7 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     const Over over;
     const auto stop = [](const std::shared_ptr<Wait>& of, ErrorCode code) {
         if (of->end != ErrorCode::aborted) of->end = code;
-        of->bell.complete({});
+        of->changed.complete({});
     };
     if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
     if (timeout_ms) {
@@ -279,14 +284,14 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
             }
         }(context_.world, *timeout_ms, wait, stop, over.flag));
     }
-    const auto changes = on_change([wait] { wait->bell.complete({}); });
+    const auto changes = on_change([wait] { wait->changed.complete({}); });
     while (!wait->end) {
-        wait->bell = {};
+        wait->changed = {};
         const bool locked = co_await is_locked();
-        // Of a lock that is free the time was long enough, however short.
+        // If the lock is free, even the shortest timeout was long enough.
         if (!locked && wait->end != ErrorCode::aborted) co_return;
         if (wait->end) break;
-        co_await wait->bell.async();
+        co_await wait->changed.async();
     }
     const bool late = wait->end == ErrorCode::timed_out;
     co_await fail(*wait->end, late ? "the lock was not released in time" : "the wait was aborted");

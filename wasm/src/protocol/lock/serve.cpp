@@ -10,14 +10,14 @@ namespace {
 /// the largest a block takes longer to use up than its microseconds (LockEpochs).
 constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
-/// The grace period in steps, and the microtasks of a step: together twice as many as are between
+/// The barging window in steps, and the microtasks of a step: together twice as many as are between
 /// the end of one run() and the next. After each step the time is checked.
-constexpr int grace_steps = 3;
+constexpr int barging_steps = 3;
 constexpr int microtasks_per_step = 8;
 /// More microtasks than are between the end of a lock's promise and its release.
 constexpr int releasing_microtasks = 4;
 /// How many tokens a waiting tab reserves. A tab that has used them up releases the lock although
-/// it is in its grace period. A turn takes longer than as many microseconds (LockEpochs).
+/// it is in its barging window. A turn takes longer than as many microseconds (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
 
 std::int64_t tokens_of(const LockOptions& asked) { return asked.unfenced ? 0 : tokens_in_line; }
@@ -41,17 +41,17 @@ Task<bool> outlasts(World& world, double delay_ms, std::shared_ptr<const bool> f
     }
 }
 
-void LockQueue::wake_driver() {
+void LockQueue::start_driver() {
     if (driving_) {
-        ring();
-    } else if (!context_.asleep && !context_.closed) {
+        wake();
+    } else if (!context_.suspended && !context_.closed) {
         context_.scope.spawn(drive());
     }
 }
 
 Task<void> LockQueue::drive() {
     driving_ = true;
-    while (front() && !context_.asleep && !context_.closed) {
+    while (front() && !context_.suspended && !context_.closed) {
         co_await obtain();
         if (hold_) co_await serve(hold_);
     }
@@ -70,7 +70,7 @@ Task<void> LockQueue::obtain() {
     // A later request of this tab whose position this is takes a new one, and so do those behind.
     if (position.owner != first->id && contenders_.empty()) release_positions();
     take_positions_behind(*first);
-    const AcquireRequest request{
+    const NativeRequest native{
         .mode = asked.mode,
         .if_available = asked.if_available,
         .claim = {.label = asked.label,
@@ -78,12 +78,12 @@ Task<void> LockQueue::obtain() {
                   .tokens = context_.world.locks().available() ? tokens_of(asked) : 1},
         .entry = position.entry};
     if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
-    auto outcome = co_await attempt(asked.if_available ? acquire_if_available(request)
-                                                       : native_lock_->acquire(request));
+    auto outcome = co_await attempt(asked.if_available ? acquire_if_available(native)
+                                                       : native_lock_->acquire(native));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
     acquiring_ = false;
     busy_received_ = false;
-    if (taken && (taken->lost || context_.asleep || context_.closed)) {
+    if (taken && (taken->lost || context_.suspended || context_.closed)) {
         native_lock_->release(taken);
         co_return;
     }
@@ -102,12 +102,12 @@ Task<void> LockQueue::obtain() {
 /// request. Its message that it did may overtake the release itself, which takes another way. So
 /// this asks again after every message of a release, and once more when no answer can come any
 /// more.
-Task<std::shared_ptr<NativeHold>> LockQueue::acquire_if_available(AcquireRequest request) {
+Task<std::shared_ptr<NativeHold>> LockQueue::acquire_if_available(NativeRequest request) {
     const auto over = std::make_shared<bool>(false);
     bool limited = false;
     while (true) {
         const Completer<Unit> answered;
-        answer_bell_ = answered;  // rings for what comes while this asks, too
+        answer_signal_ = answered;  // also for what comes while this asks
         const bool last = *over;
         auto taken = co_await native_lock_->acquire(request);
         if (taken || last || busy_received_ || !context_.channel) co_return taken;
@@ -121,9 +121,9 @@ Task<std::shared_ptr<NativeHold>> LockQueue::acquire_if_available(AcquireRequest
 
 Task<void> LockQueue::end_answers(std::shared_ptr<bool> over) {
     const auto self = weak_from_this();
-    co_await sleep_for_answers(context_.world, 2 * keep_ms);
+    co_await sleep_for_answers(context_.world, 2 * grace_period_ms);
     *over = true;
-    if (!self.expired()) answer_bell_.complete({});
+    if (!self.expired()) answer_signal_.complete({});
 }
 
 void LockQueue::adopt(const std::shared_ptr<NativeHold>& hold) {
@@ -139,19 +139,19 @@ void LockQueue::adopt(const std::shared_ptr<NativeHold>& hold) {
 /// Announces the grant after the holder has begun: tabs that only watch can wait, and need not be
 /// notified of a grant that is over. A tab that holds for longer writes itself into the lock's row,
 /// since it may hang before its first commit.
-Task<void> LockQueue::make_known(std::shared_ptr<NativeHold> hold) {
+Task<void> LockQueue::announce_grant(std::shared_ptr<NativeHold> hold) {
     const auto self = weak_from_this();
-    const auto over = [&] { return self.expired() || hold->lost || context_.asleep; };
+    const auto over = [&] { return self.expired() || hold->lost || context_.suspended; };
     auto& clock = context_.world.clock();
     co_await clock.end_of_turn();
     hold->entry_lock.reset();
-    co_await soon();
+    co_await await_pending_releases();
     if (over()) co_return;
     context_.post(LockMessage::Kind::taken, key_);
     const bool fenced = hold->mode == LockMode::exclusive && context_.epochs.fenced() &&
                         !hold->tokens.grant.empty();
     if (!fenced || hold->tokens.recorded) co_return;
-    co_await clock.sleep(keep_ms);
+    co_await clock.sleep(grace_period_ms);
     if (over() || hold->tokens.recorded) co_return;
     const auto recorded = co_await attempt(context_.epochs.record(key_, hold->tokens));
     if (recorded || recorded.error().code() != ErrorCode::fenced || self.expired()) co_return;
@@ -161,20 +161,20 @@ Task<void> LockQueue::make_known(std::shared_ptr<NativeHold> hold) {
 Task<void> LockQueue::serve(std::shared_ptr<NativeHold> hold) {
     if (!admissible(*hold)) hold->entry_lock.reset();  // who asked has gone
     while (!hold->lost) {
-        if (const auto waiter = admissible(*hold)) {
-            const bool spent = hold->mode == LockMode::exclusive && !waiter->options.unfenced &&
+        if (const auto request = admissible(*hold)) {
+            const bool spent = hold->mode == LockMode::exclusive && !request->options.unfenced &&
                                hold->tokens.empty();
             if (!spent) {
-                waiter->grant = grant(waiter->options, hold);
-                settle(waiter, std::nullopt);
+                request->grant = grant(request->options, hold);
+                settle(request, std::nullopt);
                 if (hold->uses == 1) {
-                    context_.scope.spawn(make_known(hold));
-                } else if (!contenders_.empty() && waiter->options.max_hold_ms) {
-                    // Else nobody sees that something moves, and this tab would pass for a hung
-                    // one.
+                    context_.scope.spawn(announce_grant(hold));
+                } else if (!contenders_.empty() && request->options.max_hold_ms) {
+                    // Without this, no tab would see that something moves, and they would take this
+                    // tab for a hung one.
                     context_.post(LockMessage::Kind::taken, key_);
                 }
-            } else if (came_late(*waiter) || !co_await reserve_tokens(hold)) {
+            } else if (came_late(*request) || !co_await reserve_tokens(hold)) {
                 break;
             }
             continue;
@@ -184,17 +184,17 @@ Task<void> LockQueue::serve(std::shared_ptr<NativeHold> hold) {
                 if (co_await may_go_on(hold)) continue;
                 break;
             }
-            if (!std::exchange(hold->timing, true)) context_.scope.spawn(keep(hold));
-        } else if (kept_from_sharing(*hold) && co_await forget_contenders()) {
+            if (!std::exchange(hold->timing, true)) context_.scope.spawn(run_grace_timer(hold));
+        } else if (waits_to_share(*hold) && co_await forget_contenders()) {
             if (contenders_.empty()) hold->taken_ms = context_.world.clock().now_ms();
             continue;
         } else {
             refuse_unavailable();
-            if (kept_from_sharing(*hold) && !std::exchange(ring_pending_, true)) {
-                context_.scope.spawn(ring_after_slice());
+            if (waits_to_share(*hold) && !std::exchange(wake_pending_, true)) {
+                context_.scope.spawn(wake_after_slice());
             }
         }
-        co_await rung();
+        co_await await_wake();
     }
     if (hold_ == hold) hold_.reset();
     if (!hold->lost) release_hold(hold);
@@ -202,36 +202,36 @@ Task<void> LockQueue::serve(std::shared_ptr<NativeHold> hold) {
 
 /// A shared request beside shared holders of this tab, which may have to wait for a request of
 /// another tab that came before it.
-bool LockQueue::kept_from_sharing(const NativeHold& hold) {
+bool LockQueue::waits_to_share(const NativeHold& hold) {
     const auto first = front();
     return first && !hold.lost && hold.mode == LockMode::shared &&
            first->options.mode == LockMode::shared;
 }
 
-/// Rings after a while: a tab that gives up or dies in the queue sends nothing.
-Task<void> LockQueue::ring_after_slice() {
+/// Wakes the driver after a while: a tab that gives up or dies in the queue sends nothing.
+Task<void> LockQueue::wake_after_slice() {
     const auto self = weak_from_this();
     co_await context_.world.clock().sleep(slice_ms);
     if (self.expired()) co_return;
-    ring_pending_ = false;
-    ring();
+    wake_pending_ = false;
+    wake();
 }
 
 /// Refuses the `ifAvailable` requests that were not granted beside the holders of this tab.
 void LockQueue::refuse_unavailable() {
     if (trying_ == 0) return;
     const auto requests = waiting_;
-    for (const auto& waiter : requests) {
-        if (waiter->options.if_available) settle(waiter, std::nullopt);
+    for (const auto& request : requests) {
+        if (request->options.if_available) settle(request, std::nullopt);
     }
 }
 
 /// Refuses an `ifAvailable` request that is behind a request which waits for another tab: one that
 /// need not wait would have been granted by then.
-Task<void> LockQueue::give_up(WaiterPtr waiter) {
+Task<void> LockQueue::give_up(RequestPtr request) {
     const auto self = weak_from_this();
-    co_await sleep_for_answers(context_.world, 2 * keep_ms);
-    if (!self.expired() && front() != waiter) settle(waiter, std::nullopt);
+    co_await sleep_for_answers(context_.world, 2 * grace_period_ms);
+    if (!self.expired() && front() != request) settle(request, std::nullopt);
 }
 
 Task<bool> LockQueue::reserve_tokens(std::shared_ptr<NativeHold> hold) {
@@ -246,7 +246,7 @@ Task<bool> LockQueue::reserve_tokens(std::shared_ptr<NativeHold> hold) {
 }
 
 /// The next request that may be granted under this hold, now.
-LockQueue::WaiterPtr LockQueue::admissible(const NativeHold& hold) {
+LockQueue::RequestPtr LockQueue::admissible(const NativeHold& hold) {
     auto first = front();
     if (!first || first->options.mode != hold.mode) return nullptr;
     if (hold.mode == LockMode::exclusive && !hold.active.empty()) return nullptr;
@@ -261,9 +261,9 @@ LockQueue::WaiterPtr LockQueue::admissible(const NativeHold& hold) {
     const bool late = came_late(*first);
     // A request that another tab waits behind comes before that tab, however long that takes.
     if (!contenders_.empty() && !late) return first;
-    // The grace period is for requests that were made while the tab had the lock.
+    // The barging window is for requests that were made while the tab had the lock.
     const bool again = first->since_ms >= hold.taken_ms;
-    if (must_yield(hold) || (late && !(again && in_grace_period(hold)))) return nullptr;
+    if (must_yield(hold) || (late && !(again && in_barging_window(hold)))) return nullptr;
     return first;
 }
 
@@ -273,27 +273,28 @@ bool LockQueue::must_yield(const NativeHold& hold) const {
 }
 
 /// Whether the hold may go on granting for a moment although another tab waits.
-bool LockQueue::in_grace_period(const NativeHold& hold) const {
+bool LockQueue::in_barging_window(const NativeHold& hold) const {
     if (hold.mode != LockMode::exclusive) return false;
     const auto since_ms = std::max(contended_ms_, hold.taken_ms);
     const auto age_ms = context_.world.clock().now_ms() - since_ms;
-    return age_ms >= 0 && age_ms < grace_period_ms && context_.world.locks().available();
+    return age_ms >= 0 && age_ms < barging_window_ms && context_.world.locks().available();
 }
 
 /// Whether a hold without a holder, which would have to be released, may go on: a caller asks again
-/// within the grace period; or the hold is older than slice_ms, and no other tab waits.
+/// within the barging window; or the hold is older than slice_ms, and no other tab waits.
 Task<bool> LockQueue::may_go_on(std::shared_ptr<NativeHold> hold) {
     const auto over = [&] {
-        return hold->lost || context_.asleep || context_.closed || hold->expired;
+        return hold->lost || context_.suspended || context_.closed || hold->expired;
     };
-    if (!contenders_.empty() && !in_grace_period(*hold)) co_return false;
+    if (!contenders_.empty() && !in_barging_window(*hold)) co_return false;
     if (over() || !context_.world.locks().available()) co_return false;
     // A hidden page may, too: it does not wait for anything, and cannot be frozen within a turn.
     if (!contenders_.empty()) {
-        const auto steps_left = grace_steps_left_ = std::make_shared<int>(grace_steps);
-        context_.scope.spawn(end_grace_period(steps_left));
-        while (*steps_left > 0 && !front() && !over() && in_grace_period(*hold)) co_await rung();
-        grace_steps_left_.reset();
+        const auto steps_left = barging_steps_left_ = std::make_shared<int>(barging_steps);
+        context_.scope.spawn(end_barging_window(steps_left));
+        while (*steps_left > 0 && !front() && !over() && in_barging_window(*hold))
+            co_await await_wake();
+        barging_steps_left_.reset();
         co_return !over() && admissible(*hold) != nullptr;
     }
     const auto hidden = [&] { return context_.world.lifecycle().hidden(); };
@@ -301,27 +302,29 @@ Task<bool> LockQueue::may_go_on(std::shared_ptr<NativeHold> hold) {
     if (!first || first->options.mode != hold->mode || !must_yield(*hold) || hidden()) {
         co_return false;
     }
-    const auto waiting = co_await native_lock_->query_waiting(position_in_turn().has_value());
-    if (waiting != Waiting::nobody || !contenders_.empty() || over() || hidden()) co_return false;
+    const auto waiting = co_await native_lock_->query_other_waiters(position_in_turn().has_value());
+    if (waiting != OtherWaiters::none || !contenders_.empty() || over() || hidden())
+        co_return false;
     hold->taken_ms = context_.world.clock().now_ms();
     co_return true;
 }
 
-/// Rings from time to time while may_go_on() waits, and when a caller has had time to ask again.
-Task<void> LockQueue::end_grace_period(std::shared_ptr<int> steps_left) {
+/// Wakes the driver from time to time while may_go_on() waits, and when a caller has had time to
+/// ask again.
+Task<void> LockQueue::end_barging_window(std::shared_ptr<int> steps_left) {
     const auto self = weak_from_this();
     while (*steps_left > 0) {
         co_await context_.world.clock().after_microtasks(microtasks_per_step);
-        if (self.expired() || grace_steps_left_ != steps_left) co_return;
+        if (self.expired() || barging_steps_left_ != steps_left) co_return;
         --*steps_left;
-        ring();
+        wake();
     }
 }
 
 /// Whether a hold without a holder must be released.
 bool LockQueue::must_release(const NativeHold& hold) {
-    return front() || !contenders_.empty() || hold.expired || context_.asleep || context_.closed ||
-           context_.world.lifecycle().hidden();
+    return front() || !contenders_.empty() || hold.expired || context_.suspended ||
+           context_.closed || context_.world.lifecycle().hidden();
 }
 
 std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
@@ -382,41 +385,41 @@ void LockQueue::release_hold(const std::shared_ptr<NativeHold>& hold) {
     announce();
 }
 
-/// When what this turn began is under way.
-Task<void> LockQueue::soon() {
+/// Waits until the releases that this turn began are under way.
+Task<void> LockQueue::await_pending_releases() {
     co_await context_.world.clock().after_microtasks(releasing_microtasks);
 }
 
-/// Rings when nothing was granted for keep_ms.
-Task<void> LockQueue::keep(std::shared_ptr<NativeHold> hold) {
+/// Wakes the driver when nothing was granted for grace_period_ms.
+Task<void> LockQueue::run_grace_timer(std::shared_ptr<NativeHold> hold) {
     const auto self = weak_from_this();
     while (true) {
         const auto uses = hold->uses;
-        co_await context_.world.clock().sleep(keep_ms);
+        co_await context_.world.clock().sleep(grace_period_ms);
         if (self.expired() || hold->lost) co_return;
         if (!hold->active.empty()) break;
         if (hold->uses != uses) continue;
         hold->expired = true;
-        ring();
+        wake();
         break;
     }
     hold->timing = false;
 }
 
-// --- The driver's bell --------------------------------------------------------------------------
+// --- Waking the driver --------------------------------------------------------------------------
 
-void LockQueue::ring() {
-    rung_ = true;
-    const auto bell = std::exchange(bell_, {});
-    bell.complete({});
+void LockQueue::wake() {
+    woken_ = true;
+    const auto signal = std::exchange(wake_signal_, {});
+    signal.complete({});
 }
 
-Task<void> LockQueue::rung() {
-    if (!rung_) {
-        const auto bell = bell_;
-        co_await bell.async();
+Task<void> LockQueue::await_wake() {
+    if (!woken_) {
+        const auto signal = wake_signal_;
+        co_await signal.async();
     }
-    rung_ = false;
+    woken_ = false;
 }
 
 }  // namespace tabacus

@@ -30,7 +30,7 @@ std::shared_ptr<NativeHold> hold_of(std::unique_ptr<HeldLock> lock, LockMode mod
 
 }  // namespace
 
-Task<std::shared_ptr<NativeHold>> WebLock::acquire(AcquireRequest request) {
+Task<std::shared_ptr<NativeHold>> WebLock::acquire(NativeRequest request) {
     if (request.steal) co_return co_await steal(std::move(request));
     cancelled_ = false;
     co_return co_await acquire_through_entry_lock(std::move(request));
@@ -38,7 +38,7 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire(AcquireRequest request) {
 
 /// The lock, acquired under the entry lock. Returns nothing if the lock is not available, or if the
 /// request was cancelled or lost the entry lock to a stealer.
-Task<std::shared_ptr<NativeHold>> WebLock::acquire_through_entry_lock(AcquireRequest request) {
+Task<std::shared_ptr<NativeHold>> WebLock::acquire_through_entry_lock(NativeRequest request) {
     entry_lock_lost_ = false;
     entry_lock_ = co_await acquire_entry_lock(request);
     if (!entry_lock_ || cancelled_) {
@@ -63,7 +63,7 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_through_entry_lock(AcquireReq
     co_return hold;
 }
 
-Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(AcquireRequest request) {
+Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(NativeRequest request) {
     const bool exclusive = request.mode == LockMode::exclusive;
     const bool needs_tokens = exclusive && request.claim.tokens > 0;
     if (needs_tokens && !request.if_available && context_.epochs.fenced()) {
@@ -78,13 +78,14 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(AcquireReque
     co_return hold;
 }
 
-std::shared_ptr<EntryRequest> WebLock::request_entry(LockMode mode, std::function<void()> on_next) {
-    auto entry = std::make_shared<EntryRequest>();
+std::shared_ptr<EntryLockRequest> WebLock::request_entry(LockMode mode,
+                                                         std::function<void()> on_next) {
+    auto entry = std::make_shared<EntryLockRequest>();
     context_.scope.spawn(await_entry_lock(entry, mode, std::move(on_next)));
     return entry;
 }
 
-Task<void> WebLock::await_entry_lock(std::shared_ptr<EntryRequest> entry, LockMode mode,
+Task<void> WebLock::await_entry_lock(std::shared_ptr<EntryLockRequest> entry, LockMode mode,
                                      std::function<void()> on_next) {
     auto answer = co_await attempt(context_.world.locks().request(
         {.name = context_.names.entry_lock(key_), .mode = mode, .signal = entry->signal}));
@@ -100,7 +101,7 @@ Task<void> WebLock::await_entry_lock(std::shared_ptr<EntryRequest> entry, LockMo
 
 /// Uses the request that was made ahead, if it is still valid: a new one would be queued behind
 /// this tab's later requests.
-Task<std::unique_ptr<HeldLock>> WebLock::acquire_entry_lock(AcquireRequest request) {
+Task<std::unique_ptr<HeldLock>> WebLock::acquire_entry_lock(NativeRequest request) {
     if (const auto entry = request.entry) {
         waiting_ = entry->signal;
         ++asked_;
@@ -113,7 +114,7 @@ Task<std::unique_ptr<HeldLock>> WebLock::acquire_entry_lock(AcquireRequest reque
     co_return co_await request_lock(context_.names.entry_lock(key_), request);
 }
 
-Task<std::unique_ptr<HeldLock>> WebLock::request_lock(std::string name, AcquireRequest request) {
+Task<std::unique_ptr<HeldLock>> WebLock::request_lock(std::string name, NativeRequest request) {
     LockRequest native{.name = std::move(name), .mode = request.mode};
     if (request.if_available) {
         native.if_available = true;
@@ -131,7 +132,7 @@ Task<std::unique_ptr<HeldLock>> WebLock::request_lock(std::string name, AcquireR
 }
 
 /// Gives the hold its tokens, under the entry lock, before any caller is granted the lock.
-Task<void> WebLock::assign_tokens(std::shared_ptr<NativeHold> hold, AcquireRequest request) {
+Task<void> WebLock::assign_tokens(std::shared_ptr<NativeHold> hold, NativeRequest request) {
     entering_ = hold;
     if (const auto reservation = reservation_) {
         *reservation->granted = true;
@@ -182,7 +183,7 @@ bool WebLock::awake(const TokenReservation& reservation) const {
 /// Steals the entry lock first: its holder, which has reserved tokens, learns of the loss before it
 /// can be granted the lock. Both locks are requested in one turn, and the entry lock is held until
 /// the epoch has begun.
-Task<std::shared_ptr<NativeHold>> WebLock::steal(AcquireRequest request) {
+Task<std::shared_ptr<NativeHold>> WebLock::steal(NativeRequest request) {
     auto& locks = context_.world.locks();
     auto entry_lock_asked = locks.request({.name = context_.names.entry_lock(key_), .steal = true});
     auto lock_asked = locks.request({.name = context_.names.lock(key_), .steal = true});
@@ -201,9 +202,9 @@ Task<std::shared_ptr<NativeHold>> WebLock::steal(AcquireRequest request) {
 }
 
 /// A writer whose own tab reads does not request the lock yet: it holds the entry lock exclusively.
-Task<Waiting> WebLock::query_waiting(bool is_next) {
+Task<OtherWaiters> WebLock::query_other_waiters(bool is_next) {
     auto snapshot = co_await attempt(context_.world.locks().query());
-    if (!snapshot) co_return Waiting::before;
+    if (!snapshot) co_return OtherWaiters::ahead_of_us;
     const auto& held = snapshot.value().held;
     const auto& pending = snapshot.value().pending;
     const auto entry_lock = context_.names.entry_lock(key_);
@@ -214,14 +215,14 @@ Task<Waiting> WebLock::query_waiting(bool is_next) {
         return std::any_of(pending.begin(), pending.end(),
                            [&](const LockInfo& lock) { return lock.name == name; });
     };
-    if (waits(context_.names.lock(key_)) || (shut && !is_next)) co_return Waiting::before;
-    if (!waits(entry_lock)) co_return Waiting::nobody;
-    co_return is_next ? Waiting::behind : Waiting::before;
+    if (waits(context_.names.lock(key_)) || (shut && !is_next)) co_return OtherWaiters::ahead_of_us;
+    if (!waits(entry_lock)) co_return OtherWaiters::none;
+    co_return is_next ? OtherWaiters::behind_us : OtherWaiters::ahead_of_us;
 }
 
 /// The browser answers in the order in which it is asked, and grants what it can at once: what it
 /// has not answered before a later question waits.
-Task<bool> WebLock::kept_waiting() {
+Task<bool> WebLock::is_known_to_wait() {
     const auto asked = asked_;
     if (answered_ || !co_await attempt(context_.world.locks().query())) co_return false;
     co_return !answered_ && asked_ == asked;

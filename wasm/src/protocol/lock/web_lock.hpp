@@ -34,18 +34,18 @@ class WebLock final : public NativeLock {
   public:
     WebLock(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
 
-    Task<std::shared_ptr<NativeHold>> acquire(AcquireRequest request) override;
-    std::shared_ptr<EntryRequest> request_entry(LockMode mode,
-                                                std::function<void()> on_next) override;
+    Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) override;
+    std::shared_ptr<EntryLockRequest> request_entry(LockMode mode,
+                                                    std::function<void()> on_next) override;
     void cancel() override;
     void release(const std::shared_ptr<NativeHold>& hold) override {
         hold->lock.reset();
         hold->entry_lock.reset();
     }
-    void nudge() override {}
+    void on_possible_release() override {}
     [[nodiscard]] bool first_in_line() const override { return entry_lock_ != nullptr; }
-    Task<Waiting> query_waiting(bool is_next) override;
-    Task<bool> kept_waiting() override;
+    Task<OtherWaiters> query_other_waiters(bool is_next) override;
+    Task<bool> is_known_to_wait() override;
     void void_reservation() override {
         if (reservation_) reservation_->trusted = false;
     }
@@ -60,14 +60,14 @@ class WebLock final : public NativeLock {
         bool trusted = true;
     };
 
-    Task<std::unique_ptr<HeldLock>> request_lock(std::string name, AcquireRequest request);
-    Task<std::unique_ptr<HeldLock>> acquire_entry_lock(AcquireRequest request);
-    Task<void> await_entry_lock(std::shared_ptr<EntryRequest> entry, LockMode mode,
+    Task<std::unique_ptr<HeldLock>> request_lock(std::string name, NativeRequest request);
+    Task<std::unique_ptr<HeldLock>> acquire_entry_lock(NativeRequest request);
+    Task<void> await_entry_lock(std::shared_ptr<EntryLockRequest> entry, LockMode mode,
                                 std::function<void()> on_next);
-    Task<std::shared_ptr<NativeHold>> acquire_through_entry_lock(AcquireRequest request);
-    Task<std::shared_ptr<NativeHold>> acquire_under_entry_lock(AcquireRequest request);
-    Task<std::shared_ptr<NativeHold>> steal(AcquireRequest request);
-    Task<void> assign_tokens(std::shared_ptr<NativeHold> hold, AcquireRequest request);
+    Task<std::shared_ptr<NativeHold>> acquire_through_entry_lock(NativeRequest request);
+    Task<std::shared_ptr<NativeHold>> acquire_under_entry_lock(NativeRequest request);
+    Task<std::shared_ptr<NativeHold>> steal(NativeRequest request);
+    Task<void> assign_tokens(std::shared_ptr<NativeHold> hold, NativeRequest request);
     Task<void> reserve(std::shared_ptr<TokenReservation> reservation, LockClaim claim);
     Task<void> stay_awake(std::shared_ptr<TokenReservation> reservation);
     [[nodiscard]] bool awake(const TokenReservation& reservation) const;
@@ -88,7 +88,7 @@ class WebLock final : public NativeLock {
 class PageLock final : public NativeLock {
   public:
     PageLock(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
-    Task<std::shared_ptr<NativeHold>> acquire(AcquireRequest request) override {
+    Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) override {
         auto hold = std::make_shared<NativeHold>();
         hold->mode = request.mode;
         if (request.mode == LockMode::exclusive) {
@@ -98,10 +98,12 @@ class PageLock final : public NativeLock {
     }
     void cancel() override {}
     void release(const std::shared_ptr<NativeHold>& /*hold*/) override {}
-    void nudge() override {}
+    void on_possible_release() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
-    Task<Waiting> query_waiting(bool /*is_next*/) override { co_return Waiting::nobody; }
-    Task<bool> kept_waiting() override { co_return false; }
+    Task<OtherWaiters> query_other_waiters(bool /*is_next*/) override {
+        co_return OtherWaiters::none;
+    }
+    Task<bool> is_known_to_wait() override { co_return false; }
 
   private:
     LockContext& context_;

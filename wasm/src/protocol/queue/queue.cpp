@@ -62,7 +62,7 @@ void Queues::Parts::on_lifecycle(LifecycleEvent event) {
     if (event == LifecycleEvent::page_show || event == LifecycleEvent::resumed) {
         transactions.resume();
         if (!channel) open_channel();
-        for (const auto& [key, queue] : queues) queue->wake_up();
+        for (const auto& [key, queue] : queues) queue->on_resume();
     }
 }
 
@@ -137,7 +137,7 @@ Task<void> Queue::commit(std::vector<std::shared_ptr<Request>> batch) {
         if (!failure || failure->code() != ErrorCode::store_failed || closed_) break;
     }
     if (failure && failure->code() == ErrorCode::quota_exceeded && batch.size() > 1) {
-        // Whose job is too large for the disk shall not be in the way of others'.
+        // A job that is too large for the disk must not keep the other jobs out.
         for (const auto& one : batch) co_await commit({one});
         co_return;
     }
@@ -338,7 +338,7 @@ Task<void> Queue::poll() {
     if (head) {
         note(head->version, head->count);
         paused_ = head->paused != QueueHead::Paused::no;
-        if (head->count > 0 && !paused_) stir();
+        if (head->count > 0 && !paused_) wake_workers();
     }
     lose_foreign(head ? head->born : std::string());
 }
@@ -381,11 +381,11 @@ void Queue::receive(const QueueEvent& event) {
     switch (event.kind) {
         case Kind::paused:
             paused_ = true;
-            stir();  // what is claimed ahead does not begin
+            wake_workers();  // what is claimed ahead does not begin
             break;
         case Kind::resumed:
             paused_ = false;
-            stir();
+            wake_workers();
             break;
         case Kind::returned:
             // A worker that was lost may have settled the job before, and never reported it.
@@ -393,10 +393,10 @@ void Queue::receive(const QueueEvent& event) {
             [[fallthrough]];
         case Kind::queued:
         case Kind::changed:
-            stir();
+            wake_workers();
             break;
         case Kind::failed:
-            stir();
+            wake_workers();
             [[fallthrough]];
         case Kind::done:
             if (!own && !expected_->ids.empty()) parts_.scope.spawn(collect());
@@ -410,7 +410,7 @@ void Queue::receive(const QueueEvent& event) {
                 }
                 if (meant && !run->ended) callbacks_.lost(run->number, "cancelled");
             }
-            stir();
+            wake_workers();
             break;
         case Kind::running:
         case Kind::progress:
@@ -430,8 +430,8 @@ void Queue::publish(Changes& changes) {
     for (const auto& event : events) receive(event);
 }
 
-void Queue::wake_up() {
-    stir();
+void Queue::on_resume() {
+    wake_workers();
     if (!expected_->ids.empty()) parts_.scope.spawn(collect());
 }
 

@@ -10,7 +10,7 @@
 namespace tabacus {
 namespace {
 
-/// More than any record of ours has: a stranger's is not worth the memory.
+/// More than any record of ours has: a longer one is not worth the memory.
 constexpr std::size_t queue_fields_max = 8192;
 
 /// Digits that times in keys have, so that their order is the times'.
@@ -328,7 +328,7 @@ std::optional<SlotRow> parse_slot_row(std::string_view text) {
     row.turn = fields.identifier();
     row.tab = fields.identifier();
     while (fields.good() && !fields.ended() && row.entries.size() < queue_fields_max) {
-        SlotRow::Entry entry{std::string(fields.next()), std::string(fields.next())};
+        SlotRow::RowReference entry{std::string(fields.next()), std::string(fields.next())};
         if (!fields.good() || !is_job_position(entry.position) || !parse_job_id(entry.id)) {
             return std::nullopt;
         }

@@ -85,17 +85,17 @@ struct Job {
 std::string format_job(const Job& job);
 std::optional<Job> parse_job(std::string_view text);
 
-/// Most that are in one row: who settles one of them writes the others again.
+/// The most jobs in one row: a worker that settles one of them writes the others again.
 constexpr std::size_t batch_jobs_max = 64;
-/// And bytes of their payloads, but of the first.
+/// The most bytes of their payloads, not counting the first one.
 constexpr std::size_t batch_bytes_max = 8'192;
 /// How many of these, from the first on, can be one row: one, or as many as were accepted together.
 /// Those have no key, and are alike in all but payload, and serial and rank, which are one apart.
 std::size_t batch_of(std::span<const Job> jobs);
-/// Of a batch "1;n;", the first of them without its payload, and of each "length;payload", in
-/// bytes. -n: the serials fall. Of one job as format_job().
+/// Formats a batch: "1;n;", the first job without its payload, then "length;payload" of each job,
+/// the length in bytes. n is negative if the serials fall. One job is formatted by format_job().
 std::string format_jobs(std::span<const Job> batch);
-/// Empty: it cannot be read.
+/// Returns no job if the text cannot be read.
 std::vector<Job> parse_jobs(std::string_view text);
 
 /// The job as handlers and lists receive it.
@@ -106,14 +106,14 @@ bool is_job_position(std::string_view position);
 
 /// "1;turn;tab" and, of each row that is claimed, its position and the id of its first job.
 struct SlotRow {
-    struct Entry {
+    struct RowReference {
         std::string position;
         std::string id;
-        friend bool operator==(const Entry&, const Entry&) = default;
+        friend bool operator==(const RowReference&, const RowReference&) = default;
     };
     std::string turn;  // the transaction that wrote it
     std::string tab;
-    std::vector<Entry> entries;
+    std::vector<RowReference> entries;
     friend bool operator==(const SlotRow&, const SlotRow&) = default;
 };
 std::string format_slot_row(const SlotRow& row);

@@ -16,7 +16,7 @@ constexpr double back_off_max_ms = 3'600'000;
 constexpr std::uint32_t promoted_max = 64;
 /// Tabs that wait for one job. Any further tab still receives its events.
 constexpr std::size_t tabs_max = 64;
-/// Of one event, about. What a slot claims at once is in one.
+/// About the most fields of one event. All that a slot claims at once is in one event.
 constexpr std::size_t event_fields_max = 4 * ahead_max;
 
 std::string lost_error() {
@@ -83,7 +83,7 @@ Task<void> QueueRows::read_head() {
     }
 }
 
-/// Of the rows there are: none, unless the head was spoilt.
+/// Makes a head for the rows that are there: there are none, unless the head could not be read.
 Task<void> QueueRows::make_head(const Row* unreadable) {
     if (unreadable) quarantine(*unreadable);
     head.born = identifier_of(context.world.random().bits());
@@ -270,16 +270,16 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
     }
 }
 
-void QueueRows::give_back(std::vector<Job> batch, bool sparing) {
+void QueueRows::give_back(std::vector<Job> batch, bool unchanged) {
     const auto& last = batch.back();
-    sparing = sparing && !last.at_most_once;
-    for (auto& job : batch) job.lost_workers += sparing ? 0 : 1;
+    unchanged = unchanged && !last.at_most_once;
+    for (auto& job : batch) job.lost_workers += unchanged ? 0 : 1;
     if (last.at_most_once || last.lost_workers >= lost_workers_max) {
         take(last.position());
         for (auto& job : batch) make_dead_letter(std::move(job), lost_error());
         return;
     }
-    if (!sparing) put(batch);
+    if (!unchanged) put(batch);
     for (const auto& job : batch) {
         changes.add(QueueEvent::Kind::returned, {job.id, job.key, job.kind});
     }
@@ -386,7 +386,7 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
 }
 
 void QueueRows::put_fresh() {
-    // Of a queue that is lifo the last comes first.
+    // In a lifo queue the last job has the first rank.
     std::stable_sort(fresh.begin(), fresh.end(),
                      [](const Job& a, const Job& b) { return a.rank < b.rank; });
     put_all(std::exchange(fresh, {}));

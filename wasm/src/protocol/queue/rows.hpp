@@ -27,16 +27,16 @@ struct QueueContext {
 /// What a transaction has done that others are notified of once it has committed.
 struct QueueChanges {
     std::vector<QueueEvent> events;
-    /// Of jobs that this tab waits for.
+    /// The outcomes of jobs that this tab waits for.
     JobOutcomes outcomes;
 
-    /// One more field of the last event, if it is of that kind; else of another event.
+    /// Adds the fields to the last event if it is of that kind, else to a new event.
     void add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields);
-    /// The same of all that these have.
+    /// Adds the fields of all these events.
     void add_all(std::vector<QueueEvent> more);
 
   private:
-    /// Of an event of that kind, the last one.
+    /// Returns the fields of the last event, which is made if it is not of that kind.
     std::vector<std::string>& fields_of(QueueEvent::Kind kind);
 };
 
@@ -71,18 +71,18 @@ struct QueueRows {
     std::int64_t began_ms = 0;  // now_ms(), once somebody has asked
 
     [[nodiscard]] std::string key(std::string_view rest) const;
-    /// The same for the whole transaction.
+    /// The time, which stays the same for the whole transaction.
     [[nodiscard]] std::int64_t now_ms();
 
-    /// Before anything else but reads.
+    /// Must be called before anything else but reads.
     Task<void> read_head();
-    /// After everything else.
+    /// Must be called after everything else.
     Task<void> write_head();
     /// In place of write_head(), where nothing has changed that the head records.
     void stamp_events();
     /// Returns nothing if the row cannot be read; it is then moved to Store::quarantine.
     std::vector<Job> jobs_of(const Row& row);
-    /// Of one that is in no batch.
+    /// Reads a row of one job, which is in no batch.
     std::optional<Job> job_of(const Row& row);
     /// The value of a payload that is no text.
     Task<void> read_value(Job& job);
@@ -108,9 +108,9 @@ struct QueueRows {
     void make_dead_letter(Job job, std::string_view error);
     /// An attempt failed: again, later, or never.
     void failed(Job job, const JobOutcome& outcome);
-    /// A row whose worker was lost: it stays, or is taken away. `sparing`: that is not counted,
+    /// A row whose worker was lost: it stays, or is taken away. `unchanged`: that is not counted,
     /// where the row can stay as it is.
-    void give_back(std::vector<Job> batch, bool sparing);
+    void give_back(std::vector<Job> batch, bool unchanged);
     void cancel(const Job& job);
 
     /// Those whose time has come may run. Returns when the next one's comes.

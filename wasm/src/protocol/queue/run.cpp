@@ -52,11 +52,11 @@ void Queue::finish(int number, JobOutcome outcome) {
     const auto found = std::find_if(runs_.begin(), runs_.end(),
                                     [number](const auto& run) { return run->number == number; });
     if (found == runs_.end() || (*found)->ended) return;
-    // The bell may take it off the list.
+    // wake() may take it off the list.
     const auto run = *found;  // NOLINT(performance-unnecessary-copy-initialization)
     run->ended = true;
     run->outcome = std::move(outcome);
-    run->ring();
+    run->wake();
 }
 
 void Queue::progress(int number, double fraction, std::string_view note) {
@@ -73,59 +73,59 @@ void Queue::progress(int number, double fraction, std::string_view note) {
     publish(changes);
 }
 
-Task<void> Queue::be_late(std::weak_ptr<bool> late) {
+Task<void> Queue::mark_late(std::weak_ptr<bool> late) {
     co_await parts_.world.clock().sleep(ahead_ms);
     const auto waiting = late.lock();
     if (!waiting) co_return;
     *waiting = true;
-    for (const auto& run : std::vector(runs_)) run->ring();
+    for (const auto& run : std::vector(runs_)) run->wake();
 }
 
 /// One after another, as long as they are short. Leaves them in `finished`.
-Task<void> Queue::run_all(Claim& claim) {
-    const auto& jobs = claim.jobs;
+Task<void> Queue::run_all(HeldSlot& held_slot) {
+    const auto& jobs = held_slot.jobs;
     const auto began_ms = parts_.world.clock().monotonic_ms();
     const auto late = std::make_shared<bool>(false);
-    if (jobs.size() > 1) parts_.scope.spawn(be_late(late));
+    if (jobs.size() > 1) parts_.scope.spawn(mark_late(late));
     const auto quick = [&] {
         return !*late && parts_.world.clock().monotonic_ms() - began_ms < ahead_ms;
     };
     bool alone = false;  // nothing else of the slot is claimed or unsettled
     Followers followers;
     bool overtaken = false;
-    bool stirred = false;
+    bool interrupted = false;
     std::size_t begun = 0;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
         const auto& job = jobs[at];
         // Jobs that do not wait for anything leave no turn for timers.
-        stirred = begun > 0 && claim.stirs != stirs_;
-        if (begun > 0 && (!quick() || alone || overtaken || stirred)) break;
-        if (!working() || !handles(job.kind) || !claim.held.held()) break;
+        interrupted = begun > 0 && held_slot.wakes != wake_count_;
+        if (begun > 0 && (!quick() || alone || overtaken || interrupted)) break;
+        if (!working() || !handles(job.kind) || !held_slot.held.held()) break;
         ++begun;
-        claim.current = at;
+        held_slot.current = at;
         const auto run = begin(job);
-        claim.worker->run = run;
+        held_slot.worker->run = run;
         while (!run->ended) {
-            const auto bell = run->bell;
-            co_await bell.async();
+            const auto signal = run->wake_signal;
+            co_await signal.async();
             if (run->ended || !*late || alone) continue;
             // It takes its time: others need not wait for what it holds up.
             alone = true;
-            (void)co_await attempt(settle_and_claim(claim, false));
+            (void)co_await attempt(settle_and_claim(held_slot, false));
         }
         end(run);
-        claim.current.reset();
+        held_slot.current.reset();
         if (run->lost) break;
         const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
-        claim.finished.push_back({at, std::move(run->outcome)});
+        held_slot.finished.push_back({at, std::move(run->outcome)});
         if (failed && options_.pause_on_failure) break;  // nothing else begins
-        followers.add(claim.finished.back().outcome.next);
+        followers.add(held_slot.finished.back().outcome.next);
         overtaken = begun < jobs.size() && followers.overtake(jobs[begun], options_.lifo);
     }
-    claim.ahead = overtaken ? begun
-                  : stirred ? std::min(claim.ahead, begun * 2)
-                  : quick() ? std::min(claim.ahead * ahead_growth, ahead_max)
-                            : std::max(begun, std::size_t{2}) - 1;
+    held_slot.ahead = overtaken     ? begun
+                      : interrupted ? std::min(held_slot.ahead, begun * 2)
+                      : quick()     ? std::min(held_slot.ahead * ahead_growth, ahead_max)
+                                    : std::max(begun, std::size_t{2}) - 1;
 }
 
 }  // namespace tabacus

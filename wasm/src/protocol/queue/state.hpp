@@ -25,7 +25,7 @@ constexpr double ahead_ms = 10;
 constexpr double slot_slice_ms = 50;
 /// A message that was lost delays work by no more.
 constexpr double work_again_ms = 5'000;
-/// And an outcome, or the news that the queue is idle.
+/// A lost message delays an outcome, or the news that the queue is idle, by no more.
 constexpr double ask_again_ms = 1'000;
 /// A worker whose store failed tries again after so long.
 constexpr double after_failure_ms = 1'000;
@@ -70,10 +70,10 @@ struct Queue::Run {
     bool ended = false;
     bool lost = false;  // the claim
     JobOutcome outcome;
-    Completer<Unit> bell;
+    Completer<Unit> wake_signal;
 
-    void ring() {
-        const auto waiting = std::exchange(bell, {});
+    void wake() {
+        const auto waiting = std::exchange(wake_signal, {});
         waiting.complete({});
     }
 };
@@ -88,21 +88,21 @@ struct Queue::Worker {
 
 /// One of a claim's jobs that has ended, and is not settled.
 struct Queue::Finished {
-    std::size_t at;  // in Claim::jobs
+    std::size_t at;  // in HeldSlot::jobs
     JobOutcome outcome;
 };
 
 /// A row of jobs that a slot has claimed: nobody else touches it, but who cancels.
 struct Queue::ClaimedRow {
     std::string position;
-    std::size_t first;  // in Claim::jobs
+    std::size_t first;  // in HeldSlot::jobs
     std::size_t count;
     bool gone;  // somebody has
 };
 
 /// A slot that this tab has, from the grant of its lock to its release.
-struct Queue::Claim {
-    explicit Claim(int number) : slot(number) {}
+struct Queue::HeldSlot {
+    explicit HeldSlot(int number) : slot(number) {}
     int slot;
     Held held;
     bool fresh = true;             // what the former holder has claimed is not given back yet
@@ -116,15 +116,15 @@ struct Queue::Claim {
     bool worked = false;           // a job has been run
     bool other_kinds = false;      // there are jobs that this tab does not handle
     bool again = false;            // nothing was claimed, and yet something is there
-    std::uint64_t stirs = 0;       // Queue::stirs_ when it claimed
+    std::uint64_t wakes = 0;       // Queue::wake_count_ when it claimed
     std::vector<Job> jobs;         // claimed together, in their order
     std::vector<ClaimedRow> rows;  // of these, those that the slot has
-    std::vector<SlotRow::Entry> recorded;  // the same, as the slot's row has them
-    std::optional<std::size_t> current;    // of `jobs`: begun, and not ended
-    std::vector<Finished> finished;        // and not settled
-    std::vector<Finished> unsettled;       // after those, one by one: the disk is full
-    std::size_t unfit = 0;                 // of them, the last: not even alone they fit
-    bool sparing = false;                  // what is given back is not written anew
+    std::vector<SlotRow::RowReference> recorded;  // the same, as the slot's row has them
+    std::optional<std::size_t> current;           // of `jobs`: begun, and not ended
+    std::vector<Finished> finished;               // and not settled
+    std::vector<Finished> unsettled;              // after those, one by one: the disk is full
+    std::size_t unfit = 0;                        // of them, the last: not even alone they fit
+    bool return_unchanged = false;                // what is given back is not written anew
     std::shared_ptr<Worker> worker = std::make_shared<Worker>();
 
     /// Of what it has just claimed.
@@ -139,12 +139,12 @@ struct Queue::Turn {
     std::string id;  // an identifier: the slot's row has it if this has committed
     QueueChanges changes;
     std::vector<Job> claimed;
-    std::vector<ClaimedRow> rows;         // of these, or of what stays claimed of those before
-    std::vector<SlotRow::Entry> entries;  // the same, as the slot's row has them
-    std::vector<std::size_t> returned;    // of the jobs before: not claimed any more
-    std::vector<int> orphans;             // slots beyond the agreed number that have jobs
+    std::vector<ClaimedRow> rows;  // of these, or of what stays claimed of those before
+    std::vector<SlotRow::RowReference> entries;  // the same, as the slot's row has them
+    std::vector<std::size_t> returned;           // of the jobs before: not claimed any more
+    std::vector<int> orphans;                    // slots beyond the agreed number that have jobs
     std::optional<double> next_due_ms;
-    std::optional<std::size_t> refused;  // of Claim::finished: what it gives is
+    std::optional<std::size_t> refused;  // of HeldSlot::finished: what it gives is
     std::int64_t edits = 0;
     std::int64_t version = 0;
     std::int64_t count = 0;

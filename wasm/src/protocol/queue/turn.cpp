@@ -18,8 +18,8 @@ constexpr std::int64_t outcome_kept_ms = 3'600'000;
 constexpr std::uint32_t swept_max = 64;
 /// How much of jobs is claimed at once, about.
 constexpr std::size_t ahead_bytes = 2'000'000;
-/// Of the jobs that a lost worker had claimed so many at most are claimed together, once: one of
-/// them may be what ended it.
+/// The most jobs of a lost worker that are claimed together, once: one of them may be what ended
+/// the worker.
 constexpr std::size_t suspects_max = 32;
 
 void add_running(QueueChanges& changes, const Job& job) {
@@ -41,51 +41,53 @@ bool alone(const Job& job) {
 
 /// One transaction, fenced by the slot's row: each finds it as the one before has left it. Who had
 /// the slot before, and does not know that somebody else has it, settles and claims nothing.
-Task<void> Queue::take_turn(Claim& claim, bool claiming, std::string exit, Turn& turn) {
-    claim.worker->next_turn = turn.id;
-    const auto durability = claim.strict ? Durability::strict : options_.durability;
-    if (claim.held.token()) {
-        auto fenced = co_await claim.held.begin({Store::jobs, Store::quarantine}, durability);
-        const bool writes = co_await act(fenced.transaction(), claim, claiming, exit, turn);
+Task<void> Queue::take_turn(HeldSlot& held_slot, bool claiming, std::string exit, Turn& turn) {
+    held_slot.worker->next_turn = turn.id;
+    const auto durability = held_slot.strict ? Durability::strict : options_.durability;
+    if (held_slot.held.token()) {
+        auto fenced = co_await held_slot.held.begin({Store::jobs, Store::quarantine}, durability);
+        const bool writes = co_await act(fenced.transaction(), held_slot, claiming, exit, turn);
         if (!writes) co_return;
         co_await fenced.commit();
     } else {
         const auto transaction = co_await parts_.transactions.begin(
             {Store::jobs, Store::data, Store::quarantine}, Access::write, durability);
-        const bool writes = co_await act(*transaction, claim, claiming, exit, turn);
+        const bool writes = co_await act(*transaction, held_slot, claiming, exit, turn);
         if (!writes) co_return;
-        if (!claim.held.held()) co_await fail(ErrorCode::lock_lost, "the slot was lost meanwhile");
+        if (!held_slot.held.held()) {
+            co_await fail(ErrorCode::lock_lost, "the slot was lost; nothing was kept");
+        }
         co_await transaction->commit();
     }
-    claim.worker->turn = turn.id;
+    held_slot.worker->turn = turn.id;
 }
 
-/// All of it but the commit. False: there is nothing to commit.
-Task<bool> Queue::act(Transaction& transaction, Claim& claim, bool claiming, std::string exit,
-                      Turn& turn) {
+/// Does all of the slot transaction but its commit. Returns false if there is nothing to commit.
+Task<bool> Queue::act(Transaction& transaction, HeldSlot& held_slot, bool claiming,
+                      std::string exit, Turn& turn) {
     QueueRows rows{transaction, parts_.context, key_, options_, turn.changes};
     // All at once: answers come faster than one after another.
     auto slots_read = transaction.list(Store::jobs, rows.key("s/"));
     std::optional<Async<std::vector<Row>>> outcomes_read;
-    if (claim.fresh && claim.slot == 0) {
+    if (held_slot.fresh && held_slot.slot == 0) {
         outcomes_read = transaction.list(Store::jobs, rows.key("o/"), swept_max);
     }
     co_await rows.read_head();
     const auto slots = co_await std::move(slots_read);
-    const auto own = own_row(rows, claim, slots);
+    const auto own = own_row(rows, held_slot, slots);
     const auto last_turn = own ? own->turn : std::string();
-    if (!claim.held.held() || (!claim.fresh && last_turn != claim.worker->turn)) {
-        co_await fail(ErrorCode::fenced, "the slot was taken over since; nothing was kept");
+    if (!held_slot.held.held() || (!held_slot.fresh && last_turn != held_slot.worker->turn)) {
+        co_await fail(ErrorCode::fenced, "another worker has the slot; nothing was kept");
     }
-    if (claim.fresh && own) {
+    if (held_slot.fresh && own) {
         const bool left = own->tab == parts_.context.tab || exit_names_turn(exit, own->turn);
-        co_await recover(rows, *own, claim.sparing || left);
+        co_await recover(rows, *own, held_slot.return_unchanged || left);
     }
     if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
-    const auto refusal = co_await settle(rows, claim, turn);
+    const auto refusal = co_await settle(rows, held_slot, turn);
     if (refusal) co_await fail(*refusal);
     turn.paused = rows.head.paused != QueueHead::Paused::no;
-    if (claiming && !turn.paused) co_await select(rows, slots, claim, turn);
+    if (claiming && !turn.paused) co_await select(rows, slots, held_slot, turn);
     turn.other_kinds = std::any_of(rows.head.kinds.begin(), rows.head.kinds.end(),
                                    [&](const auto& kind) { return !handles(kind.name); });
     if (rows.touched) {
@@ -96,26 +98,26 @@ Task<bool> Queue::act(Transaction& transaction, Claim& claim, bool claiming, std
     turn.edits = rows.head.edits;
     turn.version = rows.head.version;
     turn.count = rows.head.count;
-    const bool same = claim.fresh ? turn.entries.empty() : turn.entries == claim.recorded;
+    const bool same = held_slot.fresh ? turn.entries.empty() : turn.entries == held_slot.recorded;
     if (same && !rows.touched) {
-        claim.worker->turn = last_turn;
+        held_slot.worker->turn = last_turn;
         co_return false;
     }
-    transaction.put(Store::jobs, slot_key(key_, claim.slot),
+    transaction.put(Store::jobs, slot_key(key_, held_slot.slot),
                     format_slot_row({turn.id, parts_.context.tab, turn.entries}));
     co_return true;
 }
 
-std::optional<SlotRow> Queue::own_row(const QueueRows& rows, const Claim& claim,
+std::optional<SlotRow> Queue::own_row(const QueueRows& rows, const HeldSlot& held_slot,
                                       const std::vector<Row>& slots) {
-    const auto key = slot_key(rows.queue, claim.slot);
+    const auto key = slot_key(rows.queue, held_slot.slot);
     const auto row = std::find_if(slots.begin(), slots.end(),
                                   [&](const Row& other) { return other.key == key; });
     return row == slots.end() ? std::nullopt : parse_slot_row(row->value);
 }
 
 /// What the former holder had claimed, and did not settle.
-Task<void> Queue::recover(QueueRows& rows, const SlotRow& former, bool sparing) {
+Task<void> Queue::recover(QueueRows& rows, const SlotRow& former, bool unchanged) {
     std::map<std::string_view, std::pair<std::string_view, Async<std::optional<Row>>>> reads;
     for (const auto& [position, id] : former.entries) {
         auto read = rows.transaction.get(Store::jobs, rows.key(position));
@@ -126,7 +128,7 @@ Task<void> Queue::recover(QueueRows& rows, const SlotRow& former, bool sparing) 
         const auto found = co_await std::move(read);
         auto jobs = found ? rows.jobs_of(*found) : std::vector<Job>();
         rows.touched = true;  // the slot's row shall be written
-        if (!jobs.empty() && jobs.front().id == id) rows.give_back(std::move(jobs), sparing);
+        if (!jobs.empty() && jobs.front().id == id) rows.give_back(std::move(jobs), unchanged);
     }
 }
 
@@ -143,10 +145,10 @@ void Queue::sweep(QueueRows& rows, const std::vector<Row>& outcomes) {
 
 /// In ranges: one by one they are most of the work. Of one kind and priority nothing comes between
 /// claimed jobs but what counts as an edit: others come before all or behind all.
-void Queue::remove_finished(QueueRows& rows, const Claim& claim) {
+void Queue::remove_finished(QueueRows& rows, const HeldSlot& held_slot) {
     std::map<std::string, std::pair<std::string, std::string>> ranges;  // by all but the rank
-    for (const auto& finished : claim.finished) {
-        const auto position = claim.jobs[finished.at].position();
+    for (const auto& finished : held_slot.finished) {
+        const auto position = held_slot.jobs[finished.at].position();
         auto& [first, last] = ranges[position.substr(0, position.size() - rank_digits)];
         if (first.empty() || position < first) first = position;
         last = std::max(last, position);
@@ -156,83 +158,84 @@ void Queue::remove_finished(QueueRows& rows, const Claim& claim) {
     }
 }
 
-std::vector<Queue::Fate> Queue::fates_of(const Claim& claim) {
-    std::vector fates(claim.jobs.size(), Fate::returned);
-    for (const auto& one : claim.finished) fates[one.at] = Fate::ended;
-    for (const auto& one : claim.unsettled) fates[one.at] = Fate::stays;
-    if (claim.current) fates[*claim.current] = Fate::runs;
-    return fates;
+std::vector<Queue::ClaimState> Queue::claim_states(const HeldSlot& held_slot) {
+    std::vector states(held_slot.jobs.size(), ClaimState::returned);
+    for (const auto& one : held_slot.finished) states[one.at] = ClaimState::ended;
+    for (const auto& one : held_slot.unsettled) states[one.at] = ClaimState::stays;
+    if (held_slot.current) states[*held_slot.current] = ClaimState::runs;
+    return states;
 }
 
 /// What was cancelled meanwhile has gone: nothing of it counts. Others may wait for what is left.
-Task<std::vector<Queue::Fate>> Queue::reread_claimed(QueueRows& rows, Claim& claim,
-                                                     std::vector<Fate> fates) {
+Task<std::vector<Queue::ClaimState>> Queue::reread_claimed(QueueRows& rows, HeldSlot& held_slot,
+                                                           std::vector<ClaimState> states) {
     std::vector<Async<std::optional<Row>>> reads;
-    reads.reserve(claim.rows.size());
-    for (const auto& row : claim.rows) {
+    reads.reserve(held_slot.rows.size());
+    for (const auto& row : held_slot.rows) {
         reads.push_back(rows.transaction.get(Store::jobs, rows.key(row.position)));
     }
     for (std::size_t i = 0; i < reads.size(); ++i) {
-        auto& row = claim.rows[i];
+        auto& row = held_slot.rows[i];
         const auto found = co_await std::move(reads[i]);
         const auto jobs = found ? rows.jobs_of(*found) : std::vector<Job>();
-        row.gone = jobs.size() != row.count || jobs.front().id != claim.jobs[row.first].id;
+        row.gone = jobs.size() != row.count || jobs.front().id != held_slot.jobs[row.first].id;
         for (auto at = row.first; at < row.first + row.count; ++at) {
-            if (!row.gone) claim.jobs[at] = jobs[at - row.first];
-            const bool ends = fates[at] == Fate::ended || fates[at] == Fate::returned;
-            if (row.gone && ends) fates[at] = Fate::gone;
+            if (!row.gone) held_slot.jobs[at] = jobs[at - row.first];
+            const bool ends = states[at] == ClaimState::ended || states[at] == ClaimState::returned;
+            if (row.gone && ends) states[at] = ClaimState::gone;
         }
     }
-    co_return fates;
+    co_return states;
 }
 
 /// Leaves of each claimed row what has not ended, in rows that are claimed still or not any more.
-void Queue::part(QueueRows& rows, const Claim& claim, const std::vector<Fate>& fates, bool removed,
-                 Turn& turn) {
-    for (const auto& row : claim.rows) {
+void Queue::part(QueueRows& rows, const HeldSlot& held_slot, const std::vector<ClaimState>& states,
+                 bool removed, Turn& turn) {
+    for (const auto& row : held_slot.rows) {
         const auto end = row.first + row.count;
         for (auto at = row.first; at < end;) {
-            const auto fate = fates[at];
+            const auto state = states[at];
             auto next = at + 1;
-            while (next < end && fates[next] == fate) ++next;
-            const auto jobs = std::span(claim.jobs).subspan(at, next - at);
-            if (fate == Fate::ended && next == end && !removed) rows.take(row.position);
-            const bool is_left = fate != Fate::ended && fate != Fate::gone;
+            while (next < end && states[next] == state) ++next;
+            const auto jobs = std::span(held_slot.jobs).subspan(at, next - at);
+            if (state == ClaimState::ended && next == end && !removed) rows.take(row.position);
+            const bool is_left = state != ClaimState::ended && state != ClaimState::gone;
             if (is_left && !row.gone && jobs.size() < row.count) rows.put(jobs);
-            if (fate == Fate::runs || fate == Fate::stays) {
+            if (state == ClaimState::runs || state == ClaimState::stays) {
                 // What runs comes first.
-                turn.rows.insert(fate == Fate::runs ? turn.rows.begin() : turn.rows.end(),
+                turn.rows.insert(state == ClaimState::runs ? turn.rows.begin() : turn.rows.end(),
                                  {jobs.back().position(), at, jobs.size(), row.gone});
             }
             for (; at < next; ++at) {
-                if (fate == Fate::returned) turn.returned.push_back(at);
+                if (state == ClaimState::returned) turn.returned.push_back(at);
             }
         }
     }
     for (const auto& row : turn.rows) {
-        turn.entries.push_back({row.position, claim.jobs[row.first].id});
+        turn.entries.push_back({row.position, held_slot.jobs[row.first].id});
     }
 }
 
 /// Returns why what a job gives was refused; nothing may be committed then.
-Task<std::optional<Error>> Queue::settle(QueueRows& rows, Claim& claim, Turn& turn) {
-    const bool edited = rows.head.edits != claim.edits;
-    auto fates = fates_of(claim);
-    if (edited) fates = co_await reread_claimed(rows, claim, std::move(fates));
-    const bool ranges = claim.gapless && !edited;
-    if (ranges) remove_finished(rows, claim);
-    part(rows, claim, fates, ranges, turn);
+Task<std::optional<Error>> Queue::settle(QueueRows& rows, HeldSlot& held_slot, Turn& turn) {
+    const bool edited = rows.head.edits != held_slot.edits;
+    auto states = claim_states(held_slot);
+    if (edited) states = co_await reread_claimed(rows, held_slot, std::move(states));
+    const bool ranges = held_slot.gapless && !edited;
+    if (ranges) remove_finished(rows, held_slot);
+    part(rows, held_slot, states, ranges, turn);
     // Those that failed first: what follows the others may take their kinds for gone.
-    std::vector<std::size_t> numbers(claim.finished.size());
+    std::vector<std::size_t> numbers(held_slot.finished.size());
     std::iota(numbers.begin(), numbers.end(), std::size_t{0});
     std::stable_partition(numbers.begin(), numbers.end(), [&](std::size_t number) {
-        return claim.finished[number].outcome.kind != JobOutcome::Kind::done;
+        return held_slot.finished[number].outcome.kind != JobOutcome::Kind::done;
     });
     std::vector<std::vector<QueueEvent>> events(numbers.size());
     for (const auto number : numbers) {
-        const auto at = claim.finished[number].at;
-        if (fates[at] == Fate::gone) continue;
-        const auto refusal = co_await end_job(rows, claim.jobs[at], claim.finished[number].outcome);
+        const auto at = held_slot.finished[number].at;
+        if (states[at] == ClaimState::gone) continue;
+        const auto refusal =
+            co_await end_job(rows, held_slot.jobs[at], held_slot.finished[number].outcome);
         if (refusal) {
             turn.refused = number;
             co_return refusal;
@@ -243,10 +246,10 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, Claim& claim, Turn& tu
     // The events name jobs in the order in which they ended, and then those that have not.
     for (auto& of_one : events) turn.changes.add_all(std::move(of_one));
     for (const auto at : turn.returned) {
-        const auto& job = claim.jobs[at];
+        const auto& job = held_slot.jobs[at];
         turn.changes.add(QueueEvent::Kind::returned, {job.id, job.key, job.kind});
     }
-    if (claim.current) hold_current(claim, turn);
+    if (held_slot.current) hold_current(held_slot, turn);
     co_return std::nullopt;
 }
 
@@ -274,14 +277,14 @@ Task<std::optional<Error>> Queue::end_job(QueueRows& rows, const Job& job,
 }
 
 /// The job that runs stays claimed. If it was claimed ahead, an event reports that it began.
-void Queue::hold_current(const Claim& claim, Turn& turn) {
-    const auto& job = claim.jobs[*claim.current];
-    if (!claim.recorded.empty() && claim.recorded.front().id == job.id) return;
+void Queue::hold_current(const HeldSlot& held_slot, Turn& turn) {
+    const auto& job = held_slot.jobs[*held_slot.current];
+    if (!held_slot.recorded.empty() && held_slot.recorded.front().id == job.id) return;
     add_running(turn.changes, job);
-    end_running(turn.changes, claim.slot);
+    end_running(turn.changes, held_slot.slot);
 }
 
-void Queue::Claim::learn() {
+void Queue::HeldSlot::learn() {
     if (rows.empty()) return;
     std::size_t bytes = 0;
     for (const auto& job : jobs) bytes += job.payload.text.size();
@@ -289,7 +292,7 @@ void Queue::Claim::learn() {
     row_bytes = std::max<std::size_t>(bytes / rows.size(), 1);
 }
 
-std::size_t Queue::Claim::rows_ahead() const {
+std::size_t Queue::HeldSlot::rows_ahead() const {
     const auto many = (ahead + per_row - 1) / per_row;
     return std::clamp<std::size_t>(ahead_bytes / row_bytes, 1, many);
 }
@@ -332,7 +335,7 @@ Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows
 }
 
 /// The first ones, in the order of priority and rank, of the kinds that this tab handles.
-Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const Claim& claim,
+Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const HeldSlot& held_slot,
                          Turn& turn) {
     if (rows.head.delayed > 0) turn.next_due_ms = co_await rows.promote();
     if (rows.head.count == 0) co_return;
@@ -341,13 +344,13 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
         const auto slot = parse_slot_row(row.value);
         const auto number =
             parse_decimal(std::string_view(row.key).substr(rows.key("s/").size()), 0, INT32_MAX);
-        if (!slot || !number || *number == claim.slot || slot->entries.empty()) continue;
+        if (!slot || !number || *number == held_slot.slot || slot->entries.empty()) continue;
         for (const auto& entry : slot->entries) busy.insert(entry.id);
         if (*number >= options_.concurrency) turn.orphans.push_back(static_cast<int>(*number));
     }
     turn.gapless = busy.empty();
-    const auto found = co_await first_rows(rows, claim.rows_ahead() + busy.size());
-    auto most = claim.ahead;
+    const auto found = co_await first_rows(rows, held_slot.rows_ahead() + busy.size());
+    auto most = held_slot.ahead;
     for (const auto& [order, row] : found) {
         auto jobs = rows.jobs_of(row);
         if (jobs.empty() || busy.contains(jobs.front().id)) continue;
@@ -359,14 +362,14 @@ Task<void> Queue::select(QueueRows& rows, const std::vector<Row>& slots, const C
         if (!turn.claimed.empty() && (single || count < jobs.size())) break;
         if (single) {
             const bool once = jobs.front().at_most_once;
-            turn.strict = once && !claim.strict && options_.durability != Durability::strict;
+            turn.strict = once && !held_slot.strict && options_.durability != Durability::strict;
             if (turn.strict) break;
             co_await rows.read_value(jobs.front());
         }
         claim_first(rows, std::move(jobs), count, turn);
         if (single) break;
     }
-    if (!turn.claimed.empty()) end_running(rows.changes, claim.slot);
+    if (!turn.claimed.empty()) end_running(rows.changes, held_slot.slot);
 }
 
 /// So many of the row's jobs. What is left of it is another row.

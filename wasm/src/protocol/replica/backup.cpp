@@ -10,25 +10,25 @@ std::optional<RowKey> parse_row_key(std::string_view key) {
     return RowKey{key.substr(0, counter_end), row, row.substr(0, row.find('/'))};
 }
 
-Task<std::list<Backup::Entry>> Backup::entries(std::string_view prefix) {
-    std::list<Entry> entries;
-    if (!available()) co_return entries;
-    const auto root = names_.backup("");
-    auto keys = co_await attempt(storage_.keys(names_.backup(prefix)));
-    if (!keys) co_return entries;
+Task<std::list<BackupRow>> Backup::rows(std::string_view prefix) {
+    std::list<BackupRow> rows;
+    if (!available()) co_return rows;
+    const auto root = names_.stored_row("");
+    auto keys = co_await attempt(storage_.keys(names_.stored_row(prefix)));
+    if (!keys) co_return rows;
     for (const auto& key : keys.value()) {
         const auto row = std::string_view(key).substr(root.size());
         const auto record = parsed(co_await attempt(get(row)));
-        if (parse_row_key(row) && record) entries.push_back({std::string(row), *record});
+        if (parse_row_key(row) && record) rows.push_back({std::string(row), *record});
     }
-    co_return entries;
+    co_return rows;
 }
 
-Async<Backup::Text> Backup::get(std::string_view row) { return read(names_.backup(row)); }
+Async<Backup::Text> Backup::get(std::string_view row) { return read(names_.stored_row(row)); }
 Async<Backup::Text> Backup::generation() { return read(names_.generation()); }
 
 Async<Unit> Backup::put(std::string_view row, TotalsRecord record) {
-    return write(names_.backup(row), format_totals(record));
+    return write(names_.stored_row(row), format_totals(record));
 }
 Async<Unit> Backup::set_generation(std::string_view generation) {
     return write(names_.generation(), generation);

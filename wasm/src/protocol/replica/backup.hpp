@@ -17,18 +17,20 @@
 
 namespace tabacus {
 
+/// A readable row of the backup.
+struct BackupRow {
+    std::string row;  // "counter/generation/slot"
+    TotalsRecord record;
+};
+
 class Backup {
   public:
     Backup(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
 
     [[nodiscard]] bool available() const { return storage_.available(); }
 
-    struct Entry {
-        std::string row;  // "counter/generation/slot"
-        TotalsRecord record;
-    };
     /// Every readable row of the backup whose key begins with `prefix`.
-    Task<std::list<Entry>> entries(std::string_view prefix);
+    Task<std::list<BackupRow>> rows(std::string_view prefix);
 
     /// Texts of the backup as they are stored. To be attempted, and parsed below.
     using Text = std::optional<std::string>;

@@ -6,7 +6,7 @@
 #include <list>
 #include <string>
 
-#include "protocol/common/watchers.hpp"
+#include "protocol/common/change_listeners.hpp"
 #include "row_cache.hpp"
 #include "tabacus/common/counter.hpp"
 #include "tabacus/common/task.hpp"
@@ -51,7 +51,7 @@ struct CounterState {
     bool announceable = false;  // this tab's totals are to be announced to other tabs
     bool unconfirmed = false;   // announcements were received that the store has not confirmed
 
-    Watchers watchers;
+    ChangeListeners change_listeners;
 
     [[nodiscard]] bool dirty() const { return attempted != committed; }
     [[nodiscard]] std::int64_t own() const { return attempted.plus - attempted.minus; }

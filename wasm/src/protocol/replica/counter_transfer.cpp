@@ -36,7 +36,8 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
     co_await there(world_);
     for (const auto& row : rows) {
         if (!is_row_id(row.node) || !parse_totals(row.record)) {
-            co_await fail(ErrorCode::invalid_argument, "a row of the state is none of ours");
+            co_await fail(ErrorCode::invalid_argument,
+                          "a row of the state cannot be read: pass what state() returned");
         }
     }
     const auto key = escaped(counter);

@@ -86,14 +86,14 @@ Task<void> Replica::turn() {
 
 void Replica::call_subscribers() {
     for (auto& state : counters_) {
-        if (std::exchange(state.changed, false)) state.watchers.call();
+        if (std::exchange(state.changed, false)) state.change_listeners.call();
     }
 }
 
 Task<void> Replica::close() {
     std::optional<Error> failure;
     for (auto& state : counters_) {
-        if (asleep_) break;
+        if (suspended_) break;
         const auto flushed = co_await attempt(flush(state));
         if (!flushed) failure = flushed.error();
     }
@@ -123,7 +123,7 @@ void Replica::on_lifecycle(LifecycleEvent event) {
             break;
         case LifecycleEvent::visible:
         case LifecycleEvent::resumed:
-            if (!asleep_) reload_all();
+            if (!suspended_) reload_all();
             break;
     }
 }
@@ -133,7 +133,7 @@ void Replica::on_database(const DatabaseEvent& event) {
         data_loss_ = event.data_loss;
         return;
     }
-    if (closed_ || asleep_ || medium_ != Medium::database) return;
+    if (closed_ || suspended_ || medium_ != Medium::database) return;
     // What comes back may be another database: adopting anew reports that, and recovers its rows.
     lose_slot();
     reload_all();
@@ -153,7 +153,7 @@ void Replica::commit_before_sleep() {
 
 /// Lets go of what would keep the page out of the back/forward cache, or others waiting.
 void Replica::hide() {
-    asleep_ = true;
+    suspended_ = true;
     lose_slot();
     slot_lock_.reset();
     channel_.reset();
@@ -161,7 +161,7 @@ void Replica::hide() {
 }
 
 void Replica::show() {
-    asleep_ = false;
+    suspended_ = false;
     open_channel();
     reload_all();
     if (dirty()) schedule_turn();

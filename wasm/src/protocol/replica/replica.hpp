@@ -11,13 +11,13 @@
 //    back/forward cache, while it has anything to write.
 //  - EPOCH. Adopting a slot records a new holder in `claims`, in one transaction. Every commit
 //    claims the slot again under that holder; the unique index aborts it if a newer one is
-//    recorded. The lock only keeps the waiting polite; this is the fence.
+//    recorded. The lock only orders the waiters; this is the fence.
 //  - COMMIT. Whole rows of cumulative totals, all dirty counters in one transaction, one at a time.
 //  - NEWS. Totals are announced before they are committed, and checked against the store later.
 //  - GENERATION. The database carries a random id. A row is named by (generation, slot), so that
 //    rows saved from a vanished database keep their names and can be merged back by any tab, any
-//    number of times, by taking the larger: from the memory of living tabs and from the backup that each
-//    replica keeps of its committed rows in localStorage.
+//    number of times, by taking the larger: from the memory of living tabs and from the backup that
+//    each replica keeps of its committed rows in localStorage.
 //
 // What grows is kept in lists: none of it is long, and to grow a vector takes eight times the code.
 #pragma once
@@ -77,7 +77,7 @@ class Replica {
     [[nodiscard]] bool idle() { return scope_.idle(); }
 
   private:
-    struct CommitLine {
+    struct CommitRow {
         CounterState* state = nullptr;
         Totals totals;
         std::uint64_t through = 0;
@@ -122,8 +122,8 @@ class Replica {
     Task<void> commit_to_database();
     Task<void> commit_to_storage();
     Task<void> base_on_store(Transaction& transaction, CounterState& state);
-    std::list<CommitLine> gather();
-    void committed(const std::list<CommitLine>& lines);
+    std::list<CommitRow> gather();
+    void committed(const std::list<CommitRow>& rows);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
     static void fail_unknown(CounterState& state);
     void fail_waiters(const Error& error);
@@ -184,14 +184,14 @@ class Replica {
     std::list<Completer<Unit>> adoption_waiters_;
     bool committing_ = false;
     bool backing_off_ = false;
-    Completer<Unit> retry_bell_;
+    Completer<Unit> retry_signal_;
     int commits_in_flight_ = 0;
     std::uint64_t commits_ = 0;  // those known to have happened
     bool rests_soon_ = false;
     std::list<Completer<Unit>> outcome_waiters_;
     bool announcing_ = false;
     bool confirming_ = false;
-    bool asleep_ = false;  // between pagehide and pageshow
+    bool suspended_ = false;  // between pagehide and pageshow
     bool closed_ = false;
 
     Subscription lifecycle_;

@@ -21,9 +21,9 @@ constexpr double retry_last_ms = 30'000;
 /// flush does not wait, nor does a hidden tab, whose timers may run once a minute.
 constexpr double news_first_ms = 1;
 
-/// A fenced, cut-off or failed commit is tried again under a new epoch this many times before the
-/// flushes that wait for it fail. Each cause (slot stolen, connection dropped, database gone) is
-/// mended by one adoption; three causes in a row are a broken platform.
+/// A fenced, cut-off or failed commit is tried this many times in all, each time under a new epoch,
+/// before the flushes that wait for it fail. Each cause (slot stolen, connection dropped, database
+/// gone) is mended by one adoption; three causes in a row are a broken platform.
 constexpr int commit_attempts_max = 4;
 
 /// A full store does not empty itself because we ask again.
@@ -53,14 +53,14 @@ Task<void> Replica::commit_loop() {
     if (!awaited() && !world_.lifecycle().hidden()) co_await back_off(news_first_ms);
     double pause_ms = retry_first_ms;
     int attempts = 0;
-    while (dirty() && !asleep_ && !closed_) {
+    while (dirty() && !suspended_ && !closed_) {
         const auto outcome = co_await attempt(commit_batch());
         if (outcome) {
             attempts = 0;
             pause_ms = retry_first_ms;
             continue;
         }
-        if (asleep_ || closed_) break;
+        if (suspended_ || closed_) break;
         const Error& failure = outcome.error();
         if (retried_at_once(failure.code())) {
             lose_slot();
@@ -73,7 +73,7 @@ Task<void> Replica::commit_loop() {
         pause_ms = std::min(pause_ms * 2, retry_last_ms);
     }
     committing_ = false;
-    if (closed_ || asleep_) co_return;
+    if (closed_ || suspended_) co_return;
     // Once more when all is committed, so that a tab that missed or forgot it checks the store.
     for (auto& state : counters_) state.announceable = state.announceable || state.based;
     if (!announcing_) scope_.spawn(announce_loop());
@@ -95,13 +95,13 @@ Task<void> Replica::commit_batch() {
     }
 }
 
-std::list<Replica::CommitLine> Replica::gather() {
-    std::list<CommitLine> lines;
+std::list<Replica::CommitRow> Replica::gather() {
+    std::list<CommitRow> rows;
     for (auto& state : counters_) {
         if (!state.dirty()) continue;
-        lines.push_back({&state, state.attempted, state.added, state.based});
+        rows.push_back({&state, state.attempted, state.added, state.based});
     }
-    return lines;
+    return rows;
 }
 
 /// What a transaction writes is what was attempted when it was begun, even if it waited for a base
@@ -114,31 +114,33 @@ Task<void> Replica::commit_to_database() {
     constexpr std::array scope{Store::claims, Store::rows, Store::quarantine};
     const auto transaction = co_await world_.database().begin(
         scope, Access::write, strict ? Durability::strict : Durability::relaxed);
-    if (!holder_) co_await fail(ErrorCode::fenced, "the slot was let go before the commit");
-    transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
-    auto lines = gather();
-    for (auto& line : lines) {
-        if (line.based) continue;
-        co_await base_on_store(*transaction, *line.state);
-        line.totals = line.totals + line.state->base;
+    if (!holder_) {
+        co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
     }
-    for (const auto& line : lines) {
-        transaction->put(Store::rows, row_key(line.state->key, row_),
-                         format_totals({row_epoch_, line.totals}));
+    transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
+    auto rows = gather();
+    for (auto& row : rows) {
+        if (row.based) continue;
+        co_await base_on_store(*transaction, *row.state);
+        row.totals = row.totals + row.state->base;
+    }
+    for (const auto& row : rows) {
+        transaction->put(Store::rows, row_key(row.state->key, row_),
+                         format_totals({row_epoch_, row.totals}));
     }
 
     ++commits_in_flight_;
     const auto outcome = co_await attempt(transaction->commit());
     --commits_in_flight_;
     if (outcome) {
-        committed(lines);
-        for (const auto& line : lines) {
+        committed(rows);
+        for (const auto& row : rows) {
             (void)co_await attempt(
-                backup_.put(row_key(line.state->key, row_), {row_epoch_, line.totals}));
+                backup_.put(row_key(row.state->key, row_), {row_epoch_, row.totals}));
         }
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
-        for (const auto& line : lines) {
-            line.state->unknown.push_back({row_, {row_epoch_, line.totals}, line.through});
+        for (const auto& row : rows) {
+            row.state->unknown.push_back({row_, {row_epoch_, row.totals}, row.through});
         }
     }
     for (const auto& waiter : std::exchange(outcome_waiters_, {})) waiter.complete({});
@@ -165,7 +167,7 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
     if (backup) base = larger(base, backup->totals);
     // The page may have been hidden meanwhile.
     if (!holder_ || row_epoch_ != epoch) {
-        co_await fail(ErrorCode::fenced, "the slot was let go during the commit");
+        co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
     }
     if (state.based) co_return;  // another commit was quicker
     state.row_cache.remove(row_);
@@ -179,16 +181,16 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
 /// Without IndexedDB every tab has a row of its own in localStorage, never used again by another:
 /// a stale copy must not be the base of anything (docs/decisions/0001).
 Task<void> Replica::commit_to_storage() {
-    for (const auto& line : gather()) {
-        co_await world_.storage().set(names_.backup(row_key(line.state->key, row_)),
-                                      format_totals({row_epoch_, line.totals}));
-        committed({line});
+    for (const auto& row : gather()) {
+        co_await world_.storage().set(names_.stored_row(row_key(row.state->key, row_)),
+                                      format_totals({row_epoch_, row.totals}));
+        committed({row});
     }
 }
 
-void Replica::committed(const std::list<CommitLine>& lines) {
+void Replica::committed(const std::list<CommitRow>& rows) {
     ++commits_;
-    for (const auto& line : lines) confirm(*line.state, line.totals, line.through);
+    for (const auto& row : rows) confirm(*row.state, row.totals, row.through);
 }
 
 void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through) {
@@ -220,7 +222,7 @@ Task<void> Replica::flush(CounterState& state) {
     if (state.committed_through >= target) co_return;
     const Completer<Unit> done;
     state.waiters.push_back({target, done});
-    if (backing_off_) retry_bell_.complete({});
+    if (backing_off_) retry_signal_.complete({});
     if (!turn_scheduled_) schedule_turn();
     co_await done.async();
 }
@@ -234,10 +236,10 @@ void Replica::fail_waiters(const Error& error) {
 }
 
 Task<void> Replica::back_off(double delay_ms) {
-    retry_bell_ = {};
+    retry_signal_ = {};
     backing_off_ = true;
-    scope_.spawn(complete_after(world_.clock(), delay_ms, retry_bell_));
-    co_await retry_bell_.async();
+    scope_.spawn(complete_after(world_.clock(), delay_ms, retry_signal_));
+    co_await retry_signal_.async();
     backing_off_ = false;
 }
 

@@ -66,7 +66,7 @@ Task<bool> Replica::load_from_database(CounterState& state) {
 }
 
 Task<void> Replica::load_from_storage(CounterState& state) {
-    const auto prefix = names_.backup(concat({state.key, "/"}));
+    const auto prefix = names_.stored_row(concat({state.key, "/"}));
     for (const auto& key : co_await world_.storage().keys(prefix)) {
         const auto value = co_await world_.storage().get(key);
         if (value) merge_row(state, std::string_view(key).substr(prefix.size()), *value, false);

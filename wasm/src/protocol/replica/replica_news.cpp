@@ -41,7 +41,7 @@ void Replica::announce() {
 
 Task<void> Replica::announce_loop() {
     announcing_ = true;
-    while (!asleep_ && !closed_ &&
+    while (!suspended_ && !closed_ &&
            std::any_of(counters_.begin(), counters_.end(),
                        [](const auto& state) { return state.announceable; })) {
         announce();
@@ -93,7 +93,7 @@ Task<void> Replica::confirm_loop() {
         co_await world_.clock().sleep(pause_ms);
         bool again = false;
         for (auto& state : counters_) {
-            if (!std::exchange(state.unconfirmed, false) || asleep_ || closed_) continue;
+            if (!std::exchange(state.unconfirmed, false) || suspended_ || closed_) continue;
             co_await reload(state);
             if (state.row_cache.age_announcements(confirm_checks_max))
                 state.unconfirmed = again = true;

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::string_view generation_key = "generation";
 
-void add_saved(std::list<Backup::Entry>& saved, Backup::Entry entry) {
+void add_saved(std::list<BackupRow>& saved, BackupRow row) {
     const auto same = std::find_if(saved.begin(), saved.end(),
-                                   [&](const auto& other) { return other.row == entry.row; });
+                                   [&](const auto& other) { return other.row == row.row; });
     if (same == saved.end()) {
-        saved.push_back(std::move(entry));
+        saved.push_back(std::move(row));
     } else {
-        outgrows(same->record, entry.record);
+        outgrows(same->record, row.record);
     }
 }
 
@@ -56,10 +56,10 @@ Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& l
 /// Puts back every row of other generations that the backup or this tab's memory knows better than
 /// the database does. Returns how many.
 Task<std::int32_t> Replica::recover(Transaction& transaction, std::string_view generation) {
-    std::list<Backup::Entry> saved = co_await backup_.entries("");
+    std::list<BackupRow> saved = co_await backup_.rows("");
     for (auto& state : counters_) {
-        for (const auto& entry : state.row_cache.entries()) {
-            add_saved(saved, {row_key(state.key, entry.id), entry.committed});
+        for (const auto& cached : state.row_cache.rows()) {
+            add_saved(saved, {row_key(state.key, cached.id), cached.committed});
         }
         if (state.based) {
             add_saved(saved, {row_key(state.key, row_), {row_epoch_, state.committed}});

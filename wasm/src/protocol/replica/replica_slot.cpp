@@ -60,9 +60,9 @@ Task<void> Replica::adopt() {
     transaction->claim(subject_of_slot(slot_), format_holder(holder));
     co_await transaction->commit();
 
-    if (asleep_) slot_lock_.reset();
-    if (asleep_ || slot_lock_lost_) {
-        co_await fail(ErrorCode::fenced, "the slot was let go meanwhile");
+    if (suspended_) slot_lock_.reset();
+    if (suspended_ || slot_lock_lost_) {
+        co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
     }
     generation_ = generation;
     data_loss_.clear();
@@ -91,7 +91,7 @@ Task<void> Replica::take_slot_lock() {
         co_await request_slot_lock();
         if (slot_lock_) co_return;
     }
-    co_await fail(ErrorCode::unavailable, "no slot is free");
+    co_await fail(ErrorCode::unavailable, "no slot is free: close other tabs");
 }
 
 Task<void> Replica::request_slot_lock() {

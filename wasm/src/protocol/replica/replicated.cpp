@@ -23,7 +23,7 @@ Task<void> ReplicatedCounter::flush() { return replica_.flush(state_); }
 std::int64_t ReplicatedCounter::value() const { return state_.value; }
 
 Subscription ReplicatedCounter::on_change(std::function<void()> callback) {
-    return state_.watchers.add(std::move(callback));
+    return state_.change_listeners.add(std::move(callback));
 }
 
 Guarantee ReplicatedCounter::guarantee() const {

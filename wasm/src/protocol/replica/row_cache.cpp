@@ -9,24 +9,24 @@ std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
     return std::clamp(a + b, -total_max, total_max);
 }
 
-bool RowCache::Entry::ahead_of_store() const { return believed() != committed.totals; }
+bool CachedRow::ahead_of_store() const { return believed() != committed.totals; }
 
-Totals RowCache::Entry::believed() const {
+Totals CachedRow::believed() const {
     if (announced.epoch > committed.epoch) return announced.totals;
     if (announced.epoch < committed.epoch) return committed.totals;
     return larger(announced.totals, committed.totals);
 }
 
 bool RowCache::contains(std::string_view id) const {
-    return std::any_of(entries_.begin(), entries_.end(),
-                       [id](const Entry& entry) { return entry.id == id; });
+    return std::any_of(rows_.begin(), rows_.end(),
+                       [id](const CachedRow& row) { return row.id == id; });
 }
 
-RowCache::Entry& RowCache::entry(std::string_view id) {
-    const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                    [id](const Entry& entry) { return entry.id == id; });
-    if (found != entries_.end()) return *found;
-    return entries_.emplace_back(Entry{std::string(id), {}, {}});
+CachedRow& RowCache::row_of(std::string_view id) {
+    const auto found = std::find_if(rows_.begin(), rows_.end(),
+                                    [id](const CachedRow& row) { return row.id == id; });
+    if (found != rows_.end()) return *found;
+    return rows_.emplace_back(CachedRow{std::string(id), {}, {}});
 }
 
 namespace {
@@ -40,13 +40,13 @@ void merge(TotalsRecord& known, TotalsRecord record) {
 }  // namespace
 
 void RowCache::merge_committed(std::string_view id, TotalsRecord record) {
-    merge(entry(id).committed, record);
+    merge(row_of(id).committed, record);
 }
 
 void RowCache::merge_announced(std::string_view id, TotalsRecord record) {
     // Announcements of known rows are always taken; strangers may not fill the memory.
-    if (entries_.size() >= cached_rows_max && !contains(id)) return;
-    auto& row = entry(id);
+    if (rows_.size() >= cached_rows_max && !contains(id)) return;
+    auto& row = row_of(id);
     const auto before = row.announced;
     merge(row.announced, record);
     if (row.announced != before) row.checks = 0;
@@ -54,7 +54,7 @@ void RowCache::merge_announced(std::string_view id, TotalsRecord record) {
 
 bool RowCache::age_announcements(int checks_max) {
     bool left = false;
-    for (auto& row : entries_) {
+    for (auto& row : rows_) {
         if (!row.ahead_of_store()) continue;
         if (++row.checks >= checks_max) {
             row.announced = {};
@@ -62,20 +62,20 @@ bool RowCache::age_announcements(int checks_max) {
             left = true;
         }
     }
-    std::erase_if(entries_, [](const Entry& row) {
+    std::erase_if(rows_, [](const CachedRow& row) {
         return row.committed == TotalsRecord{} && row.announced == TotalsRecord{};
     });
     return left;
 }
 
 void RowCache::remove(std::string_view id) {
-    std::erase_if(entries_, [id](const Entry& entry) { return entry.id == id; });
+    std::erase_if(rows_, [id](const CachedRow& row) { return row.id == id; });
 }
 
 std::int64_t RowCache::sum() const {
     std::int64_t total = 0;
-    for (const auto& entry : entries_) {
-        const auto totals = entry.believed();
+    for (const auto& row : rows_) {
+        const auto totals = row.believed();
         total = saturating_add(total, totals.plus - totals.minus);
     }
     return total;
@@ -83,8 +83,8 @@ std::int64_t RowCache::sum() const {
 
 std::int64_t RowCache::committed_sum() const {
     std::int64_t total = 0;
-    for (const auto& entry : entries_) {
-        total = saturating_add(total, entry.committed.totals.plus - entry.committed.totals.minus);
+    for (const auto& row : rows_) {
+        total = saturating_add(total, row.committed.totals.plus - row.committed.totals.minus);
     }
     return total;
 }

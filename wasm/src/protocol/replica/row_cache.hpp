@@ -1,7 +1,7 @@
 // RowCache: what one tab knows of the rows of one counter.
 //
 // Of each row it holds what the store held (committed) and what its owner announced (announced).
-// Announcements are a courtesy: they make other tabs quick, and may be wrong or never be committed.
+// Announcements only make other tabs quick: they may be wrong, or never be committed.
 // Only the store is believed: an announcement lives until the store has caught up with it, or until
 // a check of the store finds that its owner is gone.
 //
@@ -21,18 +21,19 @@ namespace tabacus {
 /// channel can make this tab remember this many.
 constexpr std::size_t cached_rows_max = 1000;
 
+/// What this tab knows of a row of another replica.
+struct CachedRow {
+    std::string id;  // "generation/slot"
+    TotalsRecord committed;
+    TotalsRecord announced;
+    int checks = 0;  // how often the store was read since without confirming the announcement
+
+    [[nodiscard]] bool ahead_of_store() const;
+    [[nodiscard]] Totals believed() const;
+};
+
 class RowCache {
   public:
-    struct Entry {
-        std::string id;  // "generation/slot"
-        TotalsRecord committed;
-        TotalsRecord announced;
-        int checks = 0;  // how often the store was read since without confirming the announcement
-
-        [[nodiscard]] bool ahead_of_store() const;
-        [[nodiscard]] Totals believed() const;
-    };
-
     /// Merges what the store holds in a row. Older epochs are ignored.
     void merge_committed(std::string_view id, TotalsRecord record);
     /// Merges what a row's owner announced. Older epochs are ignored, and a further row once there
@@ -44,7 +45,7 @@ class RowCache {
     /// Takes the row out: its owner is this tab.
     void remove(std::string_view id);
 
-    [[nodiscard]] const std::list<Entry>& entries() const { return entries_; }
+    [[nodiscard]] const std::list<CachedRow>& rows() const { return rows_; }
     /// The sum over the rows, with announcements or without. Saturates at ±total_max, far beyond
     /// any value that may be shown.
     [[nodiscard]] std::int64_t sum() const;
@@ -52,8 +53,8 @@ class RowCache {
 
   private:
     [[nodiscard]] bool contains(std::string_view id) const;
-    Entry& entry(std::string_view id);
-    std::list<Entry> entries_;
+    CachedRow& row_of(std::string_view id);
+    std::list<CachedRow> rows_;
 };
 
 /// `a + b`, saturating at ±total_max.

@@ -83,7 +83,7 @@ Capabilities Tab::capabilities() const {
             .durability = medium == Medium::database  ? "strict"
                           : medium == Medium::storage ? "relaxed"
                                                       : "memory",
-            .mirror = medium == Medium::database && parts_->replica->has_backup(),
+            .backup = medium == Medium::database && parts_->replica->has_backup(),
             .channel = parts_->replica->has_channel()};
 }
 

@@ -21,25 +21,25 @@
 namespace tabacus {
 namespace {
 
-struct Entry {
+struct StrategyEntry {
     Strategy strategy;
     std::string_view name;
 };
 constexpr std::array entries{
-    Entry{Strategy::naive, "naive"},
-    Entry{Strategy::log, "log"},
-    Entry{Strategy::lamport, "lamport"},
-    Entry{Strategy::eventual, "eventual"},
-    Entry{Strategy::transactional, "transactional"},
-    Entry{Strategy::locked, "locked"},
-    Entry{Strategy::optimistic, "optimistic"},
-    Entry{Strategy::deltas, "deltas"},
-    Entry{Strategy::batched, "batched"},
+    StrategyEntry{Strategy::naive, "naive"},
+    StrategyEntry{Strategy::log, "log"},
+    StrategyEntry{Strategy::lamport, "lamport"},
+    StrategyEntry{Strategy::eventual, "eventual"},
+    StrategyEntry{Strategy::transactional, "transactional"},
+    StrategyEntry{Strategy::locked, "locked"},
+    StrategyEntry{Strategy::optimistic, "optimistic"},
+    StrategyEntry{Strategy::deltas, "deltas"},
+    StrategyEntry{Strategy::batched, "batched"},
 };
 constexpr std::array strategies = [] {
     std::array<Strategy, entries.size()> all{};
     std::transform(entries.begin(), entries.end(), all.begin(),
-                   [](const Entry& entry) { return entry.strategy; });
+                   [](const StrategyEntry& entry) { return entry.strategy; });
     return all;
 }();
 

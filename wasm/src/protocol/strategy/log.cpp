@@ -102,18 +102,18 @@ void LogCounter::on_storage(const StorageChange& change) {
 /// A page that holds a lock is not kept in the back/forward cache.
 void LogCounter::on_lifecycle(LifecycleEvent event) {
     if (event == LifecycleEvent::page_hide) {
-        asleep_ = true;
+        suspended_ = true;
         liveness_.reset();
         if (const auto signal = std::exchange(requested_, nullptr)) signal->abort();
     }
     if (event == LifecycleEvent::page_show) {
-        asleep_ = false;
+        suspended_ = false;
         if (last_number_ > 0) hold_liveness();
     }
 }
 
 void LogCounter::hold_liveness() {
-    if (liveness_ || requested_ || asleep_ || !world().locks().available()) return;
+    if (liveness_ || requested_ || suspended_ || !world().locks().available()) return;
     requested_ = std::make_unique<AbortSignal>();
     scope_.spawn(take_liveness(*requested_));
 }
@@ -132,7 +132,7 @@ Task<void> LogCounter::take_liveness(AbortSignal signal) {
 Task<void> LogCounter::fold_later() {
     co_await world().clock().sleep(times_.fold_after_ms);
     folding_ = false;
-    if (asleep_) co_return;
+    if (suspended_) co_return;
     // A store that is full, or a lock manager that refuses: another time.
     static_cast<void>(co_await attempt(fold()));
 }

@@ -55,7 +55,7 @@ class LogCounter final : public StoredCounter {
     bool counted_ = false;
     std::int64_t last_number_ = 0;
     bool folding_ = false;
-    bool asleep_ = false;
+    bool suspended_ = false;
     std::unique_ptr<HeldLock> liveness_;
     std::unique_ptr<AbortSignal> requested_;
     Subscription changes_;

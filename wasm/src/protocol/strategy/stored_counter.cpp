@@ -42,15 +42,15 @@ void StoredCounter::ended(std::uint64_t add) {
 }
 
 Subscription StoredCounter::on_change(std::function<void()> callback) {
-    const bool first = watchers_.empty();
-    auto subscription = watchers_.add(std::move(callback));
+    const bool first = change_listeners_.empty();
+    auto subscription = change_listeners_.add(std::move(callback));
     if (first && location_.listen_to_others) location_.listen_to_others();
     if (first) refresh();
     return subscription;
 }
 
 void StoredCounter::see(std::int64_t value) {
-    if (std::exchange(last_seen_, value) == value || watchers_.empty()) return;
+    if (std::exchange(last_seen_, value) == value || change_listeners_.empty()) return;
     if (!std::exchange(notifying_, true)) scope_.spawn(notify_watchers());
 }
 
@@ -58,12 +58,13 @@ void StoredCounter::see(std::int64_t value) {
 Task<void> StoredCounter::notify_watchers() {
     co_await world().clock().end_of_turn();
     notifying_ = false;
-    watchers_.call();
+    change_listeners_.call();
 }
 
 void StoredCounter::refresh() {
     stale_ = true;
-    if (!watchers_.empty() && !std::exchange(refreshing_, true)) scope_.spawn(refresh_until_done());
+    if (!change_listeners_.empty() && !std::exchange(refreshing_, true))
+        scope_.spawn(refresh_until_done());
 }
 
 /// A store that fails is met again by add() and read(), which report it.

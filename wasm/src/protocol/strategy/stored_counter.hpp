@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "protocol/common/change_listeners.hpp"
 #include "protocol/common/names.hpp"
-#include "protocol/common/watchers.hpp"
 #include "tabacus/common/counter.hpp"
 
 namespace tabacus {
@@ -77,7 +77,7 @@ class StoredCounter : public Counter {
     CounterLocation location_;
     std::set<std::string> stays_;  // keys of texts that were warned of and not moved
     std::int64_t last_seen_ = 0;
-    Watchers watchers_;
+    ChangeListeners change_listeners_;
     bool notifying_ = false;
     bool refreshing_ = false;
     bool stale_ = false;

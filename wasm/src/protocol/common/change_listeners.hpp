@@ -1,4 +1,4 @@
-// Watchers: the callbacks of a counter.
+// ChangeListeners: callbacks that are called when a value or a lock may have changed.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace tabacus {
 
-class Watchers : public ListenersBase {
+class ChangeListeners : public ListenersBase {
   public:
     Subscription add(std::function<void()> callback) {
         return ListenersBase::add([callback = std::move(callback)](const void*) { callback(); });

@@ -4,4 +4,4 @@
  *
  * @type {Map<string, any>}
  */
-export const preloaded = new Map();
+export const moduleRegistry = new Map();

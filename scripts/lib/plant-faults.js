@@ -11,7 +11,7 @@ import { PLANTED as SHARED } from '../../tests/mutation/shared.js';
 import { NOTHING } from './counts.js';
 import { Failure } from './failure.js';
 import { buildFolder, distFolder, repository } from './paths.js';
-import { planted } from './planted-text.js';
+import { patchSource } from './source-patch.js';
 
 export const PLANTED = [...EMULATOR, ...SHARED];
 
@@ -71,7 +71,7 @@ function passes(test) {
 async function killed({ file, find, replace, test }) {
     const path = join(folder, file);
     const source = readFileSync(path, 'utf8');
-    const faulty = planted(source, find, replace);
+    const faulty = patchSource(source, find, replace);
     if (faulty === undefined) throw new Failure(`${file} must contain exactly once: ${find}`);
     writeFileSync(path, faulty);
     try {

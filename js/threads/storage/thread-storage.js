@@ -19,12 +19,12 @@ const workerScope = () => {
         : undefined;
 };
 
-export class OpenStorage {
+export class ThreadStorage {
     #core;
     #targets;
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {StorageArea} area
      * @param {import('../shared-memory.js').SharedMemory} shared where its events go
      * @param {number} quota_bytes
@@ -69,7 +69,7 @@ export class OpenStorage {
 /**
  * Of the quota that the first thread asked for.
  *
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {import('../segment/open-segment.js').StoreOps} ops
  * @param {import('../shared-memory.js').SharedMemory} shared
  * @param {number} [quota_bytes]
@@ -78,5 +78,5 @@ export async function openStorage(core, ops, shared, quota_bytes) {
     const segment = await openSegment(core, segmentSlots.storage, quota_bytes);
     await joinSegment(core, ops, 'storage', segment);
     const area = new StorageArea(core, ops, segment);
-    return new OpenStorage(core, area, shared, ops.storage_quota(segment));
+    return new ThreadStorage(core, area, shared, ops.storage_quota(segment));
 }

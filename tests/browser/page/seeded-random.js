@@ -4,7 +4,7 @@
  * @param {number} seed
  * @returns {(below: number) => number} the next integer from 0 up to, and not including, `below`
  */
-export function seeded(seed) {
+export function seededRandom(seed) {
     let state = seed | 0;
     return (below) => {
         state = (state + 0x9e3779b9) | 0;

@@ -18,7 +18,7 @@ function checkTab(tab) {
  * @returns {() => Promise<Tab>}
  * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
  */
-export function opener(namespace, given) {
+export function lazyTab(namespace, given) {
     if (!given) {
         /** @type {Promise<Tab> | undefined} */
         let opened;

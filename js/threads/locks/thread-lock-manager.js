@@ -39,7 +39,7 @@ const sleepMax_ms = () => ('waitAsync' in Atomics ? Infinity : 1000);
  * @property {number} block its block in the segment; 0 before and after
  */
 
-export class OpenLocks {
+export class ThreadLockManager {
     #core;
     #ops;
     #segment;
@@ -49,7 +49,7 @@ export class OpenLocks {
     #requests = new Set();
 
     /**
-     * @param {import('../thread-core.js').Core} core
+     * @param {import('../thread-core.js').ThreadCore} core
      * @param {import('../segment/open-segment.js').StoreOps} ops
      * @param {number} segment
      */
@@ -240,11 +240,11 @@ export class OpenLocks {
 }
 
 /**
- * @param {import('../thread-core.js').Core} core
+ * @param {import('../thread-core.js').ThreadCore} core
  * @param {import('../segment/open-segment.js').StoreOps} ops
  */
 export async function openLocks(core, ops) {
     const segment = await openSegment(core, segmentSlots.locks);
     await joinSegment(core, ops, 'locks', segment);
-    return new OpenLocks(core, ops, segment);
+    return new ThreadLockManager(core, ops, segment);
 }

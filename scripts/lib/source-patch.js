@@ -21,7 +21,7 @@ function patternOf(find) {
  * @param {string} replace
  * @returns {string | undefined} undefined unless the source has `find` exactly once
  */
-export function planted(source, find, replace) {
+export function patchSource(source, find, replace) {
     const places = [...source.matchAll(patternOf(find))];
     const [place] = places;
     if (!place || places.length > 1) return undefined;

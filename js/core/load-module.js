@@ -40,7 +40,7 @@ import { compile, instantiated } from './module.js';
  * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules
  * @returns {Promise<Glue>}
  */
-export async function loadCore(name, wasm) {
+export async function loadModule(name, wasm) {
     const given =
         wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
     const [glue, module] = await Promise.all([loadGlue(name).catch(unavailable(name)), given]);
