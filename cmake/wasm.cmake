@@ -47,6 +47,9 @@ set(core_link_options
     -sWASM_BIGINT
     -sFILESYSTEM=0
     -sMALLOC=emmalloc
+    # Without memory malloc() returns null. Where it aborts, it does so while it holds its lock, for which
+    # the next caller in a build with threads spins for ever.
+    -sABORTING_MALLOC=0
     -sSTACK_SIZE=64KB
     # All that the facade may hand to the glue: a ready module or bytes, or another address.
     # noExitRuntime must be among them: without it the glue believes that the program has ended as

@@ -3,6 +3,7 @@
  * handed to the host, the host's reports to the core, and what crosses is numbers and texts.
  */
 
+import { TabacusError } from '../common/errors.js';
 import { calls } from './calls.js';
 import { Promises } from './promises.js';
 
@@ -90,8 +91,9 @@ export class Bridge {
         this.#pack([namespace]);
         this.#tab = this.glue._tab_new();
         this.host.connect((event, number, texts = []) => {
-            this.#pack(texts);
-            this.glue._tab_event(this.#tab, events.indexOf(event), number);
+            const failure = this.#packOrFail(texts);
+            if (failure && event !== 'settled') throw failure;
+            this.glue._tab_event(this.#tab, events.indexOf(failure ? 'failed' : event), number);
         });
     }
 
@@ -159,6 +161,23 @@ export class Bridge {
     }
 
     /**
+     * Packs an answer, or, where there is no memory for it, the failure of its operation.
+     *
+     * @param {(string | null)[]} texts
+     * @returns {TabacusError | undefined} why the answer is not packed
+     */
+    #packOrFail(texts) {
+        try {
+            this.#pack(texts);
+            return undefined;
+        } catch (error) {
+            const { code, message } = /** @type {TabacusError} */ (error);
+            this.#pack([code, message]);
+            return /** @type {TabacusError} */ (error);
+        }
+    }
+
+    /**
      * The size and the UTF-8 of each text, where the core unpacks them.
      * @param {(string | null)[]} texts
      */
@@ -172,6 +191,7 @@ export class Bridge {
             return bytes;
         });
         let at = this.glue._tab_buffer(size);
+        if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
         const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);
         for (const bytes of encoded) {

@@ -34,6 +34,7 @@ export const calls = [
         report('settled', operation, []);
     },
     ({ host, report }, { operation, first }) => report('settled', operation, host.storage.keys(first)),
+    ({ host }, { first }) => host.storage.watch(first),
     // database: a bit for writing, one for strict, then one for each store
     ({ host }) => host.database.available,
     ({ host }, { operation, number }) => {

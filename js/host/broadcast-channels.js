@@ -3,6 +3,12 @@ import { attempt } from './failure.js';
 /** As long as a message between two threads may keep this one busy on a loaded machine, and no longer. */
 const deferral_ms = 3;
 
+/**
+ * The longest message that is passed on, in UTF-16 units. The longest of ours carry the result of a job; whoever
+ * misses one reads the store. A longer one comes from another script.
+ */
+const messageUnitsMax = 2 ** 20;
+
 /** BroadcastChannels, each known to the core by a number. */
 export class ChannelsHost {
     #Channel;
@@ -42,7 +48,10 @@ export class ChannelsHost {
         if (!channel) return false;
         // In Node, an open channel must not be what keeps the process alive.
         /** @type {{ unref?: () => void }} */ (channel).unref?.();
-        channel.onmessage = ({ data }) => this.#report('message', id, [typeof data === 'string' ? data : '']);
+        channel.onmessage = ({ data }) => {
+            if (typeof data !== 'string' || data.length > messageUnitsMax) return;
+            this.#report('message', id, [data]);
+        };
         this.#open.set(id, channel);
         return true;
     }

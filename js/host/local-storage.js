@@ -1,12 +1,28 @@
 import { attempt, storeFailure } from './failure.js';
 
+/**
+ * The longest key and value of ours, in UTF-16 units: no strategy writes half as much. What is longer was written by
+ * another script, and is dropped before it is copied.
+ */
+const keyUnitsMax = 4096;
+const valueUnitsMax = 2 ** 16;
+
+/** What stands for a value that is too long: no record can be read from it. */
+const unreadable = '?';
+
+/** @param {string | null | undefined} value */
+const bounded = (value) => (value && value.length > valueUnitsMax ? unreadable : (value ?? null));
+
 /** localStorage and its events. A failing read is an absent value: it can only be a hint anyway. */
 export class StorageHost {
     /** @type {import('./storage-like.js').StorageLike | undefined} */
     #area;
 
-    /** @type {() => void} */
-    #stopListening;
+    #platform;
+    #report;
+
+    /** What the keys begin with whose changes the core asks for. @type {string | undefined} */
+    #prefix;
 
     /**
      * @param {import('./host.js').Platform} platform
@@ -16,13 +32,8 @@ export class StorageHost {
         const area = attempt(() => platform.localStorage);
         // Node ≥ 25 has one that throws at the first use unless it was given a file.
         this.#area = area && attempt(() => area.length) !== undefined ? area : undefined;
-        /** @param {StorageEvent} event */
-        const listener = (event) => {
-            if (event.storageArea && event.storageArea !== this.#area) return;
-            report('storageChanged', 0, [event.key, event.oldValue, event.newValue]);
-        };
-        platform.addEventListener?.('storage', listener);
-        this.#stopListening = () => platform.removeEventListener?.('storage', listener);
+        this.#platform = platform;
+        this.#report = report;
     }
 
     get available() {
@@ -31,7 +42,7 @@ export class StorageHost {
 
     /** @param {string} key */
     get(key) {
-        return attempt(() => this.#area?.getItem(key)) ?? null;
+        return bounded(attempt(() => this.#area?.getItem(key)));
     }
 
     /**
@@ -55,9 +66,7 @@ export class StorageHost {
 
     /** Those that the core can name. @param {string} prefix */
     keys(prefix) {
-        return (
-            attempt(() => this.#keys().filter((key) => key.startsWith(prefix) && key.isWellFormed())) ?? []
-        );
+        return attempt(() => this.#keys().filter((key) => isOurs(key, prefix) && key.isWellFormed())) ?? [];
     }
 
     /** By index, and not by Object.keys: that would miss a key named "length". */
@@ -67,7 +76,28 @@ export class StorageHost {
         return Array.from({ length: area.length }, (_, index) => area.key(index) ?? '');
     }
 
+    /**
+     * Reports other tabs' changes of keys that begin with the prefix. All callers pass the namespace's.
+     * @param {string} prefix
+     */
+    watch(prefix) {
+        if (this.#prefix !== undefined) return;
+        this.#prefix = prefix;
+        this.#platform.addEventListener?.('storage', this.#onStorage);
+    }
+
+    /** @param {StorageEvent} event */
+    #onStorage = (event) => {
+        const { storageArea, key } = event;
+        if (storageArea && storageArea !== this.#area) return;
+        if (key !== null && !isOurs(key, this.#prefix ?? '')) return; // before the values are made strings
+        this.#report('storageChanged', 0, [key, bounded(event.oldValue), bounded(event.newValue)]);
+    };
+
     dispose() {
-        this.#stopListening();
+        this.#platform.removeEventListener?.('storage', this.#onStorage);
     }
 }
+
+/** @param {string} key @param {string} prefix */
+const isOurs = (key, prefix) => key.length <= keyUnitsMax && key.startsWith(prefix);

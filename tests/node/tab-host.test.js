@@ -199,22 +199,17 @@ test('an opaque origin has neither locks nor a database, whatever objects it has
     file.host.dispose();
 });
 
-test('what is no string on a channel is an empty message', async () => {
+test('a message on a channel that is no string is dropped', async () => {
     const origin = new FakeOrigin();
     const { host, reports } = await hostIn(origin);
     assert.ok(host.channels.open(5, 'c'));
     const stranger = new origin.BroadcastChannel('c');
     for (const message of [7, null, { a: 1 }, 'text']) stranger.postMessage(message);
     const received = () => reports.filter(({ event }) => event === 'message');
-    await until(() => received().length === 4);
+    await until(() => received().length > 0);
     assert.deepEqual(
         received().map(({ number, texts }) => [number, ...texts]),
-        [
-            [5, ''],
-            [5, ''],
-            [5, ''],
-            [5, 'text'],
-        ],
+        [[5, 'text']],
     );
     stranger.close();
     host.dispose();
@@ -316,6 +311,7 @@ test('what the core throws reaches the window’s errors, and no event handler',
     const host = new Host(/** @type {any} */ (window), 'n');
     await host.database.ready();
     const fault = new Error('defect');
+    host.storage.watch('tabacus/n/');
     host.connect(() => {
         throw fault;
     });

@@ -372,7 +372,7 @@ struct Chatter {
         channel_ = tab.channel("c");
         channel_->on_message(
             [this](std::string_view text) { note("received " + std::string(text)); });
-        changes_ = tab.storage().on_change([this](const StorageChange& change) {
+        changes_ = tab.storage().on_change("", [this](const StorageChange& change) {
             note("change " + change.new_value.value_or("-"));
         });
         scope_.spawn(live());
@@ -460,7 +460,7 @@ TEST_CASE("origin: messages of one sender keep their order, and a cached page ne
 TEST_CASE("origin: the writer gets an event for its own write only with the vendor's quirk") {
     struct Writer {
         explicit Writer(LabTab& tab)
-            : listening(tab.storage().on_change([this](const auto& change) {
+            : listening(tab.storage().on_change("", [this](const auto& change) {
                   keys.push_back(change.key.value_or("everything"));
               })) {}
         static Task<void> write(LabTab& tab) {

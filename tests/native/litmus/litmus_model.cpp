@@ -42,7 +42,7 @@ class LitmusTab {
         : world_(world), channel_(world.channel("litmus")), operations_(operations) {
         channel_->on_message([this](std::string_view message) { arrive(std::string(message)); });
         if (observes_events(program, operations)) {
-            changes_ = world.storage().on_change([this](const StorageChange& change) {
+            changes_ = world.storage().on_change("", [this](const StorageChange& change) {
                 const auto key = change.key.value_or("*");
                 events[key].push_back(change.new_value.value_or("gone"));
                 arrive(key + "=" + text_of(change.new_value));

@@ -3,6 +3,7 @@
 #include <emscripten/em_js.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 // clang-format off
@@ -24,31 +25,41 @@ namespace {
 
 // One for the module: the host packs texts right before the call that takes them, on the one thread
 // that a tab has.
-std::string& packed_texts() {
-    static std::string packed;
-    return packed;
-}
+struct PackedTexts {
+    char* data = nullptr;
+    std::size_t size = 0;
+    std::size_t capacity = 0;
+};
+PackedTexts packed;
 
 }  // namespace
 
 char* text_buffer(std::size_t size) {
-    packed_texts().resize(size);
-    return packed_texts().data();
+    if (size > packed.capacity) {
+        // realloc() reports that there is no memory, where a string would end the program.
+        // NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
+        auto* const grown = static_cast<char*>(std::realloc(packed.data, size));
+        if (grown == nullptr) return nullptr;
+        packed.data = grown;
+        packed.capacity = size;
+    }
+    packed.size = size;
+    return packed.data;
 }
 
 Texts texts() {
-    std::string_view packed = packed_texts();
+    std::string_view rest(packed.data, packed.size);
     constexpr std::uint32_t null = 0xffff'ffff;
     Texts all;
-    while (!packed.empty()) {
+    while (!rest.empty()) {
         std::uint32_t size = 0;
-        std::memcpy(&size, packed.data(), sizeof size);
-        packed.remove_prefix(sizeof size);
+        std::memcpy(&size, rest.data(), sizeof size);
+        rest.remove_prefix(sizeof size);
         if (size == null) {
             all.emplace_back();
         } else {
-            all.emplace_back(std::string(packed.substr(0, size)));
-            packed.remove_prefix(size);
+            all.emplace_back(std::string(rest.substr(0, size)));
+            rest.remove_prefix(size);
         }
     }
     return all;

@@ -18,6 +18,7 @@ enum class Call : int {
     storage_set,
     storage_remove,
     storage_keys,
+    storage_watch,
     database_available,
     database_begin,
     database_close,
@@ -83,7 +84,7 @@ using Texts = std::vector<Text>;
 
 /// Makes the buffer `size` bytes long in which the host packs texts for its next call: each is its
 /// length in bytes, as 32 bits in the machine's order, and then its UTF-8; null is the length
-/// 2^32 − 1. The address is good until the next text_buffer().
+/// 2^32 − 1. The address is good until the next text_buffer(); null if there is no memory.
 char* text_buffer(std::size_t size);
 
 /// Texts of one answer: calls.js splits them at the zeros.

@@ -22,7 +22,10 @@ class BrowserStorage final : public Storage {
         return operations_.ask<Unit>(Call::storage_remove, {.first = key}, read_unit);
     }
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
-    Subscription on_change(std::function<void(const StorageChange&)> callback) override {
+    /// Requires the same prefix of every caller: that of the namespace.
+    Subscription on_change(std::string_view prefix,
+                           std::function<void(const StorageChange&)> callback) override {
+        call(Call::storage_watch, {.first = prefix});
         return listeners_.add(std::move(callback));
     }
 

@@ -25,8 +25,12 @@ class LabTab::LabStorage final : public Storage {
     Async<Unit> set(std::string_view key, std::string_view value) override;
     Async<Unit> remove(std::string_view key) override;
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
-    Subscription on_change(std::function<void(const StorageChange&)> callback) override {
-        return changes_.add(std::move(callback));
+    Subscription on_change(std::string_view prefix,
+                           std::function<void(const StorageChange&)> callback) override {
+        return changes_.add([prefix = std::string(prefix), callback = std::move(callback)](
+                                const StorageChange& change) {
+            if (!change.key || change.key->starts_with(prefix)) callback(change);
+        });
     }
     void notify(const StorageChange& change) const { changes_.call(change); }
 

@@ -40,8 +40,10 @@ class Storage {
     virtual Async<Unit> remove(std::string_view key) = 0;
     /// The keys that begin with `prefix`, in no particular order.
     virtual Async<std::vector<std::string>> keys(std::string_view prefix) = 0;
-    /// Other tabs' changes (a `storage` event never reaches its writer).
-    virtual Subscription on_change(std::function<void(const StorageChange&)> callback) = 0;
+    /// Other tabs' changes of keys that begin with `prefix` (a `storage` event never reaches its
+    /// writer), and that everything was cleared.
+    virtual Subscription on_change(std::string_view prefix,
+                                   std::function<void(const StorageChange&)> callback) = 0;
 };
 
 // --- IndexedDB (Indexed Database API 3.0) ------------------------------------------------------
@@ -206,8 +208,8 @@ class Channel {
     /// Posts a message that can wait some milliseconds; at the latest before the next message. It
     /// is lost if the context ends before.
     virtual void post_deferred(std::string_view message) { post(message); }
-    /// Messages of others, in the order each sender posted them. Anything but a string arrives as
-    /// "".
+    /// Messages of others, in the order each sender posted them. A host may drop what cannot be one
+    /// of ours: anything but a string, or a longer string than any of ours.
     virtual void on_message(std::function<void(std::string_view)> callback) = 0;
 };
 

@@ -29,6 +29,9 @@ class Names {
     explicit Names(std::string_view name_space)
         : root_(concat({"tabacus/", escaped(name_space), "/"})) {}
 
+    /// What every key of localStorage, lock and channel of the namespace begins with.
+    [[nodiscard]] const std::string& root() const { return root_; }
+
     [[nodiscard]] std::string channel() const { return concat({root_, "news"}); }
     [[nodiscard]] std::string catalogue_channel() const { return concat({root_, "added"}); }
     /// Held by a replica while it lives: a replica that can take it may adopt the slot.

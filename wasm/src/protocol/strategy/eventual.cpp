@@ -21,8 +21,8 @@ EventualCounter::EventualCounter(CounterLocation location) : StoredCounter(std::
     const auto key = this->location().names.counter("eventual", this->location().name);
     plus_.key = key + "/plus";
     minus_.key = key + "/minus";
-    changes_ =
-        world().storage().on_change([this](const StorageChange& change) { on_storage(change); });
+    changes_ = world().storage().on_change(
+        this->location().names.root(), [this](const StorageChange& change) { on_storage(change); });
     scope_.spawn(start());
 }
 

@@ -14,8 +14,8 @@ LogCounter::LogCounter(CounterLocation location, LogTimes times)
       prefix_(this->location().names.counter("log", this->location().name) + "/"),
       locks_(prefix_),
       id_(identifier_of(world().random().bits())) {
-    changes_ =
-        world().storage().on_change([this](const StorageChange& change) { on_storage(change); });
+    changes_ = world().storage().on_change(
+        this->location().names.root(), [this](const StorageChange& change) { on_storage(change); });
 }
 
 Task<std::int64_t> LogCounter::store(std::int64_t n) {
