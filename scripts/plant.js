@@ -4,7 +4,7 @@
  */
 
 import { closingLine } from './lib/counts.js';
-import { main } from './lib/failure.js';
+import { Failure, main } from './lib/failure.js';
 import { PLANTED, tryPlanted } from './lib/plant-faults.js';
 
 await main(async () => {
@@ -12,6 +12,10 @@ await main(async () => {
     const chosen = PLANTED.filter(
         ({ fault, file }) => words.length === 0 || words.some((word) => `${file} ${fault}`.includes(word)),
     );
+    if (chosen.length === 0) {
+        const sought = words.join('" or "');
+        throw new Failure(`no planted fault has "${sought}" in its file or words; see tests/mutation`);
+    }
     const counts = await tryPlanted(chosen);
     console.log(closingLine(counts));
     if (counts.failed > 0) process.exitCode = 1;

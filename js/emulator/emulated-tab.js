@@ -76,7 +76,7 @@ export class Tab {
         return this.#state === 'closed';
     }
 
-    /** Does nothing run in it, as it is frozen or cached? */
+    /** Whether nothing runs in it, because it is frozen or cached. */
     get stopped() {
         return this.frozen || this.cached;
     }

@@ -322,7 +322,7 @@ export class Origin {
         };
     }
 
-    /** Is any under way? */
+    /** Whether any work beside the schedule is under way. */
     get working() {
         return this.#work > 0;
     }

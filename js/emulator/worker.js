@@ -139,7 +139,7 @@ export function endWorker(context) {
     tab.workers = tab.workers.filter((one) => one !== context);
 }
 
-/** What openWorker() returns: the worker, and a hand in it. */
+/** What openWorker() returns: the worker, with access to its global object. */
 class WorkerHandle extends WorkerObject {
     /** Its global object. @returns {any} */
     get scope() {

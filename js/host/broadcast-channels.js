@@ -4,10 +4,10 @@ import { attempt } from './failure.js';
 const deferral_ms = 3;
 
 /**
- * The longest message that is passed on, in UTF-16 units. The longest of ours carry the result of a job; whoever
- * misses one reads the store. A longer one comes from another script.
+ * The longest message that is passed on, in UTF-16 units. The longest of ours are events of queues, which name up to
+ * 1,024 jobs by their keys, or carry an error or a note. A tab that misses one reads the store with its next poll.
  */
-const messageUnitsMax = 2 ** 20;
+const messageUnitsMax = 2 ** 22;
 
 /** BroadcastChannels, each known to the core by a number. */
 export class ChannelsHost {

@@ -36,7 +36,7 @@ export function ownError(name, code, message, details) {
     return name === 'DeadlockError' ? new DeadlockError(message) : undefined;
 }
 
-/** Of any realm. @param {unknown} thrown */
+/** Whether it is a DOMException, of any realm. @param {unknown} thrown */
 const isDom = (thrown) => Object.prototype.toString.call(thrown) === '[object DOMException]';
 
 /**

@@ -313,7 +313,7 @@ export class TabLocks {
     }
 
     /**
-     * Of all names of the namespace, held ones first, each in order.
+     * Returns the requests for all names of the namespace, held ones first, each in order.
      * @returns {Promise<(LockRequestInfo & { name: string })[]>}
      */
     async queryAll() {

@@ -42,7 +42,7 @@ const capabilitiesOf = ({ words, root }) => ({
 
 /**
  * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, a storage.
- * Once the thread has called `storage()` the target of its `storage` events.
+ * Once the thread has called `storage()`, this is the target of its `storage` events.
  */
 export class SharedMemory extends /** @type {new () => StorageEventTarget & EventTarget} */ (EventTarget) {
     #core;

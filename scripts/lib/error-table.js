@@ -98,6 +98,9 @@ function textsOf(node) {
         }
         case 'ConditionalExpression':
             return [...textsOf(node.consequent), ...textsOf(node.alternate)];
+        case 'BinaryExpression':
+            if (node.operator !== '+') return [];
+            return textsOf(node.left).flatMap((left) => textsOf(node.right).map((right) => left + right));
         default:
             return [];
     }
@@ -229,7 +232,7 @@ export async function errorTable() {
             ...new Set(raised.filter((one) => one.code === code).map((one) => one.message)),
         ].sort();
         const list = messages.map((message) => `- ${codeSpan(message)}`).join('\n');
-        return `## ${code}\n\n**When:** ${when}\n\n**What to do:** ${action}\n${list && `\nIts messages:\n\n${list}\n`}`;
+        return `## ${code}\n\n**When:** ${when}\n\n**What to do:** ${action}\n${list && `\nMessages that its source spells out:\n\n${list}\n`}`;
     });
     const rows = [...codes, ...Object.entries(PLATFORM_ERRORS)].map(
         ([code, { when, action }]) =>

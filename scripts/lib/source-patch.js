@@ -10,7 +10,9 @@ function patternOf(find) {
         const separator = /\w$/.test(tokens[at - 1] ?? '') && /^\w/.test(token) ? '\\s+' : '\\s*';
         return at === 0 ? escaped(token) : separator + escaped(token);
     });
-    return new RegExp(parts.join(''), 'g');
+    const [first = '', last = ''] = [tokens[0], tokens.at(-1)];
+    const [begin, end] = [/^\w/.test(first) ? '\\b' : '', /\w$/.test(last) ? '\\b' : ''];
+    return new RegExp(begin + parts.join('') + end, 'g');
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from './failure.js';
 import { repository } from './paths.js';
 import { read } from './run.js';
 
@@ -12,5 +13,8 @@ import { read } from './run.js';
 export function sources(...patterns) {
     const options = ['--cached', '--others', '--exclude-standard', '--deduplicate'];
     const listed = read('git', ['-C', repository, 'ls-files', ...options, '--', ...patterns]);
-    return (listed ?? '').split('\n').filter((path) => path && existsSync(join(repository, path)));
+    if (listed === undefined) {
+        throw new Failure('git ls-files failed: run it in a checkout that git trusts (safe.directory)');
+    }
+    return listed.split('\n').filter((path) => path && existsSync(join(repository, path)));
 }

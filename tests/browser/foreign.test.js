@@ -28,8 +28,7 @@ describeIn(Object.values(ENGINES), 'Long values and messages of other scripts', 
         for (const options of [{}, naive]) await call(counting, 'add', 'c', 1, options);
         await call(other, 'value', 'c');
         await other.evaluate(write, `tabacus/${namespace}/news`);
-        for (const options of [{}, naive])
-            assert.equal(await call(counting, 'add', 'c', 2, options), 3);
+        for (const options of [{}, naive]) assert.equal(await call(counting, 'add', 'c', 2, options), 3);
         await call(counting, 'flush', 'c');
         assert.equal(await call(counting, 'read', 'c'), 3);
         await until(async () => (await call(other, 'value', 'c')) === 3, 'the news');

@@ -67,7 +67,7 @@ export class ThreadStorage {
 }
 
 /**
- * Of the quota that the first thread asked for.
+ * Opens the storage, which has the quota that the first thread asked for.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {import('../segment/open-segment.js').StoreOps} ops

@@ -1,4 +1,4 @@
-/** What wasm/include/tabacus/sync/tab_request.hpp fixes; apart, since only who locks over tabs loads it. */
+/** What wasm/include/tabacus/sync/tab_request.hpp fixes; apart, since only threads that use locks over tabs load it. */
 
 /** Of tab_request.hpp: a request's fields, its states, what a page has for it, and what it must do. */
 export const requestFields = Object.freeze({

@@ -32,16 +32,34 @@ struct PackedTexts {
 };
 PackedTexts packed;
 
+/// A longer buffer is freed as soon as a shorter one does.
+constexpr std::size_t kept_bytes_max = 65'536;
+
+/// malloc() and realloc() report that there is no memory, where a string would end the program.
+/// NOLINTBEGIN(cppcoreguidelines-no-malloc)
+bool grow(std::size_t size) {
+    auto* const grown = static_cast<char*>(std::realloc(packed.data, size));
+    if (grown == nullptr) return false;
+    packed.data = grown;
+    packed.capacity = size;
+    void* const copy = std::malloc(size);  // texts() copies the texts by operator new
+    std::free(copy);
+    return copy != nullptr;
+}
+
+void release() {
+    std::free(packed.data);
+    packed = {};
+}
+/// NOLINTEND(cppcoreguidelines-no-malloc)
+
 }  // namespace
 
 char* text_buffer(std::size_t size) {
-    if (size > packed.capacity) {
-        // realloc() reports that there is no memory, where a string would end the program.
-        // NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
-        auto* const grown = static_cast<char*>(std::realloc(packed.data, size));
-        if (grown == nullptr) return nullptr;
-        packed.data = grown;
-        packed.capacity = size;
+    if (packed.capacity > kept_bytes_max && size <= kept_bytes_max) release();
+    if (size > packed.capacity && !grow(size)) {
+        release();
+        return nullptr;
     }
     packed.size = size;
     return packed.data;

@@ -17,7 +17,7 @@ constexpr std::uint64_t mixed(std::uint64_t word) {
     return word ^ word >> 31U;
 }
 
-/// Of words and texts, one after another.
+/// A hash of words and texts, added one after another.
 class Digest {
   public:
     constexpr explicit Digest(std::uint64_t seed = 0) : state_(seed) {}

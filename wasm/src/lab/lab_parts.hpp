@@ -27,8 +27,8 @@ class LabTab::LabStorage final : public Storage {
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
     Subscription on_change(std::string_view prefix,
                            std::function<void(const StorageChange&)> callback) override {
-        return changes_.add([prefix = std::string(prefix), callback = std::move(callback)](
-                                const StorageChange& change) {
+        return changes_.add([prefix = std::string(prefix),
+                             callback = std::move(callback)](const StorageChange& change) {
             if (!change.key || change.key->starts_with(prefix)) callback(change);
         });
     }

@@ -99,7 +99,7 @@ class Scheduler {
     /// Drops what would run in the tab.
     void drop(TabId tab);
 
-    /// Of what waits.
+    /// Returns a hash of what waits.
     [[nodiscard]] std::uint64_t digest() const;
 
     /// What is posted from here on has this step for its cause.

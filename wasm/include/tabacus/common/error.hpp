@@ -24,6 +24,7 @@ enum class ErrorCode {
     aborted,           // the caller's signal aborted
     deadlock,          // a cycle of waiting, which this error breaks
     queue_full,        // the queue is as long as its limit allows
+    out_of_memory,     // the platform gives no memory for it
 };
 
 /// The code as the public API spells it, with hyphens ("quota-exceeded").

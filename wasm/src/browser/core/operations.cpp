@@ -10,8 +10,9 @@ namespace {
 
 /// The codes that the host may report.
 ErrorCode code_named(std::string_view name) {
-    for (const auto code : {ErrorCode::unavailable, ErrorCode::quota_exceeded, ErrorCode::fenced,
-                            ErrorCode::unknown_commit, ErrorCode::lock_lost}) {
+    for (const auto code :
+         {ErrorCode::unavailable, ErrorCode::quota_exceeded, ErrorCode::fenced,
+          ErrorCode::unknown_commit, ErrorCode::lock_lost, ErrorCode::out_of_memory}) {
         if (code_name(code) == name) return code;
     }
     return ErrorCode::store_failed;

@@ -123,7 +123,7 @@ class MemoryDatabase {
     /// All of those, or none.
     void crash(bool keep_relaxed);
 
-    /// Of all that there is; with what a crash would leave, if that may come.
+    /// Returns a hash of all that there is; with what a crash would leave, if one may come.
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
     /// For tests: to read what is stored, and to corrupt it.

@@ -96,7 +96,8 @@ class StorageArea {
     /// What was written is on the disk.
     void settle() { before_.clear(); }
 
-    /// Of what the area and the processes hold; with what a crash would leave, if that may come.
+    /// Returns a hash of what the area and the processes hold; with what a crash would leave, if one
+    /// may come.
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
     [[nodiscard]] const Values& values() const { return values_; }
     /// What the process reads: its copy, or the area.

@@ -30,6 +30,8 @@ std::string_view code_name(ErrorCode code) {
             return "deadlock";
         case ErrorCode::queue_full:
             return "queue-full";
+        case ErrorCode::out_of_memory:
+            return "out-of-memory";
     }
     return "store-failed";
 }

@@ -15,8 +15,8 @@ constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
 /// The fields of a report after its nonce; one more is for an idle hold.
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
-/// After the requests: the lock is with this tab, alone or shared, and with none of them. Who has
-/// it reports so, since tabs answer that do not use the lock, and their answers may come first.
+/// After the requests: this tab has the native lock, exclusive or shared, for none of them. It
+/// reports so, since tabs answer that do not use the lock, and their answers may come first.
 constexpr std::string_view idle_exclusive = "k";
 constexpr std::string_view idle_shared = "s";
 /// A lease that nobody holds and somebody waits for is taken within these.
@@ -77,7 +77,7 @@ Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, 
 
 }  // namespace
 
-/// Of all that this tab has of the lock.
+/// Returns the grants of this tab, under every native hold of the lock.
 std::vector<std::shared_ptr<Grant>> LockQueue::holders() const {
     std::vector<std::shared_ptr<Grant>> all;
     if (hold_) all = hold_->active;
@@ -264,7 +264,7 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
         Completer<Unit> changed;
         std::optional<ErrorCode> end;
     };
-    /// Of who stopped waiting, in any way.
+    /// RAII guard: raises `flag` when the wait ends, in whatever way.
     struct Over {
         std::shared_ptr<bool> flag = std::make_shared<bool>(false);
         ~Over() { *flag = true; }

@@ -159,7 +159,7 @@ Task<void> LockQueue::announce_grant(std::shared_ptr<NativeHold> hold) {
 }
 
 Task<void> LockQueue::serve(std::shared_ptr<NativeHold> hold) {
-    if (!admissible(*hold)) hold->entry_lock.reset();  // who asked has gone
+    if (!admissible(*hold)) hold->entry_lock.reset();  // the caller that asked has gone
     while (!hold->lost) {
         if (const auto request = admissible(*hold)) {
             const bool spent = hold->mode == LockMode::exclusive && !request->options.unfenced &&

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t batch_max = 2048;
 /// Outcomes fetched by one transaction.
 constexpr std::uint32_t collected_max = 256;
-/// Of each job that was cancelled: its id, key and kind.
+/// The fields of a cancelled job in an event: its id, key and kind.
 constexpr std::size_t fields_of_cancelled = 3;
 
 Error queue_closed() { return {ErrorCode::closed, "the tab was closed"}; }

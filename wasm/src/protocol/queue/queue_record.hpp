@@ -54,7 +54,7 @@ std::string format_queue_head(const QueueHead& head);
 std::optional<QueueHead> parse_queue_head(std::string_view text);
 
 constexpr std::size_t rank_digits = 16;
-/// Those of the priority, and then those.
+/// The digits of the priority, and then those of the rank.
 constexpr std::size_t order_digits = 4 + rank_digits;
 /// Whether the key of a job that may run can end with it.
 bool is_order(std::string_view text);

@@ -92,7 +92,7 @@ struct Queue::Finished {
     JobOutcome outcome;
 };
 
-/// A row of jobs that a slot has claimed: nobody else touches it, but who cancels.
+/// A row of jobs that a slot has claimed. No other tab touches it, except one that cancels a job.
 struct Queue::ClaimedRow {
     std::string position;
     std::size_t first;  // in HeldSlot::jobs
@@ -127,7 +127,7 @@ struct Queue::HeldSlot {
     bool return_unchanged = false;                // what is given back is not written anew
     std::shared_ptr<Worker> worker = std::make_shared<Worker>();
 
-    /// Of what it has just claimed.
+    /// Updates per_row and row_bytes from what was just claimed.
     void learn();
     /// How many rows to read for the next claim.
     [[nodiscard]] std::size_t rows_ahead() const;

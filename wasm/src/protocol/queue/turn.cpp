@@ -39,8 +39,9 @@ bool alone(const Job& job) {
 
 }  // namespace
 
-/// One transaction, fenced by the slot's row: each finds it as the one before has left it. Who had
-/// the slot before, and does not know that somebody else has it, settles and claims nothing.
+/// One transaction, fenced by the slot's row: each finds it as the one before has left it. A
+/// worker that had the slot before, and does not know that another one has it now, settles and
+/// claims nothing.
 Task<void> Queue::take_turn(HeldSlot& held_slot, bool claiming, std::string exit, Turn& turn) {
     held_slot.worker->next_turn = turn.id;
     const auto durability = held_slot.strict ? Durability::strict : options_.durability;
@@ -132,7 +133,7 @@ Task<void> Queue::recover(QueueRows& rows, const SlotRow& former, bool unchanged
     }
 }
 
-/// Outcomes that nobody has fetched: who waited for them is gone.
+/// Removes outcomes that nobody has fetched: the tabs that waited for them are gone.
 void Queue::sweep(QueueRows& rows, const std::vector<Row>& outcomes) {
     for (const auto& row : outcomes) {
         const auto outcome = parse_outcome_row(row.value);

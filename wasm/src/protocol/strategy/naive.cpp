@@ -10,11 +10,13 @@ namespace tabacus {
 NaiveCounter::NaiveCounter(CounterLocation location, std::string_view strategy)
     : StoredCounter(std::move(location)),
       key_(this->location().names.counter(strategy, this->location().name)) {
-    changes_ = world().storage().on_change(this->location().names.root(), [this](const StorageChange& change) {
-        if (change.key && *change.key != key_) return;
-        // A key that was removed, or cleared with all others, is what a read counts as zero.
-        if (const auto value = change.new_value ? parse_value(*change.new_value) : 0) see(*value);
-    });
+    changes_ = world().storage().on_change(
+        this->location().names.root(), [this](const StorageChange& change) {
+            if (change.key && *change.key != key_) return;
+            // A key that was removed, or cleared with all others, is what a read counts as zero.
+            if (const auto value = change.new_value ? parse_value(*change.new_value) : 0)
+                see(*value);
+        });
 }
 
 Task<std::int64_t> NaiveCounter::store(std::int64_t n) {
