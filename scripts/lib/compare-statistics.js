@@ -56,7 +56,7 @@ export function percentile(samples, p) {
 const spread = (samples) => ({ p50: percentile(samples, 50), p99: percentile(samples, 99) });
 
 /**
- * Of what was acknowledged: an increment whose outcome is unknown counts neither way.
+ * Counts what was acknowledged: an increment whose outcome is unknown counts neither way.
  *
  * @param {number} acknowledged
  * @param {number} value

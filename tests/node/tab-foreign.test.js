@@ -81,7 +81,7 @@ test('a text for which a core has no memory is refused, and its allocator goes o
     const address = new URL('../../dist/node/threads.js', import.meta.url).href;
     const { default: start } = await import(address);
     const glue = await start();
-    // Of 32 MiB: more than all, and more than half, which its copy would exceed.
+    // The memory has 32 MiB: the first size exceeds it, the second exceeds it with its copy.
     for (const size of [64, 20]) assert.equal(glue._tab_buffer(size * 2 ** 20), 0);
     assert.notEqual(glue._tab_buffer(1024), 0);
 });

@@ -36,7 +36,7 @@ export const changeFields = Object.freeze({ writer: 0, key: 4, oldValue: 8, newV
 
 export const stored = Object.freeze({ changed: 0, unchanged: 1, full: 2 });
 
-/** Of shared_lock_table.hpp. */
+/** What shared_lock_table.hpp fixes. */
 export const requestFields = Object.freeze({ next: 0, state: 4, client: 8, name: 12, mode: 16 });
 export const lockStates = Object.freeze({ pending: 1, held: 2, stolen: 3 });
 export const lockModes = /** @type {const} */ (['exclusive', 'shared']);

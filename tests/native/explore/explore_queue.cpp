@@ -256,7 +256,7 @@ class QueueWorkload final : public lab::Workload {
             return "is reported twice";
         return {};
     }
-    /// Of one tab, which enqueues all in one transaction: by priority, then by position.
+    /// The jobs of one tab, which enqueues all in one transaction: by priority, then by position.
     std::string judge_order(std::size_t tab) {
         if (plan_.options.concurrency > 1 || plan_.quota) return {};
         std::vector<std::string> expected;

@@ -61,7 +61,7 @@ struct LockContext {
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues = {};  // by escaped name
     std::map<std::string, Completer<Unit>> echoes = {};  // by the nonce that is awaited
-    // Of leases: grants, readers and waiters that announced their departure.
+    // The grants, readers and waiters of leases that announced their departure.
     std::set<std::string, std::less<>> gone = {};
     std::uint64_t last_id = 0;
     double last_stamp_ms = 0;

@@ -1,6 +1,6 @@
 // RowCache: what one tab knows of the rows of one counter.
 //
-// Of each row it holds what the store held (committed) and what its owner announced (announced).
+// For each row it holds what the store held (committed) and what its owner announced (announced).
 // Announcements only make other tabs quick: they may be wrong, or never be committed.
 // Only the store is believed: an announcement lives until the store has caught up with it, or until
 // a check of the store finds that its owner is gone.
