@@ -1,5 +1,5 @@
-# One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
-# the locks, the limits and the queues, which serve pages of both, and the laboratory. Each is linked
+# One WebAssembly core, with threads or without; and, without, the program of the other strategies,
+# the locks, the limits and the queues, which serves pages of both, and the laboratory. Each is linked
 # once, with glue for browsers and for Node; scripts/lib/pack.js makes a file of it for each.
 
 option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
@@ -22,10 +22,7 @@ endif()
 tabacus_sources(hot_sources wasm/src/sync)
 tabacus_sources(cold_sources ${protocol_folders} wasm/src/browser wasm/src/browser/core)
 tabacus_sources(binding_sources wasm/src/bindings)
-tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
-tabacus_sources(locks_sources wasm/src/bindings/locks)
-tabacus_sources(limits_sources wasm/src/bindings/limits)
-tabacus_sources(queue_sources wasm/src/bindings/queue)
+tabacus_sources(coordination_sources wasm/src/bindings/coordination)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
@@ -35,7 +32,7 @@ set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
 set_source_files_properties(
-    ${catalogue_sources} ${locks_sources} ${limits_sources} ${queue_sources} wasm/src/bindings/tab.cpp
+    ${coordination_sources} wasm/src/bindings/tab.cpp
     PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(core_link_options
@@ -92,10 +89,7 @@ tabacus_units(${cold_sources})
 tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
 set_target_properties(tabacus_protocols PROPERTIES UNITY_BUILD ON)
 tabacus_objects(tabacus_core "-fno-exceptions" ${hot_sources} ${binding_sources})
-tabacus_objects(tabacus_catalogue "-fno-exceptions" ${catalogue_sources})
-tabacus_objects(tabacus_locks "-fno-exceptions" ${locks_sources})
-tabacus_objects(tabacus_limits "-fno-exceptions" ${limits_sources})
-tabacus_objects(tabacus_queue "-fno-exceptions" ${queue_sources})
+tabacus_objects(tabacus_coordination "-fno-exceptions" ${coordination_sources})
 set(small_options -Oz -fno-exceptions)
 
 if(NOT TABACUS_THREADS)
@@ -113,9 +107,7 @@ if(NOT TABACUS_THREADS)
 endif()
 tabacus_module(${core} "${small_options}" tabacus_protocols tabacus_core)
 if(NOT TABACUS_THREADS)
-    foreach(module catalogue locks limits queue)
-        tabacus_module(${module} "${small_options}" tabacus_protocols tabacus_${module})
-    endforeach()
+    tabacus_module(coordination "${small_options}" tabacus_protocols tabacus_coordination)
     tabacus_module(lab "${lab_options}" tabacus_lab tabacus_lab_bindings)
     # It allocates with every call of a test's code: speed before size.
     tabacus_module(emulator "${lab_options};-sMALLOC=dlmalloc" tabacus_lab tabacus_emulator_bindings)

@@ -15,15 +15,10 @@
  */
 
 // @ts-ignore: made by the build, and not there when types are checked
-import * as locksGlue from './locks.js';
-// @ts-ignore: as above
-import * as catalogueGlue from './catalogue.js';
-// @ts-ignore: as above
-import * as limitsGlue from './limits.js';
-// @ts-ignore: as above
-import * as queueGlue from './queue.js';
+import * as coordinationGlue from './coordination.js';
 // @ts-ignore: as above
 import * as singleGlue from './single.js';
+import * as coordination from './core/load-coordination.js';
 import { moduleRegistry } from './core/module-registry.js';
 import { invalid } from './common/errors.js';
 import * as limits from './limits/limits.js';
@@ -35,11 +30,9 @@ import { open as openAnywhere } from './tab/open.js';
 
 for (const [name, module] of Object.entries({
     'glue single': singleGlue,
-    'glue locks': locksGlue,
-    'glue queue': queueGlue,
-    'glue limits': limitsGlue,
-    'glue catalogue': catalogueGlue,
+    'glue coordination': coordinationGlue,
     catalogue,
+    coordination,
     limits,
     'leader-calls': leaderCalls,
     locks,

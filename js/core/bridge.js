@@ -36,7 +36,7 @@ const events = /** @type {const} */ ([
  * Callbacks of the core.
  *
  * @typedef {object} Owner
- * @property {(counter: number) => void} changed
+ * @property {(counter: number) => void} [changed]
  * @property {(notice: Notice) => void} notice
  * @property {(held: number, reason: string) => void} [lost] a held lock
  * @property {(watch: number) => void} [unlocked] a lock that is watched was taken or let go
@@ -86,15 +86,16 @@ export class Bridge {
     /**
      * Makes the core's tab. Reports reach it from here on, with those that came before.
      * @param {string} namespace
+     * @param {number} program see Numbers in wasm/src/browser/core/operations.hpp
      */
-    start(namespace) {
+    start(namespace, program) {
         this.#pack([namespace]);
-        this.#tab = this.glue._tab_new();
+        this.#tab = this.glue._tab_new(program);
         this.host.connect((event, number, texts = []) => {
             const failure = this.#packOrFail(texts);
             if (failure && event !== 'settled') throw failure;
             this.glue._tab_event(this.#tab, events.indexOf(failure ? 'failed' : event), number);
-        });
+        }, program);
     }
 
     /**

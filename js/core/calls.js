@@ -89,7 +89,7 @@ export const calls = [
     // the callers of the core
     ({ promises }, { object, number, first }) => promises.resolve(object, first ? first.split('\0') : number),
     ({ promises }, { object, first, second }) => promises.reject(object, first, second),
-    ({ owner }, { object }) => owner.changed(object),
+    ({ owner }, { object }) => owner.changed?.(object),
     ({ owner }, { object, number, first, second }) => {
         const [message = '', previous = '', ...subject] = second.split('\0');
         owner.notice({

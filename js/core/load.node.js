@@ -18,18 +18,9 @@ export function loadGlue(name) {
         case 'single':
             // @ts-ignore: as above
             return import('./single.js');
-        case 'locks':
-            // @ts-ignore: as above
-            return import('./locks.js');
-        case 'limits':
-            // @ts-ignore: as above
-            return import('./limits.js');
-        case 'queue':
-            // @ts-ignore: as above
-            return import('./queue.js');
         default:
             // @ts-ignore: as above
-            return import('./catalogue.js');
+            return import('./coordination.js');
     }
 }
 

@@ -17,18 +17,9 @@ export function loadGlue(name) {
         case 'single':
             // @ts-ignore: as above
             return import('./single.js');
-        case 'locks':
-            // @ts-ignore: as above
-            return import('./locks.js');
-        case 'limits':
-            // @ts-ignore: as above
-            return import('./limits.js');
-        case 'queue':
-            // @ts-ignore: as above
-            return import('./queue.js');
         default:
             // @ts-ignore: as above
-            return import('./catalogue.js');
+            return import('./coordination.js');
     }
 }
 
@@ -49,14 +40,8 @@ function wasmBeside(name) {
             return new URL('./threads.wasm', import.meta.url);
         case 'single':
             return new URL('./single.wasm', import.meta.url);
-        case 'locks':
-            return new URL('./locks.wasm', import.meta.url);
-        case 'limits':
-            return new URL('./limits.wasm', import.meta.url);
-        case 'queue':
-            return new URL('./queue.wasm', import.meta.url);
         default:
-            return new URL('./catalogue.wasm', import.meta.url);
+            return new URL('./coordination.wasm', import.meta.url);
     }
 }
 

@@ -1,13 +1,8 @@
-/** Sequences, budgets and rate limits of a tab, on a module of their own (wasm/src/bindings/limits). */
+/** Sequences, budgets and rate limits of a tab. */
 
-import { Bridge } from '../core/bridge.js';
-import { loadModule } from '../core/load-module.js';
 import { invalid, TabacusError } from '../common/errors.js';
-import { Host } from '../host/host.js';
 import { checkAmount } from './handles.js';
 import { stateFrom, textsFrom } from './transfer.js';
-
-/** @typedef {import('../lock/tab-locks.js').Owner} Owner what a tab hands over */
 
 /** The module's functions. @typedef {any} LimitsGlue */
 
@@ -29,7 +24,6 @@ const taken = Promise.resolve(true);
 
 export class Limits {
     #bridge;
-    #host;
     #last = 0;
     #closed = false;
 
@@ -37,32 +31,16 @@ export class Limits {
     #made = new Set();
 
     /**
-     * @param {import('../core/load-module.js').Glue} glue
-     * @param {Host} host
-     * @param {Owner} owner
+     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {boolean} allowWeaker
      */
-    constructor(glue, host, { namespace, notice }) {
-        this.#host = host;
-        this.#bridge = new Bridge(glue, host, { changed: () => {}, notice });
-        this.#bridge.start(namespace);
-    }
-
-    /** @param {Owner} owner */
-    static async load(owner) {
-        const host = new Host(owner.platform, owner.namespace);
-        try {
-            const [glue] = await Promise.all([loadModule('limits', owner.source), host.ready()]);
-            const limits = new Limits(glue, host, owner);
-            if (!owner.allowWeaker && !limits.#bridge.invoke('_limits_durable', [])) {
-                throw new TabacusError(
-                    'weaker-guarantee',
-                    'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
-                );
-            }
-            return limits;
-        } catch (error) {
-            host.dispose();
-            throw error;
+    constructor(bridge, allowWeaker) {
+        this.#bridge = bridge;
+        if (!allowWeaker && !bridge.invoke('_limits_durable', [])) {
+            throw new TabacusError(
+                'weaker-guarantee',
+                'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
+            );
         }
     }
 
@@ -125,17 +103,12 @@ export class Limits {
         }
     }
 
-    /** Puts back what is held unspent, and lets everything go. */
+    /** Puts back what is held unspent. */
     async close() {
         if (this.#closed) return;
         this.#closed = true;
         for (const one of this.#made) one._glue = closed;
-        try {
-            await this.#bridge.close();
-        } finally {
-            this.#bridge.promises.rejectAll();
-            this.#host.dispose();
-        }
+        await this.#bridge.promises.make((id) => this.#bridge.invoke('_limits_close', [], id));
     }
 
     /**

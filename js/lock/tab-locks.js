@@ -1,11 +1,7 @@
-/** The locks of a tab, on a module of their own (wasm/src/bindings/locks): loaded when the first is used. */
+/** The locks of a tab. */
 
-import { Bridge } from '../core/bridge.js';
-import { loadModule } from '../core/load-module.js';
 import { DeadlockError, invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
-import { Host } from '../host/host.js';
-import { learnStorable } from '../host/learn-storable.js';
 import { checkTimeout, checkOptions, checkSignal } from '../common/check-arguments.js';
 import { FencedTransaction, Held } from './held.js';
 import { coreName, domName } from './names.js';
@@ -29,8 +25,6 @@ import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js'
  * @property {boolean} fenced whether held.commit() works
  */
 
-/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/bridge.js').Notice) => void }} Owner */
-
 /** @param {TabacusError} error */
 const raise = (error) => {
     throw error;
@@ -42,7 +36,7 @@ export class TabLocks {
     #platform;
     #last = 0;
     #closed = false;
-    #allowed = true;
+    #allowed;
 
     /** @type {Map<number, Held>} */
     #held = new Map();
@@ -51,44 +45,25 @@ export class TabLocks {
     #watches = new Map();
 
     /**
-     * @param {import('../core/load-module.js').Glue} glue
-     * @param {Host} host
-     * @param {Owner} owner
+     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {{ platform: import('../host/host.js').Platform, allowWeaker: boolean }} options
      */
-    constructor(glue, host, { namespace, platform, notice }) {
-        this.#host = host;
+    constructor(bridge, { platform, allowWeaker }) {
+        this.#host = bridge.host;
         this.#platform = platform;
-        this.#bridge = new Bridge(glue, host, {
-            changed: () => {},
-            notice,
-            lost: (held, reason) => this.#held.get(held)?._lose(reason),
-            unlocked: (watch) => this.#changed(watch),
-        });
-        this.#bridge.start(namespace);
-        const [exclusion, fenced, tab] = this.#bridge.capabilities();
+        this.#bridge = bridge;
+        bridge.owner.lost = (held, reason) => this.#held.get(held)?._lose(reason);
+        bridge.owner.unlocked = (watch) => this.#changed(watch);
+        const [exclusion, fenced, tab] = bridge.promises.now((id) =>
+            bridge.invoke('_locks_capabilities', [], id),
+        );
         /** @type {Readonly<LockCapabilities>} */
         this.capabilities = Object.freeze({
             exclusion: /** @type {any} */ (exclusion),
             fenced: fenced !== '',
         });
         this.tab = tab;
-    }
-
-    /** @param {Owner} owner */
-    static async load(owner) {
-        const host = new Host(owner.platform, owner.namespace);
-        try {
-            const [glue] = await Promise.all([
-                loadModule('locks', owner.source),
-                host.ready().then(() => learnStorable(owner.platform, host.database)),
-            ]);
-            const locks = new TabLocks(glue, host, owner);
-            locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
-            return locks;
-        } catch (error) {
-            host.dispose();
-            throw error;
-        }
+        this.#allowed = allowWeaker || this.capabilities.fenced;
     }
 
     /** Loses the lock if its maxHold is over. @param {number} id @internal */
@@ -472,14 +447,12 @@ export class TabLocks {
         }
     }
 
+    /** Takes no call any more. The locks are lost when their table is closed. */
     close() {
         if (this.#closed) return;
         this.#closed = true;
         for (const changed of this.#watches.values()) void Promise.resolve().then(changed);
         this.#watches.clear();
-        this.#bridge.invoke('_locks_close', []);
-        this.#bridge.promises.rejectAll();
-        this.#host.dispose();
     }
 
     /**

@@ -1,19 +1,12 @@
-/** The queues of a tab, on a module of their own (wasm/src/bindings/queue): loaded by the first. */
+/** The queues of a tab. */
 
-import { Bridge } from '../core/bridge.js';
-import { loadModule } from '../core/load-module.js';
 import { TabacusError } from '../common/errors.js';
-import { Host } from '../host/host.js';
-import { learnStorable } from '../host/learn-storable.js';
 import { OpenQueue } from './open-queue.js';
-
-/** @typedef {import('../lock/tab-locks.js').Owner} Owner what a tab hands over */
 
 const closeWait_ms = 2_000;
 
 export class Queues {
     #bridge;
-    #host;
     #platform;
     /** @type {Promise<void> | undefined} */
     #closing;
@@ -23,45 +16,22 @@ export class Queues {
 
     #online = () => void this.#bridge.invoke('_queues_online', []);
 
-    /** @param {{ persisted: boolean }} event */
-    #pageShow = ({ persisted }) => {
-        if (persisted) for (const queue of this.#opened) queue._returned();
-    };
-
     /**
-     * @param {import('../core/load-module.js').Glue} glue
-     * @param {Host} host
-     * @param {Owner} owner
+     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {import('../host/host.js').Platform} platform
      */
-    constructor(glue, host, { namespace, platform, notice }) {
-        this.#host = host;
-        this.#platform = platform;
-        this.#bridge = new Bridge(glue, host, {
-            changed: () => {},
-            notice,
-            callback: (queue, what, first, second) => this.#opened[queue]?._callback(what, first, second),
-        });
-        this.#bridge.start(namespace);
-        platform.addEventListener?.('online', this.#online);
-        platform.addEventListener?.('pageshow', this.#pageShow);
-    }
-
-    /** @param {Owner} owner */
-    static async load(owner) {
-        const host = new Host(owner.platform, owner.namespace);
-        try {
-            const [glue] = await Promise.all([
-                loadModule('queue', owner.source),
-                host.ready().then(() => learnStorable(owner.platform, host.database)),
-            ]);
-            if (!host.database.available) {
-                throw new TabacusError('unavailable', 'a queue needs IndexedDB, and there is none here');
-            }
-            return new Queues(glue, host, owner);
-        } catch (error) {
-            host.dispose();
-            throw error;
+    constructor(bridge, platform) {
+        if (!bridge.host.database.available) {
+            throw new TabacusError('unavailable', 'a queue needs IndexedDB, and there is none here');
         }
+        this.#bridge = bridge;
+        this.#platform = platform;
+        bridge.owner.callback = (queue, what, first, second) =>
+            this.#opened[queue]?._callback(what, first, second);
+        platform.addEventListener?.('online', this.#online);
+        bridge.host.lifecycle.onBack(() => {
+            for (const queue of this.#opened) queue._returned();
+        });
     }
 
     /**
@@ -87,10 +57,7 @@ export class Queues {
         await Promise.race([late, Promise.all(this.#opened.map((queue) => queue._end()))]);
         clearTimeout(timer);
         this.#platform.removeEventListener?.('online', this.#online);
-        this.#platform.removeEventListener?.('pageshow', this.#pageShow);
         this.#bridge.invoke('_queues_close', []);
         for (const queue of this.#opened) queue._close();
-        this.#bridge.promises.rejectAll();
-        this.#host.dispose();
     }
 }

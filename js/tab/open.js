@@ -11,14 +11,9 @@ import { Tab } from './tab.js';
  *   cross-origin isolated page, Node), else `single`
  * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
  *   package's modules
- * @property {import('../core/module.js').WasmSource} [catalogue] where catalogue.wasm is, if not beside
- *   the package's modules; it is loaded by the first counter of a strategy but the default
- * @property {import('../core/module.js').WasmSource} [locks] where locks.wasm is, if not beside the
- *   package's modules; it is loaded by the first use of a lock or of what is built on locks
- * @property {import('../core/module.js').WasmSource} [limits] where limits.wasm is, if not beside the
- *   package's modules; it is loaded by the first sequence, budget or rate limit
- * @property {import('../core/module.js').WasmSource} [queue] where queue.wasm is, if not beside the
- *   package's modules; it is loaded by the first queue
+ * @property {import('../core/module.js').WasmSource} [coordination] where coordination.wasm is, if not beside
+ *   the package's modules; it is loaded by the first use of a lock, of what is built on locks, of a queue, a
+ *   sequence, a budget, a rate limit, or a counter of a strategy but the default
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
  *   exclude or fence less than they promise
  * @property {object} [window] the platform to use instead of `globalThis`

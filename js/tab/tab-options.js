@@ -50,23 +50,10 @@ export function checkOpenOptions(given) {
         namespace = 'default',
         build,
         wasm,
-        catalogue,
-        locks,
-        limits,
-        queue,
+        coordination,
         allowWeaker = false,
         window = globalThis,
-    } = checkOptions(given, [
-        'namespace',
-        'build',
-        'wasm',
-        'catalogue',
-        'locks',
-        'limits',
-        'queue',
-        'allowWeaker',
-        'window',
-    ]);
+    } = checkOptions(given, ['namespace', 'build', 'wasm', 'coordination', 'allowWeaker', 'window']);
     const platform = checkWindow(window);
     return {
         namespace: checkName(namespace, 'namespace'),
@@ -75,10 +62,7 @@ export function checkOpenOptions(given) {
             checkOneOf('build', build === undefined ? bestBuild(platform) : build, builds)
         ),
         wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
-        catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
-        locks: locks === undefined ? undefined : checkWasm(locks, 'locks'),
-        limits: limits === undefined ? undefined : checkWasm(limits, 'limits'),
-        queue: queue === undefined ? undefined : checkWasm(queue, 'queue'),
+        coordination: coordination === undefined ? undefined : checkWasm(coordination, 'coordination'),
         allowWeaker: checkBoolean('allowWeaker', allowWeaker),
     };
 }

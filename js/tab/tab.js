@@ -72,11 +72,6 @@ export class Tab extends EventTarget {
     #platform;
     #build;
     #allowWeaker;
-    #namespace;
-    #catalogueSource;
-    #locksSource;
-    #limitsSource;
-    #queueSource;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
     /** @type {Map<string, Counter>} */
@@ -85,51 +80,67 @@ export class Tab extends EventTarget {
     /** Those of the default strategy, by their addresses in the core. @type {Map<number, Counter>} */
     #byAddress = new Map();
 
+    /** The program of all below. @type {Lazy<Bridge>} */
+    #coordination;
+
     /**
-     * What a module that is loaded later is given.
-     * @param {import('../core/module.js').WasmSource | undefined} source
+     * A part of that program: `module` and the program are fetched at once.
+     *
+     * @template Module, Part
+     * @param {Promise<Module>} module
+     * @param {(module: Module, bridge: Bridge) => Part} make
      */
-    #partOf = (source) => ({
-        namespace: this.#namespace,
-        platform: this.#platform,
-        source,
-        allowWeaker: this.#allowWeaker,
-        notice: (/** @type {import('../core/bridge.js').Notice} */ notice) => this.#notice(notice),
-    });
+    async #part(module, make) {
+        const [loaded, bridge] = await Promise.all([module, this.#coordination.get()]);
+        return make(loaded, bridge);
+    }
 
     /** The other strategies. */
-    #catalogue = new Lazy(async () => {
-        /** @type {typeof import('./catalogue.js')} */
-        const { openCatalogue } = moduleRegistry.get('catalogue') ?? (await import('./catalogue.js'));
-        return openCatalogue(this.#partOf(this.#catalogueSource));
-    });
+    #catalogue = new Lazy(() =>
+        this.#part(
+            /** @type {Promise<typeof import('./catalogue.js')>} */ (
+                moduleRegistry.get('catalogue') ?? import('./catalogue.js')
+            ),
+            ({ Catalogue }, bridge) => new Catalogue(bridge),
+        ),
+    );
 
     /** @type {Promise<void> | undefined} */
     #closing;
 
-    #locks = new Lazy(async () => {
-        /** @type {typeof import('../lock/tab-locks.js')} */
-        const { TabLocks } = moduleRegistry.get('locks') ?? (await import('../lock/tab-locks.js'));
-        return TabLocks.load(this.#partOf(this.#locksSource));
-    });
+    #locks = new Lazy(() =>
+        this.#part(
+            /** @type {Promise<typeof import('../lock/tab-locks.js')>} */ (
+                moduleRegistry.get('locks') ?? import('../lock/tab-locks.js')
+            ),
+            ({ TabLocks }, bridge) =>
+                new TabLocks(bridge, { platform: this.#platform, allowWeaker: this.#allowWeaker }),
+        ),
+    );
 
     /** Sequences, budgets, rate limits. */
-    #limits = new Lazy(async () => {
-        /** @type {typeof import('../limits/limits.js')} */
-        const { Limits } = moduleRegistry.get('limits') ?? (await import('../limits/limits.js'));
-        return Limits.load(this.#partOf(this.#limitsSource));
-    });
+    #limits = new Lazy(() =>
+        this.#part(
+            /** @type {Promise<typeof import('../limits/limits.js')>} */ (
+                moduleRegistry.get('limits') ?? import('../limits/limits.js')
+            ),
+            ({ Limits }, bridge) => new Limits(bridge, this.#allowWeaker),
+        ),
+    );
 
     /** Throws when the tab is closed: its callers are asynchronous. */
     #loadLimits = () => {
         this.#assertOpen();
         return this.#limits.get();
     };
-    #queues = new Lazy(async () => {
-        /** @type {typeof import('../queue/queues.js')} */
-        const { Queues } = moduleRegistry.get('queues') ?? (await import('../queue/queues.js'));
-        return Queues.load(this.#partOf(this.#queueSource));
-    });
+    #queues = new Lazy(() =>
+        this.#part(
+            /** @type {Promise<typeof import('../queue/queues.js')>} */ (
+                moduleRegistry.get('queues') ?? import('../queue/queues.js')
+            ),
+            ({ Queues }, bridge) => new Queues(bridge, this.#platform),
+        ),
+    );
 
     /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
     #queuesByName = new Map();
@@ -168,21 +179,23 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, limits, queue }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, build, coordination }) {
         super();
-        this.#namespace = namespace;
-        this.#catalogueSource = catalogue;
-        this.#locksSource = locks;
-        this.#limitsSource = limits;
-        this.#queueSource = queue;
         this.#host = host;
         this.#platform = platform;
         this.#allowWeaker = allowWeaker;
+        const notice = (/** @type {import('../core/bridge.js').Notice} */ one) => this.#notice(one);
         this.#bridge = new Bridge(glue, host, {
             changed: (counter) => this.#byAddress.get(counter)?._changed(),
-            notice: (notice) => this.#notice(notice),
+            notice,
         });
-        this.#bridge.start(namespace);
+        this.#bridge.start(namespace, 0);
+        this.#coordination = new Lazy(async () => {
+            /** @type {typeof import('../core/load-coordination.js')} */
+            const { loadCoordination } =
+                moduleRegistry.get('coordination') ?? (await import('../core/load-coordination.js'));
+            return loadCoordination({ namespace, host, platform, source: coordination, notice });
+        });
         this.#build = build;
     }
 
@@ -601,33 +614,56 @@ export class Tab extends EventTarget {
     }
 
     async #close() {
-        const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // reported to the call that loaded them
-        const asked = [...this.#queuesByName.values()].map(({ queue }) => queue._asked());
-        const queues = Promise.all(asked)
-            .then(() => this.#queues.started?.then((loaded) => loaded.close()))
-            .catch(() => {}); // reported to the call that loaded them
-        void this.#locks.started?.then(
-            (locks) => locks.close(),
-            () => {}, // reported to the call that loaded them
-        );
+        const counters = [...this.#counters.values()];
+        const closings = [this.#bridge.close(), this.#closeCoordination(counters)];
+        for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
         try {
-            const counters = [...this.#counters.values()];
-            const stored = counters.filter((counter) => counter instanceof StoredCounter);
-            const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() =>
-                this.#catalogue.started?.catch(() => undefined),
-            );
-            const closings = [this.#bridge.close(), catalogue.then((loaded) => loaded?.close())];
-            for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
-            await catalogue;
-            await limits;
-            await queues;
-            for (const counter of stored) counter._close();
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {
             this.#bridge.promises.rejectAll();
+            void this.#coordination.started?.then(
+                ({ promises }) => promises.rejectAll(),
+                () => {}, // reported to the call that loaded it
+            );
             this.#host.dispose();
         }
+    }
+
+    /**
+     * What failed to load was reported to the call that loaded it.
+     *
+     * @param {Counter[]} counters
+     * @returns {Promise<void>} rejects as `flush` does when the last commit of a counter fails
+     */
+    async #closeCoordination(counters) {
+        const stored = counters.filter((counter) => counter instanceof StoredCounter);
+        const catalogue = Promise.all(stored.map((counter) => counter._end()))
+            .then(() => this.#catalogue.started?.catch(() => undefined))
+            .then((loaded) => loaded?.close());
+        await Promise.allSettled([
+            catalogue,
+            this.#limits.started?.then((limits) => limits.close()),
+            this.#closeQueues().then(() => this.#closeLocks()),
+        ]);
+        for (const counter of stored) counter._close();
+        return catalogue;
+    }
+
+    async #closeQueues() {
+        await Promise.all([...this.#queuesByName.values()].map(({ queue }) => queue._asked()));
+        await this.#queues.started?.then(
+            (queues) => queues.close(),
+            () => {},
+        );
+    }
+
+    /** After the queues, which give back what they have claimed, under locks of the same table. */
+    async #closeLocks() {
+        const locks = await this.#locks.started?.catch(() => undefined);
+        locks?.close();
+        const bridge = await this.#coordination.started?.catch(() => undefined);
+        bridge?.invoke('_coordination_close', []);
     }
 
     /** @param {import('../core/bridge.js').Notice} notice */

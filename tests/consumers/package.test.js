@@ -70,9 +70,7 @@ describe('The installed package', () => {
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'catalogue', 'locks', 'limits', 'queue', 'attach'].map(
-                (name) => `dist/node/${name}.wasm`,
-            ),
+            wasm: ['single', 'threads', 'coordination', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
     });

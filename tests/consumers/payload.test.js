@@ -15,20 +15,23 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
  */
 const CEILINGS_KB = { single: 42.25, threads: 65.5 };
 
-/** What a page loads besides, with the first lock: the module and its glue. */
-const LOCKS_CEILING_KB = 82.5;
+/** What a page loads besides, with the first lock, queue, limit or other strategy: the module and its glue. */
+const COORDINATION_CEILING_KB = 162.5;
 
-/** And with the first queue, which has locks of its own. */
-const QUEUE_CEILING_KB = 99;
+/** All wasm of a tab together. */
+const WASM_CEILING_KB = 190;
 
-it(`the queues: at most ${QUEUE_CEILING_KB} KB`, () => {
-    const bytes = ['queue.js', 'queue.wasm'].map((file) => brotliBytes(join(DIST, 'web', file)));
-    assert.ok((bytes[0] ?? 0) + (bytes[1] ?? 0) <= QUEUE_CEILING_KB * 1024, `${bytes} bytes`);
+/** @param {string} file */
+const weighs = (file) => brotliBytes(join(DIST, 'web', file)) ?? Infinity;
+
+it(`locks, queues, limits and strategies: at most ${COORDINATION_CEILING_KB} KB`, () => {
+    const bytes = weighs('coordination.js') + weighs('coordination.wasm');
+    assert.ok(bytes <= COORDINATION_CEILING_KB * 1024, `${bytes} bytes`);
 });
 
-it(`the locks: at most ${LOCKS_CEILING_KB} KB`, () => {
-    const bytes = ['locks.js', 'locks.wasm'].map((file) => brotliBytes(join(DIST, 'web', file)));
-    assert.ok((bytes[0] ?? 0) + (bytes[1] ?? 0) <= LOCKS_CEILING_KB * 1024, `${bytes} bytes`);
+it(`everything, wasm alone: at most ${WASM_CEILING_KB} KB`, () => {
+    const bytes = weighs('single.wasm') + weighs('coordination.wasm');
+    assert.ok(bytes <= WASM_CEILING_KB * 1024, `${bytes} bytes`);
 });
 
 describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
@@ -37,12 +40,8 @@ describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
             const files = await inChromium((context) => loaded(context, build));
             const wasm = files.filter(({ file }) => file.endsWith(`/${build}.wasm`));
             assert.equal(wasm.length, 1, 'it must have counted');
-            const others = files.filter(({ file }) => /catalogue|locks|limits\.|queue/.test(file));
-            assert.deepEqual(
-                others,
-                [],
-                'the catalogue, the locks, the limits and the queues are for who asks for them',
-            );
+            const others = files.filter(({ file }) => /coordination/.test(file));
+            assert.deepEqual(others, [], 'all but counters is for who asks for it');
             const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
             const list = files.map((one) => `${one.file} ${one.bytes}`).join('\n');
             assert.ok(bytes <= CEILINGS_KB[build] * 1024, `${bytes} bytes:\n${list}`);

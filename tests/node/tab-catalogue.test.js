@@ -73,10 +73,10 @@ test('every strategy counts over two tabs, and holds nothing once they are close
 
 test('a counter has the same guarantee before its module is loaded as the module gives', async () => {
     const { windows, a, b } = await pair();
-    const { default: start } = await import(new URL('../../dist/node/catalogue.js', import.meta.url).href);
+    const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
     const bridge = new Bridge(await start({}), host, { changed() {}, notice() {} });
-    bridge.start('guarantees');
+    bridge.start('guarantees', 1);
     for (const strategy of strategies) {
         for (const durability of ['relaxed', 'strict']) {
             const address = bridge.counter(['c', strategy], durability === 'strict');
@@ -192,17 +192,17 @@ test('records that cannot be read are warnings of the tab', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('open() takes catalogue.wasm from elsewhere; each call rejects where it cannot be had', async () => {
-    const bytes = readFileSync(new URL('../../dist/node/catalogue.wasm', import.meta.url));
+test('open() takes coordination.wasm from elsewhere; each call rejects where it cannot be had', async () => {
+    const bytes = readFileSync(new URL('../../dist/node/coordination.wasm', import.meta.url));
     const origin = new FakeOrigin();
-    const good = await open({ build, window: origin.window(), catalogue: bytes });
+    const good = await open({ build, window: origin.window(), coordination: bytes });
     assert.equal(await good.counter('c', { strategy: 'log' }).add(4), 4);
     await good.close();
-    for (const [catalogue, code] of /** @type {[any, string][]} */ ([
+    for (const [coordination, code] of /** @type {[any, string][]} */ ([
         [new Uint8Array([1, 2, 3]), 'invalid-argument'],
         [await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), 'unavailable'],
     ])) {
-        const tab = await open({ build, window: origin.window(), catalogue });
+        const tab = await open({ build, window: origin.window(), coordination });
         const counter = tab.counter('c', { strategy: 'log' });
         await assert.rejects(counter.add(1), failsWith(code));
         await assert.rejects(counter.read(), failsWith(code));

@@ -161,7 +161,7 @@ test('open() refuses bad options', async () => {
         [{ build: 'double' }, 'build', 'double'],
         [{ allowWeaker: 1 }, 'allowWeaker', 1],
         [{ wasm: 7 }, 'wasm', 7],
-        [{ catalogue: 7 }, 'catalogue', 7],
+        [{ coordination: 7 }, 'coordination', 7],
         [{ window: 'w' }, 'window', 'w'],
         [{ name: 'n' }, 'options.name', 'n'],
         [null, 'options', null],
