@@ -6,6 +6,7 @@
 import { TabacusError } from '../common/errors.js';
 import { calls } from './calls.js';
 import { Promises } from './promises.js';
+import { version } from '../common/version.js';
 
 /** The reports, in the order of `enum class HostEvent` in wasm/src/browser/bridge.hpp. */
 const events = /** @type {const} */ ([
@@ -33,14 +34,21 @@ const events = /** @type {const} */ ([
  */
 
 /**
- * Callbacks of the core.
+ * Who is told of what is about the program as a whole.
  *
  * @typedef {object} Owner
- * @property {(counter: number) => void} [changed]
  * @property {(notice: Notice) => void} notice
- * @property {(held: number, reason: string) => void} [lost] a held lock
- * @property {(watch: number) => void} [unlocked] a lock that is watched was taken or let go
- * @property {(queue: number, what: number, first: string, second: string) => void} [callback] by a queue
+ * @property {(error: TabacusError) => void} fail the program has trapped; called once
+ */
+
+/**
+ * What the core calls, by the number under which the core knows it.
+ *
+ * @typedef {object} Callbacks
+ * @property {Map<number, () => void>} changed counters
+ * @property {Map<number, (reason: string) => void>} lost held locks
+ * @property {Map<number, () => void>} unlocked watches of locks that were taken or let go
+ * @property {Map<number, (what: number, first: string, second: string) => void>} queue
  */
 
 /** The length that stands for null. */
@@ -57,9 +65,16 @@ export class Bridge {
 
     promises = new Promises();
 
+    /** @type {Callbacks} */
+    callbacks = { changed: new Map(), lost: new Map(), unlocked: new Map(), queue: new Map() };
+
     /** @type {import('./load-module.js').Glue} */
     glue;
     #tab = 0;
+    #last = 0;
+
+    /** Why the program is not to be called any more. @type {TabacusError | undefined} */
+    #failure;
 
     /**
      * @param {import('./load-module.js').Glue} glue
@@ -67,7 +82,7 @@ export class Bridge {
      * @param {Owner} owner
      */
     constructor(glue, host, owner) {
-        this.glue = glue;
+        this.glue = this.#contained(glue);
         this.host = host;
         this.owner = owner;
         this.report = host.report;
@@ -81,6 +96,69 @@ export class Bridge {
             };
             return Number(/** @type {import('./calls.js').CallHandler} */ (calls[what])(this, args) ?? 0);
         };
+    }
+
+    /** A number for a request or a watch, which no other of this program has. */
+    take() {
+        return ++this.#last;
+    }
+
+    /**
+     * What is open is rejected, since nothing settles it any more.
+     * @param {TabacusError} error
+     */
+    end(error) {
+        this.promises.rejectAll(error);
+    }
+
+    /**
+     * The exports, such that a trap (WebAssembly Core §4.4), after which the memory is in no state that can be relied
+     * on, ends the program instead of being met by whoever calls it next.
+     *
+     * @param {import('./load-module.js').Glue} glue
+     * @returns {import('./load-module.js').Glue}
+     */
+    #contained(glue) {
+        const exports = /** @type {Record<string, any>} */ (/** @type {unknown} */ (glue));
+        const contained = Object.create(glue);
+        for (const name of Object.keys(exports).filter((key) => key.startsWith('_'))) {
+            const call = exports[name];
+            const all = (/** @type {number[]} */ ...args) => {
+                if (this.#failure) throw this.#failure;
+                try {
+                    return call(...args);
+                } catch (cause) {
+                    throw this.#trapped(name.slice(1), cause);
+                }
+            };
+            const two = (/** @type {number} */ object, /** @type {number} */ number) => {
+                if (this.#failure) throw this.#failure;
+                try {
+                    return call(object, number);
+                } catch (cause) {
+                    throw this.#trapped(name.slice(1), cause);
+                }
+            };
+            // counter.add() and the like, which are called by the million, take no list of arguments.
+            contained[name] = call.length > 2 ? all : two;
+        }
+        return contained;
+    }
+
+    /**
+     * @param {string} call that trapped
+     * @param {unknown} cause
+     * @returns {TabacusError}
+     */
+    #trapped(call, cause) {
+        if (this.#failure) return this.#failure;
+        this.#failure = new TabacusError(
+            'internal',
+            `tabacus ${version} failed in ${call}, and this tab of it is closed: open() another`,
+            { cause },
+        );
+        this.owner.fail(this.#failure);
+        return this.#failure;
     }
 
     /**
@@ -127,7 +205,7 @@ export class Bridge {
         return this.promises.make((id) => this.glue._tab_open(this.#tab, id));
     }
 
-    /** @returns {Promise<unknown>} */
+    /** @returns {Promise<void>} */
     close() {
         return this.promises.make((id) => this.glue._tab_close(this.#tab, id));
     }

@@ -14,23 +14,22 @@ import { loadModule } from './load-module.js';
  * @property {import('../host/host.js').Platform} platform
  * @property {import('./module.js').WasmSource | undefined} source
  * @property {(notice: import('./bridge.js').Notice) => void} notice
+ * @property {(error: import('../common/errors.js').TabacusError) => void} fail
  */
 
 /** The counters' program is 0. */
 const program = 1;
 
 /**
- * Each part of it adds the callbacks that it takes to the bridge's owner.
- *
  * @param {CoordinationOptions} options
  * @returns {Promise<Bridge>}
  */
-export async function loadCoordination({ namespace, host, platform, source, notice }) {
+export async function loadCoordination({ namespace, host, platform, source, notice, fail }) {
     const [glue] = await Promise.all([
         loadModule('coordination', source),
         host.ready().then(() => learnStorable(platform, host.database)),
     ]);
-    const bridge = new Bridge(glue, host, { notice });
+    const bridge = new Bridge(glue, host, { notice, fail });
     bridge.start(namespace, program);
     return bridge;
 }

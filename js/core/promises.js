@@ -68,9 +68,9 @@ export class Promises {
         this.#take(id)?.reject(errorOf(code, message));
     }
 
-    rejectAll() {
-        for (const id of [...this.#open.keys()])
-            this.reject(id, 'closed', 'the tab was closed before this was done');
+    /** @param {TabacusError} error */
+    rejectAll(error) {
+        for (const id of [...this.#open.keys()]) this.#take(id)?.reject(error);
     }
 
     /** @param {number} id */

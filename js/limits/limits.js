@@ -24,24 +24,26 @@ const taken = Promise.resolve(true);
 
 export class Limits {
     #bridge;
-    #last = 0;
     #closed = false;
 
     /** @type {Set<{ _glue: LimitsGlue }>} */
     #made = new Set();
 
-    /**
-     * @param {import('../core/bridge.js').Bridge} bridge
-     * @param {boolean} allowWeaker
-     */
-    constructor(bridge, allowWeaker) {
+    /** @param {import('../core/bridge.js').Bridge} bridge */
+    constructor(bridge) {
         this.#bridge = bridge;
-        if (!allowWeaker && !bridge.invoke('_limits_durable', [])) {
-            throw new TabacusError(
-                'weaker-guarantee',
-                'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
-            );
-        }
+    }
+
+    /**
+     * For a tab that does not allow weaker ones.
+     * @throws {TabacusError} `weaker-guarantee`
+     */
+    assertDurable() {
+        if (this.#bridge.invoke('_limits_durable', [])) return;
+        throw new TabacusError(
+            'weaker-guarantee',
+            'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
+        );
     }
 
     /**
@@ -146,7 +148,7 @@ export class Limits {
      * @returns {Promise<boolean>} false: not in time
      */
     async #turn(rate, signal, timeout) {
-        const request = ++this.#last;
+        const request = this.#bridge.take();
         const abort = () => this.#bridge.invoke('_rate_abort', [], request);
         signal?.addEventListener('abort', abort);
         try {

@@ -34,8 +34,9 @@ export class TabLocks {
     #bridge;
     #host;
     #platform;
-    #last = 0;
-    #closed = false;
+
+    /** Why no call is taken any more. @type {TabacusError | undefined} */
+    #closed;
     #allowed;
 
     /** @type {Map<number, Held>} */
@@ -43,6 +44,9 @@ export class TabLocks {
 
     /** @type {Map<number, () => void>} */
     #watches = new Map();
+
+    /** Withdraws what waits. @type {Set<() => void>} */
+    #waiting = new Set();
 
     /**
      * @param {import('../core/bridge.js').Bridge} bridge
@@ -52,8 +56,6 @@ export class TabLocks {
         this.#host = bridge.host;
         this.#platform = platform;
         this.#bridge = bridge;
-        bridge.owner.lost = (held, reason) => this.#held.get(held)?._lose(reason);
-        bridge.owner.unlocked = (watch) => this.#changed(watch);
         const [exclusion, fenced, tab] = bridge.promises.now((id) =>
             bridge.invoke('_locks_capabilities', [], id),
         );
@@ -108,8 +110,8 @@ export class TabLocks {
         // Before a function that does not wait has ended nothing can be lost but by its taking too long.
         try {
             for (const one of held) {
-                one._whenLost(raise);
                 one._checkMaxHold();
+                one._whenLost(raise);
             }
         } finally {
             release();
@@ -176,10 +178,13 @@ export class TabLocks {
                     request,
                     id,
                 ),
-            (answer) =>
-                granted(
-                    answer ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold) : [],
-                ),
+            (answer) => {
+                const held = answer
+                    ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold)
+                    : [];
+                this.#assertKept(held);
+                return granted(held);
+            },
         );
     }
 
@@ -212,6 +217,7 @@ export class TabLocks {
         );
         if (kind !== 'h') return unwrapOutcome(kind === 's', this.#host.values.take(text));
         const held = this.#hold(Number(text), key, '', maxHold >= 0);
+        this.#assertKept([held]);
         /** @type {{ succeeded: boolean, result: any }} */
         let outcome;
         try {
@@ -267,7 +273,25 @@ export class TabLocks {
             limited,
         );
         this.#held.set(id, held);
+        this.#bridge.callbacks.lost.set(id, (reason) => held._lose(reason));
         return held;
+    }
+
+    /**
+     * What was granted while this was being closed is let go.
+     * @param {Held[]} held
+     */
+    #assertKept(held) {
+        if (!this.#closed) return;
+        for (const { _id } of held) this.#forget(_id);
+        throw this.#closed;
+    }
+
+    /** @param {number} id */
+    #forget(id) {
+        this.#held.delete(id);
+        this.#bridge.callbacks.lost.delete(id);
+        this.#bridge.number('_lock_release', id);
     }
 
     /**
@@ -331,7 +355,7 @@ export class TabLocks {
      */
     subscribe(name, listener) {
         this.#assertOpen();
-        const watch = ++this.#last;
+        const watch = this.#bridge.take();
         let asking = false;
         let again = false;
         const report = async () => {
@@ -348,10 +372,11 @@ export class TabLocks {
             if (again) void report();
         };
         this.#watches.set(watch, () => void report());
+        this.#bridge.callbacks.unlocked.set(watch, () => this.#changed(watch));
         this.#bridge.invoke('_lock_watch', [coreName(name)], watch);
         void report();
         return () => {
-            if (this.#watches.delete(watch) && !this.#closed) this.#bridge.invoke('_lock_unwatch', [], watch);
+            if (this.#watches.delete(watch)) this.#unwatch(watch);
         };
     }
 
@@ -447,12 +472,38 @@ export class TabLocks {
         }
     }
 
-    /** Takes no call any more. The locks are lost when their table is closed. */
+    /** Loses every lock, and withdraws what waits. */
     close() {
         if (this.#closed) return;
-        this.#closed = true;
-        for (const changed of this.#watches.values()) void Promise.resolve().then(changed);
+        this.#closed = new TabacusError('closed', 'the tab was closed before this was done');
+        for (const [watch, changed] of this.#watches) {
+            void Promise.resolve().then(changed);
+            this.#unwatch(watch);
+        }
         this.#watches.clear();
+        for (const held of [...this.#held.values()]) {
+            held._lose('closed');
+            this.#forget(held._id);
+        }
+        for (const withdraw of [...this.#waiting]) withdraw();
+    }
+
+    /**
+     * The program has failed, and is not called any more.
+     * @param {TabacusError} error
+     */
+    _fail(error) {
+        if (this.#closed) return;
+        this.#closed = error;
+        for (const held of [...this.#held.values()]) held._lose(error);
+        this.#held.clear();
+        this.#watches.clear();
+    }
+
+    /** @param {number} watch */
+    #unwatch(watch) {
+        this.#bridge.callbacks.unlocked.delete(watch);
+        if (!this.#closed || this.#closed.code === 'closed') this.#bridge.number('_lock_unwatch', watch);
     }
 
     /**
@@ -460,8 +511,7 @@ export class TabLocks {
      * @internal
      */
     _release(id) {
-        this.#held.delete(id);
-        if (!this.#closed) this.#bridge.number('_lock_release', id);
+        if (!this.#closed) this.#forget(id);
     }
 
     /**
@@ -536,19 +586,24 @@ export class TabLocks {
      */
     #wait(signal, start, answered) {
         signal?.throwIfAborted();
-        const request = ++this.#last;
+        const request = this.#bridge.take();
         const abort = () => this.#bridge.number('_lock_abort', request);
+        const ended = () => {
+            signal?.removeEventListener('abort', abort);
+            this.#waiting.delete(abort);
+        };
         signal?.addEventListener('abort', abort);
+        this.#waiting.add(abort);
         return this.#bridge.promises
             .make((id) => start(request, id))
             .then(
                 (answer) => {
-                    signal?.removeEventListener('abort', abort);
+                    ended();
                     return answered(answer);
                 },
                 (error) => {
-                    signal?.removeEventListener('abort', abort);
-                    throw platformError(error, signal);
+                    ended();
+                    throw this.#closed ?? platformError(error, signal);
                 },
             );
     }

@@ -11,8 +11,8 @@ export class Queues {
     /** @type {Promise<void> | undefined} */
     #closing;
 
-    /** In the order of their numbers in the core. @type {OpenQueue[]} */
-    #opened = [];
+    /** @type {Map<string, OpenQueue>} */
+    #opened = new Map();
 
     #online = () => void this.#bridge.invoke('_queues_online', []);
 
@@ -26,22 +26,31 @@ export class Queues {
         }
         this.#bridge = bridge;
         this.#platform = platform;
-        bridge.owner.callback = (queue, what, first, second) =>
-            this.#opened[queue]?._callback(what, first, second);
         platform.addEventListener?.('online', this.#online);
         bridge.host.lifecycle.onBack(() => {
-            for (const queue of this.#opened) queue._returned();
+            for (const queue of this.#opened.values()) queue._returned();
         });
     }
 
     /**
+     * The one of that name, which the tabs of an engine share.
+     *
      * @param {string} name
-     * @param {number[]} options checkQueueOptions()
+     * @param {number[]} options checkQueueOptions(), of the first who opens it
      */
     open(name, options) {
-        const queue = new OpenQueue(this.#bridge, this.#platform, name, options);
-        this.#opened.push(queue);
+        const queue = this.#opened.get(name) ?? new OpenQueue(this.#bridge, this.#platform, name, options);
+        this.#opened.set(name, queue);
         return queue;
+    }
+
+    /**
+     * The program has failed: what runs has lost its claim.
+     * @param {TabacusError} error
+     */
+    _fail(error) {
+        this.#platform.removeEventListener?.('online', this.#online);
+        for (const queue of this.#opened.values()) queue._close(error);
     }
 
     /** Ends when what was asked for before is done, or after `closeWait_ms` if the page is stopped or gone. */
@@ -54,10 +63,11 @@ export class Queues {
         /** @type {ReturnType<typeof setTimeout> | undefined} */
         let timer;
         const late = new Promise((resolve) => (timer = setTimeout(resolve, closeWait_ms)));
-        await Promise.race([late, Promise.all(this.#opened.map((queue) => queue._end()))]);
+        await Promise.race([late, Promise.all([...this.#opened.values()].map((queue) => queue._end()))]);
         clearTimeout(timer);
         this.#platform.removeEventListener?.('online', this.#online);
         this.#bridge.invoke('_queues_close', []);
-        for (const queue of this.#opened) queue._close();
+        const closed = new TabacusError('closed', 'the tab was closed before this was done');
+        for (const queue of this.#opened.values()) queue._close(closed);
     }
 }

@@ -3,13 +3,9 @@
 export class Catalogue {
     #bridge;
 
-    /** By their addresses in the module. @type {Map<number, import('./counter.js').StoredCounter>} */
-    #counters = new Map();
-
     /** @param {import('../core/bridge.js').Bridge} bridge */
     constructor(bridge) {
         this.#bridge = bridge;
-        bridge.owner.changed = (counter) => this.#counters.get(counter)?._changed();
     }
 
     /**
@@ -19,7 +15,7 @@ export class Catalogue {
      */
     attach(counter, args, strict) {
         const address = this.#bridge.counter(args, strict);
-        this.#counters.set(address, counter);
+        this.#bridge.callbacks.changed.set(address, () => counter._changed());
         counter._attach(this.#bridge, address);
     }
 

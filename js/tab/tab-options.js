@@ -51,7 +51,7 @@ export function checkOpenOptions(given) {
         build,
         wasm,
         coordination,
-        allowWeaker = false,
+        allowWeaker,
         window = globalThis,
     } = checkOptions(given, ['namespace', 'build', 'wasm', 'coordination', 'allowWeaker', 'window']);
     const platform = checkWindow(window);
@@ -63,7 +63,7 @@ export function checkOpenOptions(given) {
         ),
         wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
         coordination: coordination === undefined ? undefined : checkWasm(coordination, 'coordination'),
-        allowWeaker: checkBoolean('allowWeaker', allowWeaker),
+        allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
     };
 }
 

@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { Bridge } from '../core/bridge.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
@@ -67,86 +66,38 @@ const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symb
 
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {
-    #bridge;
-    #host;
-    #platform;
-    #build;
+    #engine;
     #allowWeaker;
-    #capabilities = /** @type {Readonly<Capabilities>} */ ({});
+    #leave;
+    #capabilities;
 
     /** @type {Map<string, Counter>} */
     #counters = new Map();
 
-    /** Those of the default strategy, by their addresses in the core. @type {Map<number, Counter>} */
-    #byAddress = new Map();
-
-    /** The program of all below. @type {Lazy<Bridge>} */
-    #coordination;
-
-    /**
-     * A part of that program: `module` and the program are fetched at once.
-     *
-     * @template Module, Part
-     * @param {Promise<Module>} module
-     * @param {(module: Module, bridge: Bridge) => Part} make
-     */
-    async #part(module, make) {
-        const [loaded, bridge] = await Promise.all([module, this.#coordination.get()]);
-        return make(loaded, bridge);
-    }
-
-    /** The other strategies. */
-    #catalogue = new Lazy(() =>
-        this.#part(
-            /** @type {Promise<typeof import('./catalogue.js')>} */ (
-                moduleRegistry.get('catalogue') ?? import('./catalogue.js')
-            ),
-            ({ Catalogue }, bridge) => new Catalogue(bridge),
-        ),
-    );
-
     /** @type {Promise<void> | undefined} */
     #closing;
 
+    /** Those of this handle, which may be closed before the engine's others. */
     #locks = new Lazy(() =>
-        this.#part(
+        this.#engine.part(
             /** @type {Promise<typeof import('../lock/tab-locks.js')>} */ (
                 moduleRegistry.get('locks') ?? import('../lock/tab-locks.js')
             ),
             ({ TabLocks }, bridge) =>
-                new TabLocks(bridge, { platform: this.#platform, allowWeaker: this.#allowWeaker }),
-        ),
-    );
-
-    /** Sequences, budgets, rate limits. */
-    #limits = new Lazy(() =>
-        this.#part(
-            /** @type {Promise<typeof import('../limits/limits.js')>} */ (
-                moduleRegistry.get('limits') ?? import('../limits/limits.js')
-            ),
-            ({ Limits }, bridge) => new Limits(bridge, this.#allowWeaker),
+                new TabLocks(bridge, { platform: this.#engine.platform, allowWeaker: this.#allowWeaker }),
         ),
     );
 
     /** Throws when the tab is closed: its callers are asynchronous. */
-    #loadLimits = () => {
+    #loadLimits = async () => {
         this.#assertOpen();
-        return this.#limits.get();
+        const limits = await this.#engine.limits.get();
+        if (!this.#allowWeaker) limits.assertDurable();
+        return limits;
     };
-    #queues = new Lazy(() =>
-        this.#part(
-            /** @type {Promise<typeof import('../queue/queues.js')>} */ (
-                moduleRegistry.get('queues') ?? import('../queue/queues.js')
-            ),
-            ({ Queues }, bridge) => new Queues(bridge, this.#platform),
-        ),
-    );
 
-    /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
-    #queuesByName = new Map();
-
-    /** Of semaphores, by name. @type {Map<string, number>} */
-    #permitsByName = new Map();
+    /** @type {Map<string, Queue>} */
+    #queues = new Map();
 
     /** One for each name: its first calls wait for their module together, in their order. @type {Map<string, Leader>} */
     #leaders = new Map();
@@ -168,46 +119,18 @@ export class Tab extends EventTarget {
     #listened = new Set();
 
     /**
-     * Ids of stores that were reported to have replaced a lost one.
-     * @type {Set<string>}
-     */
-    #lost = new Set();
-
-    /**
-     * @param {import('../core/load-module.js').Glue} glue
-     * @param {import('../host/host.js').Host} host
-     * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
+     * @param {import('./engine.js').Engine} engine
+     * @param {boolean} allowWeaker
+     * @param {() => boolean} leave called when it is closed; returns whether no other tab of the engine is open
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, coordination }) {
+    constructor(engine, allowWeaker, leave) {
         super();
-        this.#host = host;
-        this.#platform = platform;
+        this.#engine = engine;
         this.#allowWeaker = allowWeaker;
-        const notice = (/** @type {import('../core/bridge.js').Notice} */ one) => this.#notice(one);
-        this.#bridge = new Bridge(glue, host, {
-            changed: (counter) => this.#byAddress.get(counter)?._changed(),
-            notice,
-        });
-        this.#bridge.start(namespace, 0);
-        this.#coordination = new Lazy(async () => {
-            /** @type {typeof import('../core/load-coordination.js')} */
-            const { loadCoordination } =
-                moduleRegistry.get('coordination') ?? (await import('../core/load-coordination.js'));
-            return loadCoordination({ namespace, host, platform, source: coordination, notice });
-        });
-        this.#build = build;
-    }
-
-    /**
-     * Before all else: the core finds out what the platform has.
-     * @internal
-     */
-    async _open() {
-        await this.#bridge.open();
-        await this.#host.probe();
-        this.#capabilities = capabilitiesFrom(this.#bridge.capabilities(), this.#build);
-        return this;
+        this.#leave = leave;
+        this.#capabilities = capabilitiesFrom(engine.counters.capabilities(), engine.build);
+        engine.join(this);
     }
 
     /**
@@ -274,13 +197,7 @@ export class Tab extends EventTarget {
     semaphore(name, permits) {
         checkName(name);
         checkInteger('permits', permits, 1, 64);
-        const known = this.#permitsByName.get(name) ?? permits;
-        if (known !== permits)
-            throw new TabacusError(
-                'kind-mismatch',
-                `this tab has the semaphore ${name} with ${known} permits`,
-            );
-        this.#permitsByName.set(name, permits);
+        this.#engine.agree('semaphore', name, String(permits));
         return new Semaphore(name, permits, () => this.#loadLocks());
     }
 
@@ -312,7 +229,7 @@ export class Tab extends EventTarget {
      * @returns {Serial<T>}
      */
     serial(name, initial) {
-        return new Serial(checkName(name), initial, this.#lock(`serial/${name}`), this.#platform);
+        return new Serial(checkName(name), initial, this.#lock(`serial/${name}`), this.#engine.platform);
     }
 
     /**
@@ -331,22 +248,17 @@ export class Tab extends EventTarget {
         const checked = checkQueueOptions(options === undefined ? {} : options);
         checkName(name);
         this.#assertOpen();
-        const known = this.#queuesByName.get(name);
-        const asked = String(checked);
-        if (known) {
-            if (options === undefined || known.options === asked) return known.queue;
-            throw new TabacusError('kind-mismatch', `this tab has the queue ${name} with other options`);
-        }
-        let opened = /** @type {import('../queue/open-queue.js').OpenQueue | undefined} */ (undefined);
+        const known = this.#queues.get(name);
+        if (!known || options !== undefined) this.#engine.agree('queue', name, String(checked));
+        if (known) return known;
         const load = async () => {
             this.#assertOpen();
-            const queues = await this.#queues.get();
-            return (opened ??= queues.open(name, checked));
+            return (await this.#engine.queues.get()).open(name, checked);
         };
         const report = (/** @type {any} */ { code = 'unavailable', message }) =>
             this.#closing || this.#emit('warning', { code, message, subject: name });
         const queue = new Queue(name, load, report, () => this.#assertOpen());
-        this.#queuesByName.set(name, { queue, options: asked });
+        this.#queues.set(name, queue);
         return queue;
     }
 
@@ -368,7 +280,7 @@ export class Tab extends EventTarget {
         checkName(key, 'key');
         checkFunction('make', make);
         const asked = asPassed(options);
-        const called_ms = this.#host.clock.now();
+        const called_ms = this.#engine.host.clock.now();
         return (await this.#loadLocks()).once(key, make, called_ms, asked);
     }
 
@@ -456,13 +368,8 @@ export class Tab extends EventTarget {
      */
     #limit(made) {
         const key = `${made._kind}/${made.name}`;
+        this.#engine.agree(made._kind, made.name, String(made._numbers));
         const known = this.#limitsByName.get(key);
-        if (known && String(known._numbers) !== String(made._numbers)) {
-            throw new TabacusError(
-                'kind-mismatch',
-                `this tab has the ${made._kind} ${made.name} with other options`,
-            );
-        }
         if (!known) {
             this.#limitsByName.set(key, made);
             made._begin();
@@ -556,7 +463,7 @@ export class Tab extends EventTarget {
     #make(name, { strategy, durability, times }) {
         const strict = durability === 'strict';
         const owner = {
-            report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
+            report: (/** @type {unknown} */ error) => reportTo(this.#engine.platform, error),
             warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) =>
                 this.#emit('warning', detail),
             limits: this.#loadLimits,
@@ -565,24 +472,25 @@ export class Tab extends EventTarget {
             const guarantee = storedGuarantee(strategy, strict);
             this.#checkNeeds(guarantee);
             return new StoredCounter(name, guarantee, owner, async (counter) =>
-                (await this.#catalogue.get()).attach(counter, [name, strategy, ...times], strict),
+                (await this.#engine.catalogue.get()).attach(counter, [name, strategy, ...times], strict),
             );
         }
-        const address = this.#bridge.counter([name], strict);
-        const guarantee = guaranteeFrom(this.#bridge.guarantee(address));
-        const { glue, promises } = this.#bridge;
-        const counter = new ReplicatedCounter(name, glue, promises, address, guarantee, owner);
-        this.#byAddress.set(address, counter);
+        const bridge = this.#engine.counters;
+        const address = bridge.counter([name], strict);
+        const guarantee = guaranteeFrom(bridge.guarantee(address));
+        const counter = new ReplicatedCounter(name, bridge.glue, bridge.promises, address, guarantee, owner);
+        bridge.callbacks.changed.set(address, () => counter._changed());
         return counter;
     }
 
     /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
     #checkNeeds({ strategy, needs }) {
+        const { storage, locks } = this.#engine.host;
         /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
         const parts = {
-            storage: [this.#host.storage.available, 'localStorage'],
+            storage: [storage.available, 'localStorage'],
             indexeddb: [this.#capabilities.store === 'indexeddb', 'IndexedDB'],
-            'web-locks': [this.#host.locks.available, 'Web Locks'],
+            'web-locks': [locks.available, 'Web Locks'],
         };
         for (const need of needs) {
             const [available, name] = parts[need];
@@ -614,66 +522,51 @@ export class Tab extends EventTarget {
     }
 
     async #close() {
+        const last = this.#leave();
+        this.#engine.leave(this);
         const counters = [...this.#counters.values()];
-        const closings = [this.#bridge.close(), this.#closeCoordination(counters)];
+        const stored = counters.filter((counter) => counter instanceof StoredCounter);
+        const queues = [...this.#queues.values()];
+        const flushed = last ? undefined : flushAll(counters);
+        const asked = Promise.all([
+            this.#locks.started?.then((locks) => locks.close()).catch(() => {}), // reported to the call that loaded them
+            ...stored.map((counter) => counter._end()),
+            ...queues.map((queue) => queue._asked()),
+        ]);
+        const closing = flushed ?? this.#engine.close(asked);
         for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
         try {
-            const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
-            if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
+            await Promise.all([closing, asked]);
         } finally {
-            this.#bridge.promises.rejectAll();
-            void this.#coordination.started?.then(
-                ({ promises }) => promises.rejectAll(),
-                () => {}, // reported to the call that loaded it
-            );
-            this.#host.dispose();
+            for (const queue of queues) queue._close();
+            for (const limit of this.#limitsByName.values()) limit._close();
+            for (const counter of stored) counter._close();
         }
     }
 
     /**
-     * What failed to load was reported to the call that loaded it.
-     *
-     * @param {Counter[]} counters
-     * @returns {Promise<void>} rejects as `flush` does when the last commit of a counter fails
+     * For the engine.
+     * @param {import('../core/bridge.js').Notice} notice
+     * @internal
      */
-    async #closeCoordination(counters) {
-        const stored = counters.filter((counter) => counter instanceof StoredCounter);
-        const catalogue = Promise.all(stored.map((counter) => counter._end()))
-            .then(() => this.#catalogue.started?.catch(() => undefined))
-            .then((loaded) => loaded?.close());
-        await Promise.allSettled([
-            catalogue,
-            this.#limits.started?.then((limits) => limits.close()),
-            this.#closeQueues().then(() => this.#closeLocks()),
-        ]);
-        for (const counter of stored) counter._close();
-        return catalogue;
-    }
-
-    async #closeQueues() {
-        await Promise.all([...this.#queuesByName.values()].map(({ queue }) => queue._asked()));
-        await this.#queues.started?.then(
-            (queues) => queues.close(),
-            () => {},
-        );
-    }
-
-    /** After the queues, which give back what they have claimed, under locks of the same table. */
-    async #closeLocks() {
-        const locks = await this.#locks.started?.catch(() => undefined);
-        locks?.close();
-        const bridge = await this.#coordination.started?.catch(() => undefined);
-        bridge?.invoke('_coordination_close', []);
-    }
-
-    /** @param {import('../core/bridge.js').Notice} notice */
-    #notice({ lost, code, message, previous, subject, recovered }) {
+    _notice({ lost, code, message, previous, subject, recovered }) {
         if (!lost) this.#emit('warning', { code, message, subject });
-        // Locks, queues and limits each check for themselves; the tab reports one loss once.
-        else if (!this.#lost.has(subject)) {
-            if (subject) this.#lost.add(subject);
-            this.#emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
-        }
+        else this.#emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
+    }
+
+    /**
+     * For the engine, which has ended by itself.
+     * @param {TabacusError} error
+     * @internal
+     */
+    _fail(error) {
+        if (this.#closing) return;
+        this.#closing = Promise.resolve();
+        this.#leave();
+        for (const counter of this.#counters.values()) counter._fail();
+        for (const limit of this.#limitsByName.values()) limit._close();
+        void this.#locks.started?.then((locks) => locks._fail(error)).catch(() => {});
+        this.#emit('warning', { code: error.code, message: error.message, subject: '' });
     }
 
     /**
@@ -698,4 +591,16 @@ export class Tab extends EventTarget {
 function capabilitiesFrom([store, exclusion, durability, mirror, channel], memory) {
     const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '', memory };
     return Object.freeze(/** @type {Capabilities} */ (all));
+}
+
+/**
+ * Of a tab that is closed while others of its engine are open. What could not be loaded has nothing to flush.
+ *
+ * @param {Counter[]} counters
+ * @returns {Promise<void>} rejects as `flush` does
+ */
+async function flushAll(counters) {
+    const flushed = await Promise.allSettled(counters.map((counter) => counter.flush()));
+    for (const one of flushed)
+        if (one.status === 'rejected' && one.reason.code !== 'unavailable') throw one.reason;
 }

@@ -75,7 +75,7 @@ test('a counter has the same guarantee before its module is loaded as the module
     const { windows, a, b } = await pair();
     const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
-    const bridge = new Bridge(await start({}), host, { changed() {}, notice() {} });
+    const bridge = new Bridge(await start({}), host, { notice() {}, fail() {} });
     bridge.start('guarantees', 1);
     for (const strategy of strategies) {
         for (const durability of ['relaxed', 'strict']) {
