@@ -7,9 +7,7 @@ import { Tab } from './tab.js';
  * @typedef {object} OpenOptions
  * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
  *   A well-formed string of 1 to 128 UTF-16 units
- * @property {import('../core/load-module.js').Build} [build] `threads` where memory can be shared (a
- *   cross-origin isolated page, Node), else `single`
- * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
+ * @property {import('../core/module.js').WasmSource} [wasm] where single.wasm is, if not beside the
  *   package's modules
  * @property {import('../core/module.js').WasmSource} [coordination] where coordination.wasm is, if not beside
  *   the package's modules; it is loaded by the first use of a lock, of what is built on locks, of a queue, a
@@ -36,7 +34,7 @@ import { Tab } from './tab.js';
 export async function open(options = {}) {
     const checked = checkOpenOptions(options);
     // Before the host is made: asking for localStorage may wait for the browser's process.
-    const loading = loadModule(checked.build, checked.wasm);
+    const loading = loadModule('single', checked.wasm);
     loading.catch(() => {}); // thrown below
     const host = new Host(checked.platform, checked.namespace);
     try {

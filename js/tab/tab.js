@@ -27,7 +27,6 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
  * @property {import('./tab-options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs learn of an increment at once (BroadcastChannel)
- * @property {import('../core/load-module.js').Build} memory the build in use
  */
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
@@ -70,7 +69,6 @@ export class Tab extends EventTarget {
     #bridge;
     #host;
     #platform;
-    #build;
     #allowWeaker;
     #capabilities = /** @type {Readonly<Capabilities>} */ ({});
 
@@ -179,7 +177,7 @@ export class Tab extends EventTarget {
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, coordination }) {
+    constructor(glue, host, { namespace, platform, allowWeaker, coordination }) {
         super();
         this.#host = host;
         this.#platform = platform;
@@ -196,7 +194,6 @@ export class Tab extends EventTarget {
                 moduleRegistry.get('coordination') ?? (await import('../core/load-coordination.js'));
             return loadCoordination({ namespace, host, platform, source: coordination, notice });
         });
-        this.#build = build;
     }
 
     /**
@@ -206,7 +203,7 @@ export class Tab extends EventTarget {
     async _open() {
         await this.#bridge.open();
         await this.#host.probe();
-        this.#capabilities = capabilitiesFrom(this.#bridge.capabilities(), this.#build);
+        this.#capabilities = capabilitiesFrom(this.#bridge.capabilities());
         return this;
     }
 
@@ -691,11 +688,8 @@ export class Tab extends EventTarget {
     }
 }
 
-/**
- * @param {string[]} fields in the order of TabCore::capabilities
- * @param {import('../core/load-module.js').Build} memory
- */
-function capabilitiesFrom([store, exclusion, durability, mirror, channel], memory) {
-    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '', memory };
+/** @param {string[]} fields in the order of TabCore::capabilities */
+function capabilitiesFrom([store, exclusion, durability, mirror, channel]) {
+    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '' };
     return Object.freeze(/** @type {Capabilities} */ (all));
 }
