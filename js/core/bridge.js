@@ -296,10 +296,6 @@ export class Bridge {
      */
     #text(at, size) {
         if (size === 0) return '';
-        const heap = this.glue.HEAPU8;
-        // Browsers refuse to decode from memory that is shared: there, a copy.
-        const bytes =
-            heap.buffer instanceof ArrayBuffer ? heap.subarray(at, at + size) : heap.slice(at, at + size);
-        return this.#decoder.decode(bytes);
+        return this.#decoder.decode(this.glue.HEAPU8.subarray(at, at + size));
     }
 }

@@ -4,9 +4,7 @@ import { TabacusError } from '../common/errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
 import { compile, instantiated } from './module.js';
 
-/** @typedef {'threads' | 'single'} Build the core's */
-
-/** @typedef {Build | 'coordination'} ModuleName */
+/** @typedef {'single' | 'coordination'} ModuleName */
 
 /**
  * An instance of a module: its exports, and its one import. The counters (wasm/src/bindings/tab.cpp) have all
@@ -48,7 +46,7 @@ export async function loadModule(name, wasm) {
 }
 
 /**
- * @param {ModuleName} name
+ * @param {ModuleName | 'threads'} name
  * @returns {(cause: unknown) => never}
  */
 export const unavailable = (name) => (cause) => {
@@ -60,5 +58,5 @@ export const unavailable = (name) => (cause) => {
     });
 };
 
-/** How open() calls what a module is to be had from. @param {ModuleName} name */
-const optionOf = (name) => (name === 'threads' || name === 'single' ? 'wasm' : name);
+/** The option of open(), or of threads(), that says where a module's wasm is. @param {ModuleName | 'threads'} name */
+const optionOf = (name) => (name === 'single' || name === 'threads' ? 'wasm' : name);

@@ -33,7 +33,6 @@ import { Values } from './values.js';
  * @property {(type: string, listener: (event: any) => void, capture?: boolean) => void} [addEventListener]
  * @property {(type: string, listener: (event: any) => void, capture?: boolean) => void} [removeEventListener]
  * @property {(error: unknown) => void} [reportError]
- * @property {boolean} [crossOriginIsolated]
  * @property {string} [origin]
  * @property {{ readonly protocol: string }} [location]
  */

@@ -74,8 +74,7 @@ export class Engine {
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
      * @param {() => void} ended called when no further tab may join it
      */
-    constructor(glue, host, { namespace, platform, coordination, build }, ended) {
-        this.build = build;
+    constructor(glue, host, { namespace, platform, coordination }, ended) {
         this.host = host;
         this.platform = platform;
         this.ended = ended;
@@ -97,7 +96,7 @@ export class Engine {
      */
     static async open(options, ended) {
         // Before the host is made: asking for localStorage may wait for the browser's process.
-        const loading = loadModule(options.build, options.wasm);
+        const loading = loadModule('single', options.wasm);
         loading.catch(() => {}); // thrown below
         const host = new Host(options.platform, options.namespace);
         try {

@@ -7,9 +7,7 @@ import { Tab } from './tab.js';
  * @typedef {object} OpenOptions
  * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
  *   A well-formed string of 1 to 128 UTF-16 units
- * @property {import('../core/load-module.js').Build} [build] `threads` where memory can be shared (a
- *   cross-origin isolated page, Node), else `single`
- * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
+ * @property {import('../core/module.js').WasmSource} [wasm] where single.wasm is, if not beside the
  *   package's modules
  * @property {import('../core/module.js').WasmSource} [coordination] where coordination.wasm is, if not beside
  *   the package's modules; it is loaded by the first use of a lock, of what is built on locks, of a queue, a
@@ -95,7 +93,7 @@ const same = (a, b) => a === b || (a instanceof URL ? a.href : a) === (b instanc
  * @throws {TabacusError} `kind-mismatch`
  */
 function assertSame(has, asked) {
-    for (const option of /** @type {const} */ (['build', 'wasm', 'coordination', 'allowWeaker'])) {
+    for (const option of /** @type {const} */ (['wasm', 'coordination', 'allowWeaker'])) {
         const [known, value] = [has[option], asked[option]];
         if (known === undefined || value === undefined || same(known, value)) continue;
         throw new TabacusError(

@@ -26,7 +26,6 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
  * @property {import('./tab-options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs learn of an increment at once (BroadcastChannel)
- * @property {import('../core/load-module.js').Build} memory the build in use
  */
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
@@ -129,7 +128,7 @@ export class Tab extends EventTarget {
         this.#engine = engine;
         this.#allowWeaker = allowWeaker;
         this.#leave = leave;
-        this.#capabilities = capabilitiesFrom(engine.counters.capabilities(), engine.build);
+        this.#capabilities = capabilitiesFrom(engine.counters.capabilities());
         engine.join(this);
     }
 
@@ -584,12 +583,9 @@ export class Tab extends EventTarget {
     }
 }
 
-/**
- * @param {string[]} fields in the order of TabCore::capabilities
- * @param {import('../core/load-module.js').Build} memory
- */
-function capabilitiesFrom([store, exclusion, durability, mirror, channel], memory) {
-    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '', memory };
+/** @param {string[]} fields in the order of TabCore::capabilities */
+function capabilitiesFrom([store, exclusion, durability, mirror, channel]) {
+    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '' };
     return Object.freeze(/** @type {Capabilities} */ (all));
 }
 

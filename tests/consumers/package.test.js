@@ -66,7 +66,6 @@ describe('The installed package', () => {
         assert.deepEqual(JSON.parse(stdout), {
             untouched: true,
             visits: 1000,
-            single: 7,
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,

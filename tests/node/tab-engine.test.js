@@ -83,7 +83,7 @@ async function useEverything(tab) {
 
 test('with every feature in use, a tab opens its database once and listens once', async () => {
     const { window, opened, listeners, origin } = instrumented();
-    const tab = await open({ window, build: 'single' });
+    const tab = await open({ window });
     const counting = Object.fromEntries(listeners);
     await useEverything(tab);
     assert.deepEqual([...opened], [[name, 1]]);
@@ -97,7 +97,7 @@ test('with every feature in use, a tab opens its database once and listens once'
 
 test('locks and queues have one table: one channel, and one queue for a name', async () => {
     const { window, channels, locks } = instrumented();
-    const tab = await open({ window, build: 'single' });
+    const tab = await open({ window });
     await useEverything(tab);
     assert.deepEqual([...channels].sort(), [...new Set(channels)].sort());
     const queue = tab.queue('slow');
@@ -124,7 +124,7 @@ test('locks and queues have one table: one channel, and one queue for a name', a
 
 test('a page that is left commits before the connection closes, whatever it has used', async () => {
     const { window, opened } = instrumented();
-    const tab = await open({ window, build: 'single' });
+    const tab = await open({ window });
     await useEverything(tab);
     tab.counter('visits').add(4);
     window.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }));
