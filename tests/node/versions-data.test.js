@@ -93,6 +93,22 @@ for (const fixture of fixtures) {
             }),
         );
 
+        it('replicated counters are restored from localStorage where the database is gone', async () => {
+            const origin = await newOrigin({ seed: 2 });
+            const { window } = origin.openTab();
+            await writeSiteData(window, { ...fixture, databases: [] });
+            await origin.settled();
+            const tab = await open({ namespace: names.namespace, window });
+            assert.equal(await tab.counter(names.visits).read(), written.visits);
+            assert.equal(await tab.counter(names.stock).read(), written.stock);
+            /** @type {import('tabacus').StoreLostDetail} */
+            const lost = await new Promise((resolve) =>
+                tab.addEventListener('storelost', ({ detail }) => resolve(detail)),
+            );
+            assert.ok(lost.healed > 0, `${lost.healed}`);
+            await tab.close();
+        });
+
         for (const strategy of strategies) {
             it(
                 `a counter of the strategy ${strategy} has its total, and goes on`,

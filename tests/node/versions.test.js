@@ -97,11 +97,12 @@ for (const { version, url, open: openEarlier } of earlier) {
      */
     const inBothRoles = (use) => async () => {
         for (const seed of [1, 2]) {
-            await withBothVersions(seed, ({ origin, pages, tabs }) => {
-                if (seed === 1) return use({ origin, pages, tabs });
+            await withBothVersions(seed, (browser) => {
+                if (seed === 1) return use(browser);
+                const { tabs, pages } = browser;
                 const [a, b, c, d] = tabs;
                 return use({
-                    origin,
+                    ...browser,
                     pages: [1, 0, 3, 2].flatMap((at) => pages[at] ?? []),
                     tabs: [b, a, d, c],
                 });
@@ -170,6 +171,29 @@ for (const { version, url, open: openEarlier } of earlier) {
                 );
             }),
         );
+
+        it('restore the totals of a lost database from the backup of the other version', async () => {
+            for (const [openWriter, openReader] of [
+                [openEarlier, open],
+                [open, openEarlier],
+            ]) {
+                const origin = await newOrigin({ seed: 1 });
+                const page = origin.openTab();
+                const writer = await openWriter?.({ namespace, window: page.window });
+                writer?.counter('n').add(5);
+                await writer?.counter('n').flush();
+                await origin.settled();
+                page.kill();
+                origin.loseDatabase();
+                const reader = await openReader?.({ namespace, window: origin.openTab().window });
+                assert.equal(await reader?.counter('n').read(), 5);
+                /** @type {import('tabacus').StoreLostDetail} */
+                const lost = await new Promise((resolve) =>
+                    reader?.addEventListener('storelost', ({ detail }) => resolve(detail)),
+                );
+                assert.equal(lost.healed, 1);
+            }
+        });
 
         it('merge the state of a counter of the other version', () =>
             withBothVersions(1, async ({ tabs: [old, present] }) => {
@@ -296,6 +320,31 @@ for (const { version, url, open: openEarlier } of earlier) {
                 );
                 await Promise.all(runs);
                 assert.equal(most, 2);
+            }),
+        );
+
+        it(
+            'a lock and a semaphore serve the tabs of both versions in the order of their requests',
+            underSeeds(async ({ tabs, pages }) => {
+                const [first] = tabs;
+                for (const tab of tabs) await tab.lock('other').run(() => {}); // what locks need is loaded
+                const held = [
+                    await first.lock('l').acquire(),
+                    await first.semaphore('s', 2).acquire(),
+                    await first.semaphore('s', 2).acquire(),
+                ];
+                /** @type {{ lock: number[], semaphore: number[] }} */
+                const order = { lock: [], semaphore: [] };
+                const runs = [];
+                for (const at of [3, 0, 1, 2]) {
+                    runs.push(tabs[at]?.lock('l').run(() => void order.lock.push(at)));
+                    runs.push(tabs[at]?.semaphore('s', 2).run(() => void order.semaphore.push(at)));
+                    await sleep(pages[at], 50); // its requests have arrived
+                }
+                for (const one of held.slice(0, 2)) one.release(); // one permit is left, so that there is an order
+                await Promise.all(runs);
+                held[2]?.release();
+                assert.deepEqual(order, { lock: [3, 0, 1, 2], semaphore: [3, 0, 1, 2] });
             }),
         );
 
