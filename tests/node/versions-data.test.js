@@ -70,7 +70,7 @@ for (const fixture of fixtures) {
     const trial = (/** @type {(tabs: [Tab, Tab], origin: Origin) => Promise<void>} */ use) => () =>
         withFixture(fixture, use);
 
-    describe(`data that ${version} has stored`, { timeout: 20_000 }, () => {
+    describe(`data that ${version} has stored`, { timeout: 120_000 }, () => {
         it('is stored again exactly as the fixture has it, before a tab opens it', async () => {
             const origin = await newOrigin({ seed: 2 });
             const { window } = origin.openTab();
