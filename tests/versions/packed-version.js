@@ -33,7 +33,7 @@ export async function loadPackedVersion(tarball) {
     const { version, exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
     const entry = (/** @type {string} */ name) => new URL(exports[name].node, root).href;
     const [tabacus, emulator] = await Promise.all([import(entry('.')), import(entry('./emulator'))]);
-    // In Node, 0.1.0 takes the build with threads by itself; pages that are not isolated have this one.
+    // What 0.1.0 chooses by itself on a page that is not isolated. Later versions have no such option.
     const build = version === '0.1.0' ? { build: 'single' } : {};
     return {
         version,
