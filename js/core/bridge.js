@@ -1,37 +1,16 @@
 /**
- * The JavaScript side of the bridge that wasm/src/browser/bridge.hpp describes: the core's calls are
- * handed to the host, the host's reports to the core, and what crosses is numbers and texts.
+ * The JavaScript side of the bridge (wasm/src/browser/bridge.hpp): the core's calls are handed to the host, the
+ * host's reports to the core, and what crosses is numbers, and values that are packed one after another.
  */
 
 import { TabacusError } from '../common/errors.js';
-import { calls } from './calls.js';
+import { callHost } from './generated/host-calls.js';
+import { hostEvents } from './generated/host-events.js';
+import { nullSize, Unpacker } from './packed.js';
 import { Promises } from './promises.js';
 import { version } from '../common/version.js';
 
-/** The reports, in the order of `enum class HostEvent` in wasm/src/browser/bridge.hpp. */
-const events = /** @type {const} */ ([
-    'settled',
-    'failed',
-    'storageChanged',
-    'databaseCreated',
-    'databaseClosed',
-    'lockLost',
-    'message',
-    'lifecycle',
-]);
-
-/**
- * Reports an event to the core. `number` is the operation that is settled, the channel of a message, the
- * request of a lock, or the LifecycleEvent. Never throws.
- *
- * @typedef {(event: typeof events[number], number: number, texts?: (string | null)[]) => void} Report
- */
-
-/**
- * A notice from the core (wasm/include/tabacus/common/counter.hpp).
- *
- * @typedef {{ lost: boolean, code: string, message: string, previous: string, subject: string, recovered: number }} Notice
- */
+/** @typedef {import('./generated/host-calls.js').Notice} Notice */
 
 /**
  * Who is told of what is about the program as a whole.
@@ -40,19 +19,6 @@ const events = /** @type {const} */ ([
  * @property {(notice: Notice) => void} notice
  * @property {(error: TabacusError) => void} fail the program has trapped; called once
  */
-
-/**
- * What the core calls, by the number under which the core knows it.
- *
- * @typedef {object} Callbacks
- * @property {Map<number, () => void>} changed counters
- * @property {Map<number, (reason: string) => void>} lost held locks
- * @property {Map<number, () => void>} unlocked watches of locks that were taken or let go
- * @property {Map<number, (what: number, first: string, second: string) => void>} queue
- */
-
-/** The length that stands for null. */
-const nullSize = 0xffffffff;
 
 /** Up to here an encoder takes longer to call than ASCII does to copy. */
 const copiedUnitsMax = 256;
@@ -65,8 +31,8 @@ export class Bridge {
 
     promises = new Promises();
 
-    /** @type {Callbacks} */
-    callbacks = { changed: new Map(), lost: new Map(), unlocked: new Map(), queue: new Map() };
+    /** Called when the value of a counter may have changed, by its address. @type {Map<number, () => void>} */
+    counterListeners = new Map();
 
     /** @type {import('./load-module.js').Glue} */
     glue;
@@ -85,17 +51,28 @@ export class Bridge {
         this.glue = this.#contained(glue);
         this.host = host;
         this.owner = owner;
-        this.report = host.report;
-        glue.tabacusCall = (what, operation, object, number, first, firstSize, second, secondSize) => {
-            const args = {
-                operation,
-                object,
-                number,
-                first: this.#text(first, firstSize),
-                second: this.#text(second, secondSize),
-            };
-            return Number(/** @type {import('./calls.js').CallHandler} */ (calls[what])(this, args) ?? 0);
-        };
+        glue.tabacusCall = (call, a, b, c, d, number, first, firstSize, second, secondSize) =>
+            callHost(host, this, call, a, b, c, d, number, first, firstSize, second, secondSize);
+    }
+
+    /**
+     * What the program calls that js/core/generated/host-calls.js has not.
+     *
+     * @param {import('./load-module.js').HostCallArguments} _call
+     * @returns {unknown}
+     */
+    callFurther(..._call) {
+        return undefined;
+    }
+
+    /** @param {Notice} notice */
+    notice(notice) {
+        this.owner.notice(notice);
+    }
+
+    /** @param {number} counter */
+    counterChanged(counter) {
+        this.counterListeners.get(counter)?.();
     }
 
     /** A number for a request or a watch, which no other of this program has. */
@@ -169,11 +146,28 @@ export class Bridge {
     start(namespace, program) {
         this.#pack([namespace]);
         this.#tab = this.glue._tab_new(program);
-        this.host.connect((event, number, texts = []) => {
-            const failure = this.#packOrFail(texts);
-            if (failure && event !== 'settled') throw failure;
-            this.glue._tab_event(this.#tab, events.indexOf(failure ? 'failed' : event), number);
-        }, program);
+        const events = hostEvents((event, number, values) => {
+            this.#pack(values);
+            this.glue._tab_event(this.#tab, event, number);
+        });
+        this.host.connect({ ...events, settled: (...report) => this.#settle(events, ...report) }, program);
+    }
+
+    /**
+     * Reports an answer, or, where there is no memory for it, that its operation has failed.
+     *
+     * @param {import('./generated/host-events.js').HostEvents} events
+     * @param {number} operation
+     * @param {(string | null)[]} [answer]
+     */
+    #settle(events, operation, answer) {
+        try {
+            events.settled(operation, answer);
+        } catch (error) {
+            const { code, message } = /** @type {TabacusError} */ (error);
+            if (code !== 'out-of-memory') throw error;
+            events.failed(operation, code, message);
+        }
     }
 
     /**
@@ -240,33 +234,23 @@ export class Bridge {
     }
 
     /**
-     * Packs an answer, or, where there is no memory for it, the failure of its operation.
-     *
-     * @param {(string | null)[]} texts
-     * @returns {TabacusError | undefined} why the answer is not packed
+     * Packs values for the call that follows, which unpacks them.
+     * @param {import('./packed.js').Packed[]} values
      */
-    #packOrFail(texts) {
-        try {
-            this.#pack(texts);
-            return undefined;
-        } catch (error) {
-            const { code, message } = /** @type {TabacusError} */ (error);
-            this.#pack([code, message]);
-            return /** @type {TabacusError} */ (error);
-        }
-    }
-
-    /**
-     * The size and the UTF-8 of each text, where the core unpacks them.
-     * @param {(string | null)[]} texts
-     */
-    #pack(texts) {
-        if (texts.length === 0) return void this.glue._tab_buffer(0);
+    #pack(values) {
+        if (values.length === 0) return void this.glue._tab_buffer(0);
         let size = 0;
-        const encoded = texts.map((text) => {
+        const encoded = values.map((value) => {
+            const isNumber = typeof value === 'number' || typeof value === 'boolean';
             // A strange host may give anything.
-            const bytes = text ? this.#encode(String(text)) : text === null ? null : '';
-            size += 4 + (bytes?.length ?? 0);
+            const bytes = isNumber
+                ? Number(value)
+                : value
+                  ? this.#encode(String(value))
+                  : value === null
+                    ? null
+                    : '';
+            size += typeof bytes === 'number' ? 8 : 4 + (bytes?.length ?? 0);
             return bytes;
         });
         let at = this.glue._tab_buffer(size);
@@ -274,6 +258,11 @@ export class Bridge {
         const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);
         for (const bytes of encoded) {
+            if (typeof bytes === 'number') {
+                view.setFloat64(at, bytes, true);
+                at += 8;
+                continue;
+            }
             view.setUint32(at, bytes === null ? nullSize : bytes.length, true);
             at += 4;
             if (typeof bytes === 'string') {
@@ -294,8 +283,13 @@ export class Bridge {
      * @param {number} at
      * @param {number} size
      */
-    #text(at, size) {
+    text(at, size) {
         if (size === 0) return '';
         return this.#decoder.decode(this.glue.HEAPU8.subarray(at, at + size));
+    }
+
+    /** @param {number} at where C++ has packed values, which must be read before C++ goes on */
+    unpack(at) {
+        return new Unpacker(this.glue.HEAPU8, at, this.#decoder);
     }
 }

@@ -4,7 +4,7 @@
  */
 
 import { learnStorable } from '../host/learn-storable.js';
-import { Bridge } from './bridge.js';
+import { CoordinationBridge } from './coordination-bridge.js';
 import { loadModule } from './load-module.js';
 
 /**
@@ -22,14 +22,14 @@ const program = 1;
 
 /**
  * @param {CoordinationOptions} options
- * @returns {Promise<Bridge>}
+ * @returns {Promise<CoordinationBridge>}
  */
 export async function loadCoordination({ namespace, host, platform, source, notice, fail }) {
     const [glue] = await Promise.all([
         loadModule('coordination', source),
         host.ready().then(() => learnStorable(platform, host.database)),
     ]);
-    const bridge = new Bridge(glue, host, { notice, fail });
+    const bridge = new CoordinationBridge(glue, host, { notice, fail });
     bridge.start(namespace, program);
     return bridge;
 }

@@ -7,14 +7,20 @@ import { compile, instantiated } from './module.js';
 /** @typedef {'single' | 'coordination'} ModuleName */
 
 /**
+ * What is called, and the arguments as js/core/generated/host-calls.js assigns them.
+ *
+ * @typedef {[call: number, a: number, b: number, c: number, d: number, number: number, first: number,
+ *   firstSize: number, second: number, secondSize: number]} HostCallArguments
+ */
+
+/**
  * An instance of a module: its exports, and its one import. The counters (wasm/src/bindings/tab.cpp) have all
  * but _count_add, what coordinates tabs (wasm/src/bindings/coordination) all but _tab_open, _tab_close,
  * _tab_capabilities and _count_increment. The other exports of the latter Bridge.invoke() calls by their names.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
- * @property {(what: number, operation: number, object: number, number: number, first: number,
- *   firstSize: number, second: number, secondSize: number) => number} tabacusCall
+ * @property {(...call: HostCallArguments) => unknown} tabacusCall
  * @property {(size: number) => number} _tab_buffer
  * @property {(program: number) => number} _tab_new
  * @property {(tab: number, event: number, number: number) => void} _tab_event

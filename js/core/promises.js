@@ -61,6 +61,14 @@ export class Promises {
 
     /**
      * @param {number} id
+     * @param {string} texts each ended by a zero
+     */
+    answer(id, texts) {
+        this.resolve(id, texts ? texts.split('\0') : 0);
+    }
+
+    /**
+     * @param {number} id
      * @param {string} code
      * @param {string} message
      */

@@ -27,8 +27,8 @@ export class ChannelsHost {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {Pick<import('./clock.js').ClockHost, 'after'>} clock
-     * @param {{ readonly state: number }} lifecycle
-     * @param {import('./host.js').Report} report
+     * @param {{ readonly hidden: boolean }} lifecycle
+     * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, clock, lifecycle, report) {
         this.#Channel = attempt(() => platform.BroadcastChannel);
@@ -50,7 +50,7 @@ export class ChannelsHost {
         /** @type {{ unref?: () => void }} */ (channel).unref?.();
         channel.onmessage = ({ data }) => {
             if (typeof data !== 'string' || data.length > messageUnitsMax) return;
-            this.#report('message', id, [data]);
+            this.#report.message(id, data);
         };
         this.#open.set(id, channel);
         return true;
@@ -72,7 +72,7 @@ export class ChannelsHost {
      * @param {string} message
      */
     postDeferred(id, message) {
-        if (this.#lifecycle.state & 1) return this.post(id, message);
+        if (this.#lifecycle.hidden) return this.post(id, message);
         if (this.#waiting.push({ id, message }) > 1) return undefined;
         this.#stopWaiting = this.#clock.after(deferral_ms, () => this.#postWaiting());
         return undefined;

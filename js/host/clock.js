@@ -14,7 +14,7 @@ export class ClockHost {
 
     /**
      * @param {import('./host.js').Platform} platform
-     * @param {import('./host.js').Report} report
+     * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, report) {
         this.#platform = platform;
@@ -42,7 +42,7 @@ export class ClockHost {
      * @param {number} delay_ms
      */
     sleep(operation, delay_ms) {
-        this.after(delay_ms, () => this.#report('settled', operation));
+        this.after(delay_ms, () => this.#report.settled(operation));
     }
 
     /**
@@ -54,7 +54,7 @@ export class ClockHost {
     async afterMicrotasks(operation, count) {
         // Each await is one, and costs much less than queueMicrotask().
         for (let left = count; left > 0; left--) await undefined;
-        this.#report('settled', operation);
+        this.#report.settled(operation);
     }
 
     /**

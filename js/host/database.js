@@ -20,6 +20,8 @@ import { TransactionHost } from './transaction.js';
  */
 const openWait_ms = 30_000;
 
+/** @typedef {{ scope: string[], access: 'readonly' | 'readwrite', durability: 'relaxed' | 'strict' }} TransactionOptions */
+
 /** @typedef {(connection: IDBDatabase | undefined, why: import('./failure.js').Failure) => void} Opened */
 
 export class DatabaseHost {
@@ -69,7 +71,7 @@ export class DatabaseHost {
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
      * @param {Pick<import('./host.js').Host, 'clock' | 'values' | 'lifecycle'>} host
-     * @param {import('./host.js').Report} report
+     * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, namespace, host, report) {
         this.#factory = isOpaque(platform) ? undefined : attempt(() => platform.indexedDB);
@@ -110,13 +112,13 @@ export class DatabaseHost {
      * Settles when transaction(operation) is there, at once where the connection is open.
      *
      * @param {number} operation
-     * @param {{ scope: string[], write: boolean, strict: boolean }} options
+     * @param {TransactionOptions} options
      * @param {boolean} [again] whether a connection that turns out dead may be opened anew
      */
     begin(operation, options, again = true) {
         this.use((connection, why) => {
             if (!connection) {
-                this.#report('failed', operation, why);
+                this.#report.failed(operation, ...why);
                 return;
             }
             try {
@@ -125,20 +127,19 @@ export class DatabaseHost {
                 // Closed under us without an event, or its stores are gone.
                 this.#drop(connection);
                 if (again) this.begin(operation, options, false);
-                else this.#report('failed', operation, storeFailure(error));
+                else this.#report.failed(operation, ...storeFailure(error));
                 return;
             }
-            this.#report('settled', operation);
+            this.#report.settled(operation);
         });
     }
 
     /**
      * @param {IDBDatabase} connection
-     * @param {{ scope: string[], write: boolean, strict: boolean }} options
+     * @param {TransactionOptions} options
      */
-    #transaction(connection, { scope, write, strict }) {
-        const durability = strict ? 'strict' : 'relaxed';
-        const transaction = connection.transaction(scope, write ? 'readwrite' : 'readonly', { durability });
+    #transaction(connection, { scope, access, durability }) {
+        const transaction = connection.transaction(scope, access, { durability });
         const keyRange = /** @type {typeof IDBKeyRange} */ (this.#keyRange);
         return new TransactionHost(
             transaction,
@@ -244,7 +245,7 @@ export class DatabaseHost {
         if (event.oldVersion > 0) return;
         // Chromium's own: it may have thrown a database away, and reports it only here.
         const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
-        this.#report('databaseCreated', 0, [dataLoss]);
+        this.#report.databaseCreated(dataLoss);
     }
 
     /**
@@ -294,6 +295,6 @@ export class DatabaseHost {
     #drop(connection) {
         if (this.#connection !== connection) return;
         this.#connection = undefined;
-        this.#report('databaseClosed', 0);
+        this.#report.databaseClosed();
     }
 }

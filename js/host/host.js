@@ -37,13 +37,10 @@ import { Values } from './values.js';
  * @property {{ readonly protocol: string }} [location]
  */
 
-/** @typedef {import('../core/bridge.js').Report} Report */
-
-/** The events that are about something of one program's. @type {Set<Parameters<Report>[0]>} */
-const numbered = new Set(['settled', 'failed', 'lockLost', 'message']);
+/** @typedef {import('../core/generated/host-events.js').HostEvents} HostEvents */
 
 export class Host {
-    /** The programs that it serves: the counters, and what coordinates tabs. @type {(Report | undefined)[]} */
+    /** The programs that it serves: the counters, and what coordinates tabs. @type {(HostEvents | undefined)[]} */
     #programs = [];
 
     /** @type {Platform} */
@@ -61,9 +58,7 @@ export class Host {
      */
     constructor(platform, namespace) {
         this.#platform = platform;
-        /** @type {Report} */
-        this.report = (event, number, texts) => this.#report(event, number, texts);
-        const { report } = this;
+        const report = this.#events();
         this.clock = new ClockHost(platform, report);
         this.storage = new StorageHost(platform, report);
         this.values = new Values();
@@ -77,7 +72,7 @@ export class Host {
     }
 
     /**
-     * @param {Report} program receives the reports from here on; all that it throws is a defect of ours
+     * @param {HostEvents} program receives the reports from here on; all that it throws is a defect of ours
      * @param {number} index the lowest bit of the numbers of its operations, channels and locks
      */
     connect(program, index) {
@@ -113,26 +108,55 @@ export class Host {
         }
     }
 
-    /** @type {Report} */
-    #report(event, number, texts) {
-        if (this.#programs.length === 0) {
-            if (event.startsWith('database')) this.#early.push(() => this.#report(event, number, texts));
-            return;
-        }
-        if (numbered.has(event)) this.#reportTo(this.#programs[number & 1], event, number, texts);
-        else
-            this.database.keepOpenDuring(() => {
-                for (const program of this.#programs) this.#reportTo(program, event, number, texts);
-            });
+    /**
+     * What its parts report to. An event that is about something of one program's goes to that program.
+     * @returns {HostEvents}
+     */
+    #events() {
+        return {
+            settled: (operation, answer) =>
+                this.#toOne(operation, (program) => program.settled(operation, answer)),
+            failed: (operation, code, message) =>
+                this.#toOne(operation, (program) => program.failed(operation, code, message)),
+            lockLost: (request) => this.#toOne(request, (program) => program.lockLost(request)),
+            message: (channel, message) =>
+                this.#toOne(channel, (program) => program.message(channel, message)),
+            storageChanged: (...change) => this.#toAll((program) => program.storageChanged(...change)),
+            databaseCreated: (dataLoss) => this.#keepingEarly((program) => program.databaseCreated(dataLoss)),
+            databaseClosed: () => this.#keepingEarly((program) => program.databaseClosed()),
+            lifecycle: (event) => this.#toAll((program) => program.lifecycle(event)),
+        };
     }
 
     /**
-     * @param {Report | undefined} program
-     * @param {Parameters<Report>} report
+     * @param {number} number whose lowest bit tells the program
+     * @param {(program: HostEvents) => void} report
      */
-    #reportTo(program, ...report) {
+    #toOne(number, report) {
+        const program = this.#programs[number & 1];
+        if (program) this.#reporting(program, report);
+    }
+
+    /** @param {(program: HostEvents) => void} report */
+    #toAll(report) {
+        this.database.keepOpenDuring(() => {
+            for (const program of this.#programs) if (program) this.#reporting(program, report);
+        });
+    }
+
+    /** Reports it, or keeps it for the first program. @param {(program: HostEvents) => void} report */
+    #keepingEarly(report) {
+        if (this.#programs.length === 0) this.#early.push(() => this.#toAll(report));
+        else this.#toAll(report);
+    }
+
+    /**
+     * @param {HostEvents} program
+     * @param {(program: HostEvents) => void} report
+     */
+    #reporting(program, report) {
         try {
-            program?.(...report);
+            report(program);
         } catch (error) {
             // Not into the event handler that the report was made from.
             reportTo(this.#platform, error);

@@ -1,13 +1,5 @@
 import { isFirefox } from './engine.js';
 
-/** The numbers of LifecycleEvent in wasm/include/tabacus/common/world.hpp. */
-const hidden = 0;
-const visible = 1;
-const frozen = 2;
-const resumed = 3;
-const pageHide = 4;
-const pageShow = 5;
-
 /**
  * The page's lifecycle (Page Visibility, Page Lifecycle, HTML §7.4.2.3). A worker has none of it. Never
  * `unload` or `beforeunload`: either keeps a page out of the back/forward cache.
@@ -21,7 +13,11 @@ export class LifecycleHost {
 
     #page;
 
-    #locksBarCache;
+    /**
+     * Whether a lock that the page holds when it is left keeps it out of the back/forward cache, as in Firefox (153,
+     * measured), which asks before `pagehide`.
+     */
+    locksBarCache = false;
 
     /**
      * Whether the page is being left, or is in the back/forward cache, where that forgets what is under way: Firefox
@@ -29,36 +25,29 @@ export class LifecycleHost {
      */
     going = false;
 
-    /**
-     * 1: nobody sees the page. 2: a lock that it holds when it is left keeps it out of the back/forward cache, as in
-     * Firefox (153, measured), which asks before `pagehide`.
-     */
-    get state() {
-        return (this.#page?.visibilityState === 'hidden' ? 1 : 0) + (this.#locksBarCache ? 2 : 0);
+    /** Whether nobody sees the page. */
+    get hidden() {
+        return this.#page?.visibilityState === 'hidden';
     }
 
     /**
      * @param {import('./host.js').Platform} platform
-     * @param {import('./host.js').Report} report
+     * @param {import('./host.js').HostEvents} report
      * @param {() => void} returned called, before any other listener, when the page is back from where it was going
      */
     constructor(platform, report, returned) {
         const page = platform.document;
         this.#page = page;
         if (!page) return;
-        this.#locksBarCache = isFirefox(platform);
-        /** @param {number} event */
-        const notify = (event) => report('lifecycle', event);
-        this.#listen(page, 'visibilitychange', () =>
-            notify(page.visibilityState === 'hidden' ? hidden : visible),
-        );
-        this.#listen(page, 'freeze', () => notify(frozen));
-        this.#listen(page, 'resume', () => notify(resumed));
-        if (this.#locksBarCache) this.#listenForGoing(platform, returned);
-        this.#listen(platform, 'pagehide', () => notify(pageHide));
+        this.locksBarCache = isFirefox(platform);
+        this.#listen(page, 'visibilitychange', () => report.lifecycle(this.hidden ? 'hidden' : 'visible'));
+        this.#listen(page, 'freeze', () => report.lifecycle('frozen'));
+        this.#listen(page, 'resume', () => report.lifecycle('resumed'));
+        if (this.locksBarCache) this.#listenForGoing(platform, returned);
+        this.#listen(platform, 'pagehide', () => report.lifecycle('pageHide'));
         this.#listen(platform, 'pageshow', ({ persisted }) => {
             if (!persisted) return;
-            notify(pageShow);
+            report.lifecycle('pageShow');
             for (const back of this.#whenBack) back();
         });
     }

@@ -26,7 +26,7 @@ export class StorageHost {
 
     /**
      * @param {import('./host.js').Platform} platform
-     * @param {import('./host.js').Report} report
+     * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, report) {
         const area = attempt(() => platform.localStorage);
@@ -40,33 +40,49 @@ export class StorageHost {
         return this.#area !== undefined;
     }
 
-    /** @param {string} key */
-    get(key) {
-        return bounded(attempt(() => this.#area?.getItem(key)));
+    /**
+     * @param {number} operation
+     * @param {string} key
+     */
+    get(operation, key) {
+        this.#report.settled(operation, [bounded(attempt(() => this.#area?.getItem(key)))]);
     }
 
     /**
+     * @param {number} operation
      * @param {string} key
      * @param {string} value
-     * @returns {import('./failure.js').Failure | null}
      */
-    set(key, value) {
+    set(operation, key, value) {
+        /** @type {import('./failure.js').Failure | undefined} */
+        let failure;
         try {
             this.#area?.setItem(key, value);
-            return null;
         } catch (error) {
-            return storeFailure(error);
+            failure = storeFailure(error);
         }
+        if (failure) this.#report.failed(operation, ...failure);
+        else this.#report.settled(operation);
     }
 
-    /** @param {string} key */
-    remove(key) {
+    /**
+     * @param {number} operation
+     * @param {string} key
+     */
+    remove(operation, key) {
         attempt(() => this.#area?.removeItem(key));
+        this.#report.settled(operation);
     }
 
-    /** Those that the core can name. @param {string} prefix */
-    keys(prefix) {
-        return attempt(() => this.#keys().filter((key) => isOurs(key, prefix) && key.isWellFormed())) ?? [];
+    /**
+     * Those that the core can name.
+     *
+     * @param {number} operation
+     * @param {string} prefix
+     */
+    keys(operation, prefix) {
+        const keys = attempt(() => this.#keys().filter((key) => isOurs(key, prefix) && key.isWellFormed()));
+        this.#report.settled(operation, keys ?? []);
     }
 
     /** By index, and not by Object.keys: that would miss a key named "length". */
@@ -91,7 +107,7 @@ export class StorageHost {
         const { storageArea, key } = event;
         if (storageArea && storageArea !== this.#area) return;
         if (key !== null && !isOurs(key, this.#prefix ?? '')) return; // before the values are made strings
-        this.#report('storageChanged', 0, [key, bounded(event.oldValue), bounded(event.newValue)]);
+        this.#report.storageChanged(key, bounded(event.oldValue), bounded(event.newValue));
     };
 
     dispose() {

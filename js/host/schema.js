@@ -4,8 +4,9 @@
  * transaction (browser_world.hpp, Transaction::claim).
  */
 
-const names = ['meta', 'claims', 'rows', 'counters', 'aside', 'deltas', 'locks', 'data', 'jobs', 'limits'];
-const claims = 'claims';
+import { storeNames } from '../core/generated/enums.js';
+
+export const claims = 'claims';
 /** What applications keep: any values, where all others are strings. */
 export const data = 'data';
 export const subject = 'subject';
@@ -27,9 +28,9 @@ function storeFits(store) {
  * @param {IDBDatabase} connection
  */
 export function fits(connection) {
-    if (!names.every((name) => connection.objectStoreNames.contains(name))) return false;
-    const transaction = connection.transaction(names, 'readonly');
-    return names.every((name) => storeFits(transaction.objectStore(name)));
+    if (!storeNames.every((name) => connection.objectStoreNames.contains(name))) return false;
+    const transaction = connection.transaction(storeNames, 'readonly');
+    return storeNames.every((name) => storeFits(transaction.objectStore(name)));
 }
 
 /**
@@ -40,7 +41,7 @@ export function fits(connection) {
  * @param {IDBTransaction} upgrade
  */
 export function createStores(connection, upgrade) {
-    for (const name of names) {
+    for (const name of storeNames) {
         if (connection.objectStoreNames.contains(name)) {
             const store = upgrade.objectStore(name);
             if (storeFits(store)) continue;

@@ -1,5 +1,5 @@
 import { storeFailure } from './failure.js';
-import { data, subject } from './schema.js';
+import { claims, data, subject } from './schema.js';
 
 /**
  * Firefox (153, measured) completes a transaction whose `commit()` was called although a request failed, unless it was
@@ -64,7 +64,7 @@ export class TransactionHost {
      * @param {typeof IDBKeyRange} keyRange
      * @param {import('./values.js').Values} values
      * @param {Committing} committing
-     * @param {import('./host.js').Report} report
+     * @param {import('./host.js').HostEvents} report
      */
     constructor(transaction, keyRange, values, committing, report) {
         this.#transaction = transaction;
@@ -107,15 +107,17 @@ export class TransactionHost {
      * @param {string} store
      * @param {string} prefix
      * @param {number} [limit] rows at most
-     * @param {string} [from] of those that begin with the prefix, the first that is asked for
+     * @param {string} [from] of those that begin with the prefix, the first that is asked for; empty for all
      */
-    list(operation, store, prefix, limit, from = prefix) {
+    list(operation, store, prefix, limit, from) {
         // Strings are sorted by their code units: those that begin with the prefix end where its last one is one more.
         const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) =>
             String.fromCharCode(tail.charCodeAt(0) + 1),
         );
         const range =
-            end === prefix ? this.#keyRange.lowerBound(from) : this.#keyRange.bound(from, end, false, true);
+            end === prefix
+                ? this.#keyRange.lowerBound(from || prefix)
+                : this.#keyRange.bound(from || prefix, end, false, true);
         this.#read(operation, store, (objects) => {
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);
@@ -127,25 +129,24 @@ export class TransactionHost {
 
     /**
      * @param {number} operation
-     * @param {string} store
-     * @param {string} key
+     * @param {string} of
      */
-    holder(operation, store, key) {
-        this.#read(operation, store, (objects) => {
-            const request = objects.index(subject).getKey(key);
+    holder(operation, of) {
+        this.#read(operation, claims, (objects) => {
+            const request = objects.index(subject).getKey(of);
             return [request, () => [this.#holder(objects, request.result)]];
         });
     }
 
     /**
-     * @param {IDBObjectStore} claims
+     * @param {IDBObjectStore} objects
      * @param {IDBValidKey | undefined} key
      * @returns {string | null}
      */
-    #holder(claims, key) {
+    #holder(objects, key) {
         if (key === undefined || named(key)) return key ?? null;
         // A stranger's, which the core could not release: for ever in the way of all who claim the subject.
-        this.#write(() => claims.delete(key));
+        this.#write(() => objects.delete(key));
         return '?';
     }
 
@@ -162,10 +163,25 @@ export class TransactionHost {
     /**
      * @param {string} store
      * @param {string} key
-     * @param {string} [last] of all from the one to the other
      */
-    remove(store, key, last) {
-        const which = last ? this.#keyRange.bound(key, last) : key;
+    remove(store, key) {
+        this.#remove(store, key);
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} first
+     * @param {string} last
+     */
+    removeRange(store, first, last) {
+        this.#remove(store, this.#keyRange.bound(first, last));
+    }
+
+    /**
+     * @param {string} store
+     * @param {string | IDBKeyRange} which
+     */
+    #remove(store, which) {
         this.#write(() => this.#transaction.objectStore(store).delete(which));
     }
 
@@ -174,7 +190,7 @@ export class TransactionHost {
      * @param {string} holder
      */
     claim(of, holder) {
-        this.#claimAgain = () => this.#put('claims', { [subject]: of }, holder);
+        this.#claimAgain = () => this.#put(claims, { [subject]: of }, holder);
         this.#claimAgain();
     }
 
@@ -229,19 +245,20 @@ export class TransactionHost {
         this.#reads.add(operation);
         try {
             const [request, answer] = issue(this.#transaction.objectStore(store));
-            request.onsuccess = () => this.#answer('settled', operation, answer());
+            request.onsuccess = () => {
+                if (this.#reads.delete(operation)) this.#report.settled(operation, answer());
+            };
         } catch (error) {
-            this.#answer('failed', operation, storeFailure(error));
+            this.#refuse(operation, storeFailure(error));
         }
     }
 
     /**
-     * @param {'settled' | 'failed'} how
      * @param {number} operation
-     * @param {(string | null)[]} answer
+     * @param {import('./failure.js').Failure} why
      */
-    #answer(how, operation, answer) {
-        if (this.#reads.delete(operation)) this.#report(how, operation, answer);
+    #refuse(operation, why) {
+        if (this.#reads.delete(operation)) this.#report.failed(operation, ...why);
     }
 
     /**
@@ -277,14 +294,15 @@ export class TransactionHost {
         if (this.#outcome !== undefined) return;
         this.#outcome = outcome;
         for (const operation of this.#reads) {
-            this.#answer('failed', operation, outcome ?? ['store-failed', 'the transaction had ended']);
+            this.#refuse(operation, outcome ?? ['store-failed', 'the transaction had ended']);
         }
         this.#settle();
     }
 
     #settle() {
         if (this.#commit === undefined) return;
-        this.#report(this.#outcome ? 'failed' : 'settled', this.#commit, this.#outcome ?? []);
+        if (this.#outcome) this.#report.failed(this.#commit, ...this.#outcome);
+        else this.#report.settled(this.#commit);
         this.#commit = undefined;
     }
 

@@ -29,7 +29,7 @@ export class LocksHost {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {{ readonly going: boolean }} lifecycle
-     * @param {import('./host.js').Report} report
+     * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, lifecycle, report) {
         const manager = isOpaque(platform) ? undefined : attempt(() => platform.navigator?.locks);
@@ -69,20 +69,20 @@ export class LocksHost {
             if (!this.#requests.has(id)) return undefined;
             if (!lock || this.#disposed) {
                 this.#requests.delete(id);
-                this.#report('settled', id, ['unavailable']);
+                this.#report.settled(id, ['unavailable']);
                 return undefined;
             }
             granted = true;
             return new Promise((resolve) => {
                 this.#requests.set(id, { release: () => resolve(undefined), abort: () => {} });
-                this.#report('settled', id);
+                this.#report.settled(id);
             });
         };
         /** @param {unknown} error */
         const refuse = (error) => {
             if (!this.#requests.delete(id)) return;
-            if (granted) this.#report('lockLost', id);
-            else this.#report('failed', id, refusal(error));
+            if (granted) this.#report.lockLost(id);
+            else this.#report.failed(id, ...refusal(error));
         };
         const giveUp = options.ifAvailable
             ? () => grant(null)
@@ -103,7 +103,7 @@ export class LocksHost {
     /** @param {number} id */
     abort(id) {
         this.#requests.get(id)?.abort();
-        if (this.#later.delete(id)) this.#report('failed', id, ['lock-lost', 'the request was withdrawn']);
+        if (this.#later.delete(id)) this.#report.failed(id, 'lock-lost', 'the request was withdrawn');
     }
 
     /** The page is back: nothing that was under way when it was left will ever be reported. */
@@ -121,10 +121,10 @@ export class LocksHost {
         Promise.resolve(this.#manager?.query()).then(
             (snapshot) => {
                 const rows = [...rowsOf(snapshot?.held, true), ...rowsOf(snapshot?.pending, false)];
-                if (this.#queries.delete(operation)) this.#report('settled', operation, rows);
+                if (this.#queries.delete(operation)) this.#report.settled(operation, rows);
             },
             (error) => {
-                if (this.#queries.delete(operation)) this.#report('failed', operation, refusal(error));
+                if (this.#queries.delete(operation)) this.#report.failed(operation, ...refusal(error));
             },
         );
     }

@@ -29,7 +29,7 @@ export class Limits {
     /** @type {Set<{ _glue: LimitsGlue }>} */
     #made = new Set();
 
-    /** @param {import('../core/bridge.js').Bridge} bridge */
+    /** @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge */
     constructor(bridge) {
         this.#bridge = bridge;
     }

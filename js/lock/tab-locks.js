@@ -49,7 +49,7 @@ export class TabLocks {
     #waiting = new Set();
 
     /**
-     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
      * @param {{ platform: import('../host/host.js').Platform, allowWeaker: boolean }} options
      */
     constructor(bridge, { platform, allowWeaker }) {
@@ -273,7 +273,7 @@ export class TabLocks {
             limited,
         );
         this.#held.set(id, held);
-        this.#bridge.callbacks.lost.set(id, (reason) => held._lose(reason));
+        this.#bridge.lost.set(id, (reason) => held._lose(reason));
         return held;
     }
 
@@ -290,7 +290,7 @@ export class TabLocks {
     /** @param {number} id */
     #forget(id) {
         this.#held.delete(id);
-        this.#bridge.callbacks.lost.delete(id);
+        this.#bridge.lost.delete(id);
         this.#bridge.number('_lock_release', id);
     }
 
@@ -372,7 +372,7 @@ export class TabLocks {
             if (again) void report();
         };
         this.#watches.set(watch, () => void report());
-        this.#bridge.callbacks.unlocked.set(watch, () => this.#changed(watch));
+        this.#bridge.unlocked.set(watch, () => this.#changed(watch));
         this.#bridge.invoke('_lock_watch', [coreName(name)], watch);
         void report();
         return () => {
@@ -502,7 +502,7 @@ export class TabLocks {
 
     /** @param {number} watch */
     #unwatch(watch) {
-        this.#bridge.callbacks.unlocked.delete(watch);
+        this.#bridge.unlocked.delete(watch);
         if (!this.#closed || this.#closed.code === 'closed') this.#bridge.number('_lock_unwatch', watch);
     }
 

@@ -183,7 +183,7 @@ export class OpenQueue {
     #paused = false;
 
     /**
-     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
      * @param {import('../host/host.js').Platform} platform
      * @param {string} name
      * @param {number[]} options checkQueueOptions()
@@ -196,7 +196,7 @@ export class OpenQueue {
         this.#delivery = (Number(options[0]) & 8) > 0 ? deliveries[1] : deliveries[0];
         this.#concurrency = Number(options[1]);
         this.#number = bridge.invoke('_queue_open', [name], ...options);
-        bridge.callbacks.queue.set(this.#number, (...told) => this.#callback(...told));
+        bridge.queues.set(this.#number, (...told) => this.#callback(...told));
         void this.#refresh().catch(() => {}); // the next event reports it
     }
 

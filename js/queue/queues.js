@@ -17,7 +17,7 @@ export class Queues {
     #online = () => void this.#bridge.invoke('_queues_online', []);
 
     /**
-     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
      * @param {import('../host/host.js').Platform} platform
      */
     constructor(bridge, platform) {

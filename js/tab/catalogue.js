@@ -3,7 +3,7 @@
 export class Catalogue {
     #bridge;
 
-    /** @param {import('../core/bridge.js').Bridge} bridge */
+    /** @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge */
     constructor(bridge) {
         this.#bridge = bridge;
     }
@@ -15,7 +15,7 @@ export class Catalogue {
      */
     attach(counter, args, strict) {
         const address = this.#bridge.counter(args, strict);
-        this.#bridge.callbacks.changed.set(address, () => counter._changed());
+        this.#bridge.counterListeners.set(address, () => counter._changed());
         counter._attach(this.#bridge, address);
     }
 

@@ -11,6 +11,7 @@ import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 
 /** @typedef {import('../common/errors.js').TabacusErrorCode} TabacusErrorCode */
+/** @typedef {import('../core/coordination-bridge.js').CoordinationBridge} CoordinationBridge */
 
 /**
  * What an engine tells its tabs.
@@ -33,7 +34,7 @@ export class Engine {
     /** Ids of stores that were reported to have replaced a lost one. @type {Set<string>} */
     #lost = new Set();
 
-    /** The program of all but replicated counters. @type {Lazy<Bridge>} */
+    /** The program of all but replicated counters. @type {Lazy<CoordinationBridge>} */
     #coordination;
 
     /** Why it has ended by itself. @type {TabacusError | undefined} */
@@ -130,7 +131,7 @@ export class Engine {
      *
      * @template Module, Part
      * @param {Promise<Module>} module
-     * @param {(module: Module, bridge: Bridge) => Part} make
+     * @param {(module: Module, bridge: CoordinationBridge) => Part} make
      * @returns {Promise<Part>}
      */
     async part(module, make) {

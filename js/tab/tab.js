@@ -478,7 +478,7 @@ export class Tab extends EventTarget {
         const address = bridge.counter([name], strict);
         const guarantee = guaranteeFrom(bridge.guarantee(address));
         const counter = new ReplicatedCounter(name, bridge.glue, bridge.promises, address, guarantee, owner);
-        bridge.callbacks.changed.set(address, () => counter._changed());
+        bridge.counterListeners.set(address, () => counter._changed());
         return counter;
     }
 

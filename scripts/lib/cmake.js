@@ -2,6 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateBridge } from './bridge-generator.js';
 import { withLock } from './lock.js';
 import { buildFolder, logFolder } from './paths.js';
 import { step } from './progress.js';
@@ -22,6 +23,7 @@ export async function build(preset, targets = []) {
     await withLock(join(buildFolder, `${preset}.lock`), () =>
         step(`build ${[preset, ...targets].join(' ')}`, async () => {
             rmSync(log, { force: true });
+            generateBridge();
             await configure(tools, preset, log);
             const chosen = targets.flatMap((target) => ['--target', target]);
             await run(tools.command('cmake', ['--build', '--preset', preset, ...chosen]), log);

@@ -2,6 +2,7 @@
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateBridge } from './bridge-generator.js';
 import { Failure } from './failure.js';
 import { bin, nodeModules } from './node-modules.js';
 import { buildFolder, logFolder } from './paths.js';
@@ -60,10 +61,12 @@ export async function formatJs() {
 
 export async function tsc() {
     await nodeModules();
+    generateBridge();
     await run(command(bin('tsc'), ['--project', 'tsconfig.json']), freshLog('tsc'));
 }
 
 export async function eslint() {
     await nodeModules();
+    generateBridge();
     await run(command(bin('eslint'), ['--max-warnings=0', '.']), freshLog('eslint'));
 }

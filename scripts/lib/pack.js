@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { checkAttach } from './attach-check.js';
+import { generateBridge } from './bridge-generator.js';
 import { Failure } from './failure.js';
 import { withLock } from './lock.js';
 import { nodeModules } from './node-modules.js';
@@ -66,6 +67,7 @@ const FACADES = {
 /** Packs the cores that are built, and the public modules. */
 export async function pack() {
     await nodeModules();
+    generateBridge();
     await withLock(join(buildFolder, 'dist.lock'), async () => {
         for (const platform of PLATFORMS) {
             mkdirSync(join(distFolder, platform), { recursive: true });

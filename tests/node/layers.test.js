@@ -22,7 +22,8 @@ function layerOf(file) {
 /** @param {string} file @returns {string[]} the files of ours that it includes */
 function includesOf(file) {
     const text = readFileSync(join(repository, file), 'utf8');
-    return [...text.matchAll(/^#include "([^"]+)"/gm)].map(([, path = '']) => {
+    return [...text.matchAll(/^#include "([^"]+)"/gm)].flatMap(([, path = '']) => {
+        if (path.includes('/generated/')) return []; // of the same layer as who includes it, or of the one below
         const found = [dirname(file), INCLUDE, SOURCE]
             .map((from) => join(from, path))
             .find((at) => known.has(at));

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hostEvents } from '../../js/core/generated/host-events.js';
 import { Host } from '../../js/host/host.js';
 import { FakeOrigin, settled, until } from './fake-origin.js';
 
@@ -18,7 +19,26 @@ async function hostIn(origin, without) {
     await host.database.ready();
     /** @type {{ event: string, number: number, texts: (string | null)[] }[]} */
     const reports = [];
-    host.connect((event, number, texts = []) => void reports.push({ event, number, texts }), 0);
+    /** @param {string} event */
+    const record =
+        (event) =>
+        (number = 0, /** @type {any[]} */ ...texts) =>
+            void reports.push({ event, number, texts: texts.flat().filter((text) => text !== undefined) });
+    host.connect(
+        {
+            settled: record('settled'),
+            failed: record('failed'),
+            storageChanged: (...change) =>
+                void reports.push({ event: 'storageChanged', number: 0, texts: change }),
+            databaseCreated: (...loss) =>
+                void reports.push({ event: 'databaseCreated', number: 0, texts: loss }),
+            databaseClosed: record('databaseClosed'),
+            lockLost: record('lockLost'),
+            message: record('message'),
+            lifecycle: (...events) => void reports.push({ event: 'lifecycle', number: 0, texts: events }),
+        },
+        0,
+    );
     let last = 100; // even: of program 0
     /**
      * Begins an operation and gives the report that settles it.
@@ -36,7 +56,11 @@ async function hostIn(origin, without) {
     /** @param {boolean} [write] */
     const begin = (write = true) => {
         const operation = (last += 2);
-        host.database.begin(operation, { scope: stores, write, strict: false });
+        host.database.begin(operation, {
+            scope: stores,
+            access: write ? 'readwrite' : 'readonly',
+            durability: 'relaxed',
+        });
         const transaction = host.database.transaction(operation);
         assert.ok(transaction, 'ready at once');
         return { transaction, operation };
@@ -79,7 +103,7 @@ test('a second holder of a subject aborts the whole transaction as fenced', asyn
     const { transaction: third } = begin(false);
     const [row, holder] = await Promise.all([
         settling((id) => third.get(id, 'rows', 'a')),
-        settling((id) => third.holder(id, 'claims', 'slot')),
+        settling((id) => third.holder(id, 'slot')),
     ]);
     assert.deepEqual(row.texts, []);
     assert.deepEqual(holder.texts, ['me']);
@@ -185,7 +209,7 @@ test('keys that the core could not name are left alone, and hold up nobody', asy
     assert.deepEqual((await settling((id) => reading.list(id, 'rows', 'a/'))).texts, ['a/1', '1']);
     origin.area.set('tabacus/a', '1');
     origin.area.set('tabacus/\ud800', '2');
-    assert.deepEqual(host.storage.keys('tabacus/'), ['tabacus/a']);
+    assert.deepEqual((await settling((id) => host.storage.keys(id, 'tabacus/'))).texts, ['tabacus/a']);
     host.dispose();
 });
 
@@ -312,9 +336,10 @@ test('what the core throws reaches the window’s errors, and no event handler',
     await host.database.ready();
     const fault = new Error('defect');
     host.storage.watch('tabacus/n/');
-    host.connect(() => {
+    const throws = () => {
         throw fault;
-    }, 0);
+    };
+    host.connect(hostEvents(throws), 0);
     window.dispatchEvent(Object.assign(new Event('storage'), { key: null, oldValue: null, newValue: null }));
     assert.ok(window.errors.includes(fault));
     host.dispose();

@@ -21,7 +21,7 @@ using tabacus::browser::texts;
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
-    return tabacus::browser::text_buffer(size);
+    return tabacus::browser::packed_buffer(size);
 }
 
 // Packed text: the namespace. `program`: see Numbers. The core lives as long as its instance of the
@@ -31,6 +31,6 @@ EMSCRIPTEN_KEEPALIVE Core* tab_new(int program) {
 }
 
 EMSCRIPTEN_KEEPALIVE void tab_event(Core* core, tabacus::browser::HostEvent event, int number) {
-    core->world().dispatch(event, number, texts());
+    tabacus::browser::dispatch(core->world(), event, number);
 }
 }

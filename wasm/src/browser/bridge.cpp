@@ -2,35 +2,30 @@
 
 #include <emscripten/em_js.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 // clang-format off
-EM_JS(double, tabacus_call, (int what, int operation, int object, double number, const char* first,
+EM_JS(double, tabacus_call, (int call, int a, int b, int c, int d, double number, const char* first,
                              size_t first_size, const char* second, size_t second_size), {
-    return Module.tabacusCall(what, operation, object, number, first, first_size, second, second_size);
+    return Module.tabacusCall(call, a, b, c, d, number, first, first_size, second, second_size);
 });
 // clang-format on
 
 namespace tabacus::browser {
 
-double call(Call what, const Arguments& arguments) noexcept {
-    const auto& [operation, object, number, first, second] = arguments;
-    return tabacus_call(static_cast<int>(what), operation, object, number, first.data(),
-                        first.size(), second.data(), second.size());
-}
-
 namespace {
 
-// One for the module: the host packs texts right before the call that takes them, on the one thread
+constexpr std::uint32_t null_size = 0xffff'ffff;
+
+// One for the module: the host packs values right before the call that takes them, on the one thread
 // that a tab has.
-struct PackedTexts {
+struct Packed {
     char* data = nullptr;
     std::size_t size = 0;
     std::size_t capacity = 0;
 };
-PackedTexts packed;
+Packed packed;
 
 /// A longer buffer is freed as soon as a shorter one does.
 constexpr std::size_t kept_bytes_max = 65'536;
@@ -42,7 +37,7 @@ bool grow(std::size_t size) {
     if (grown == nullptr) return false;
     packed.data = grown;
     packed.capacity = size;
-    // texts() copies the texts by operator new. Volatile: else the compiler leaves the pair out.
+    // An Unpacker copies the texts by operator new. Volatile: else the compiler leaves the pair out.
     void* volatile copy = std::malloc(size);
     std::free(copy);
     return copy != nullptr;
@@ -54,9 +49,17 @@ void release() {
 }
 /// NOLINTEND(cppcoreguidelines-no-malloc)
 
+template <typename T>
+T take(std::string_view& from) {
+    T value{};
+    std::memcpy(&value, from.data(), sizeof value);
+    from.remove_prefix(sizeof value);
+    return value;
+}
+
 }  // namespace
 
-char* text_buffer(std::size_t size) {
+char* packed_buffer(std::size_t size) {
     if (packed.capacity > kept_bytes_max && size <= kept_bytes_max) release();
     if (size > packed.capacity && !grow(size)) {
         release();
@@ -66,24 +69,45 @@ char* text_buffer(std::size_t size) {
     return packed.data;
 }
 
-Texts texts() {
-    std::string_view rest(packed.data, packed.size);
-    constexpr std::uint32_t null = 0xffff'ffff;
+Unpacker::Unpacker() : rest_(packed.data, packed.size) {}
+
+Text Unpacker::optional_text() {
+    const auto size = take<std::uint32_t>(rest_);
+    if (size == null_size) return std::nullopt;
+    std::string text(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return text;
+}
+
+double Unpacker::number() { return take<double>(rest_); }
+
+std::optional<double> Unpacker::optional_number() { return browser::optional_number(number()); }
+
+Texts Unpacker::texts() {
     Texts all;
-    while (!rest.empty()) {
-        std::uint32_t size = 0;
-        std::memcpy(&size, rest.data(), sizeof size);
-        rest.remove_prefix(sizeof size);
-        if (size == null) {
-            all.emplace_back();
-        } else {
-            all.emplace_back(std::string(rest.substr(0, size)));
-            rest.remove_prefix(size);
-        }
-    }
+    while (!rest_.empty()) all.push_back(optional_text());
     return all;
 }
 
-std::string text_at(std::size_t index) { return texts()[index].value_or(""); }
+void Packer::size(std::uint32_t size) {
+    bytes_.append(reinterpret_cast<const char*>(&size), sizeof size);
+}
+
+void Packer::text(std::string_view text) {
+    size(static_cast<std::uint32_t>(text.size()));
+    bytes_ += text;
+}
+
+void Packer::optional_text(const Text& text) {
+    if (text) {
+        this->text(*text);
+    } else {
+        size(null_size);
+    }
+}
+
+void Packer::number(double number) {
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
 
 }  // namespace tabacus::browser

@@ -1,98 +1,103 @@
-// The bridge between the core and its host (js/core/bridge.js): whatever crosses it is a number or
-// a text, in one function each way. embind and its values would do the same for 5 KB of glue and 9
-// KB of wasm more (brotli together: 9), a third of what a page may load.
+// The bridge between the core and its host (js/core/bridge.js): whatever crosses it is numbers, and texts
+// and numbers that are packed one after another. What is called, in both directions, bridge/ describes, and
+// generated/ has a function for each. embind and its values would do the same for 5 KB of glue and 9 KB of
+// wasm more (brotli together: 9), a third of what a page may load.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+/// The one function that the core imports of its host: what is called, and its arguments as
+/// generated/host.hpp assigns them. Never throws: the host catches whatever the platform throws.
+extern "C" [[clang::import_module("env"), clang::import_name("tabacus_call")]] double tabacus_call(
+    int call, int a, int b, int c, int d, double number, const char* first, size_t first_size,
+    const char* second, size_t second_size);
 
 namespace tabacus::browser {
 
-/// What the core asks of its host. js/core/calls.js has the same list in the same order.
-enum class Call : int {
-    storage_available,
-    storage_get,
-    storage_set,
-    storage_remove,
-    storage_keys,
-    storage_watch,
-    database_available,
-    database_begin,
-    database_close,
-    transaction_get,
-    transaction_list,
-    transaction_holder,
-    transaction_put,
-    transaction_remove,
-    transaction_claim,
-    transaction_commit,
-    transaction_end,
-    locks_available,
-    locks_request,
-    locks_release,
-    locks_abort,
-    locks_query,
-    channel_open,
-    channel_post,
-    channel_close,
-    clock_now,
-    clock_sleep,
-    clock_after_microtasks,
-    clock_random32,
-    lifecycle_state,
-    promise_resolve,
-    promise_reject,
-    counter_changed,
-    notice,
-    lock_lost,
-    lock_changed,
-    clock_monotonic,
-    queue_callback,
-};
+/// The number under which JavaScript keeps a promise's two functions.
+using PromiseId = int;
 
-/// The arguments of a call. Most calls need few of these.
-struct Arguments {
-    int operation = 0;  // settled by HostEvent::settled or HostEvent::failed of this number
-    int object = 0;     // the transaction, lock, channel, promise or counter that it is about
-    double number = 0;
-    // Initialised explicitly, so that a designated initialiser may leave them out.
-    std::string_view first = {};   // NOLINT(readability-redundant-member-init)
-    std::string_view second = {};  // NOLINT(readability-redundant-member-init)
-};
-
-/// Never throws: the host catches whatever the platform throws.
-double call(Call what, const Arguments& arguments) noexcept;
-
-/// What the host reports. js/core/bridge.js has the same list in the same order.
-enum class HostEvent : int {
-    settled,           // number: the operation; texts: its answer
-    failed,            // number: the operation; texts: code, message
-    storage_changed,   // texts: key, old value, new value
-    database_created,  // texts: data loss
-    database_closed,
-    lock_lost,  // number: the operation that requested it
-    message,    // number: the channel; texts: the message
-    lifecycle,  // number: a LifecycleEvent
-};
-
-/// Texts as they come from the host; nothing stands for null.
+/// Nothing stands for null.
 using Text = std::optional<std::string>;
 using Texts = std::vector<Text>;
 
-/// Makes the buffer `size` bytes long in which the host packs texts for its next call: each is its
-/// length in bytes, as 32 bits in the machine's order, and then its UTF-8; null is the length
-/// 2^32 − 1. The address is good until the next text_buffer(); null if there is no memory.
-char* text_buffer(std::size_t size);
+/// Packs values one after another: a text as its length in bytes, 32 bits in the machine's order, and
+/// then its UTF-8; null as the length 2^32 − 1; a number as a double.
+class Packer {
+  public:
+    void text(std::string_view text);
+    void optional_text(const Text& text);
+    void number(double number);
+    /// Packs how many there are, then each by `pack_one`.
+    template <typename List, typename PackOne>
+    void list(const List& all, PackOne pack_one) {
+        number(static_cast<double>(all.size()));
+        for (const auto& one : all) pack_one(*this, one);
+    }
 
-/// Texts of one answer: calls.js splits them at the zeros.
+    [[nodiscard]] std::string_view packed() const { return bytes_; }
+
+  private:
+    void size(std::uint32_t size);
+
+    std::string bytes_;
+};
+
+/// Reads what the host has packed for the call that it makes, in the order in which it was packed.
+class Unpacker {
+  public:
+    Unpacker();
+
+    /// Null is the empty text.
+    std::string text() { return optional_text().value_or(""); }
+    Text optional_text();
+    double number();
+    /// NaN is none.
+    std::optional<double> optional_number();
+    template <typename T, typename ReadOne>
+    std::vector<T> list(ReadOne read_one) {
+        std::vector<T> all;
+        for (auto left = static_cast<std::size_t>(number()); left > 0; --left) {
+            all.push_back(read_one(*this));
+        }
+        return all;
+    }
+    /// All that follow.
+    Texts texts();
+
+  private:
+    std::string_view rest_;
+};
+
+/// Makes the buffer `size` bytes long in which the host packs values for its next call. The address is
+/// good until the next packed_buffer(); null if there is no memory.
+char* packed_buffer(std::size_t size);
+
+/// Texts of one answer, each ended by a zero.
 inline void add_text(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
 
-/// The texts that the host packed there.
-Texts texts();
-/// One of them; null is the empty text.
-std::string text_at(std::size_t index);
+/// All texts that the host has packed, or one of them.
+inline Texts texts() { return Unpacker().texts(); }
+inline std::string text_at(std::size_t index) { return texts()[index].value_or(""); }
+
+/// NaN stands for none.
+inline std::optional<double> optional_number(double number) {
+    return std::isnan(number) ? std::nullopt : std::optional(number);
+}
+
+/// Bit n stands for the enumerator of number n.
+template <typename Enumerators>
+int bits_of(const Enumerators& enumerators) {
+    unsigned bits = 0;
+    for (const auto enumerator : enumerators) bits |= 1U << static_cast<unsigned>(enumerator);
+    return static_cast<int>(bits);
+}
 
 }  // namespace tabacus::browser

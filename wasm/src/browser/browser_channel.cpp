@@ -12,13 +12,11 @@ class BrowserChannel final : public Channel {
     BrowserChannel& operator=(const BrowserChannel&) = delete;
     BrowserChannel(BrowserChannel&&) = delete;
     BrowserChannel& operator=(BrowserChannel&&) = delete;
-    ~BrowserChannel() override { call(Call::channel_close, {.object = id_}); }
+    ~BrowserChannel() override { host::channel_close(id_); }
 
-    void post(std::string_view message) override {
-        call(Call::channel_post, {.object = id_, .first = message});
-    }
+    void post(std::string_view message) override { host::channel_post(id_, message); }
     void post_deferred(std::string_view message) override {
-        call(Call::channel_post, {.object = id_, .number = 1, .first = message});
+        host::channel_post_deferred(id_, message);
     }
     void on_message(std::function<void(std::string_view)> callback) override {
         subscription_ = listeners_.add(
@@ -37,7 +35,7 @@ class BrowserChannel final : public Channel {
 
 std::unique_ptr<Channel> BrowserChannels::open(std::string_view name) {
     const int id = numbers_.take();
-    if (call(Call::channel_open, {.object = id, .first = name}) == 0) return nullptr;
+    if (!host::channel_open(id, name)) return nullptr;
     return std::make_unique<BrowserChannel>(id, listeners_);
 }
 

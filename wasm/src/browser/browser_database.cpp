@@ -29,47 +29,44 @@ class BrowserTransaction final : public Transaction {
     BrowserTransaction& operator=(const BrowserTransaction&) = delete;
     BrowserTransaction(BrowserTransaction&&) = delete;
     BrowserTransaction& operator=(BrowserTransaction&&) = delete;
-    ~BrowserTransaction() override { call(Call::transaction_end, {.object = id_}); }
+    ~BrowserTransaction() override { host::transaction_end(id_); }
 
     Async<std::optional<Row>> get(Store store, std::string_view key) override {
-        return operations_.ask<std::optional<Row>>(Call::transaction_get, about(store, key),
-                                                   read_row);
+        auto [operation, answer] = operations_.begin<std::optional<Row>>(read_row);
+        host::transaction_get(operation, id_, store, key);
+        return std::move(answer);
     }
     Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
                                  std::string_view from) override {
-        // In one number: the store in the last 16th, the limit above it, none as 0.
-        Arguments arguments = about(store, prefix, from);
-        if (limit != rows_max) arguments.number += 16.0 * limit;
-        return operations_.ask<std::vector<Row>>(Call::transaction_list, arguments, read_rows);
+        auto [operation, answer] = operations_.begin<std::vector<Row>>(read_rows);
+        host::transaction_list(operation, id_, store, prefix, limit, from);
+        return std::move(answer);
     }
     [[gnu::noinline]] void put(Store store, std::string_view key, std::string_view value) override {
-        call(Call::transaction_put, about(store, key, value));
+        host::transaction_put(id_, store, key, value);
     }
     void remove(Store store, std::string_view key) override {
-        call(Call::transaction_remove, about(store, key));
+        host::transaction_remove(id_, store, key);
     }
     void remove_range(Store store, std::string_view first, std::string_view last) override {
-        call(Call::transaction_remove, about(store, first, last));
+        host::transaction_remove_range(id_, store, first, last);
     }
     Async<std::optional<std::string>> holder(std::string_view subject) override {
-        return operations_.ask<Text>(Call::transaction_holder, about(Store::claims, subject),
-                                     read_text);
+        auto [operation, answer] = operations_.begin<Text>(read_text);
+        host::transaction_holder(operation, id_, subject);
+        return std::move(answer);
     }
     [[gnu::noinline]] void claim(std::string_view subject, std::string_view holder) override {
-        call(Call::transaction_claim, about(Store::claims, subject, holder));
+        host::transaction_claim(id_, subject, holder);
     }
     void release(std::string_view holder) override { remove(Store::claims, holder); }
     Async<Unit> commit() override {
-        return operations_.ask<Unit>(Call::transaction_commit, {.object = id_}, read_unit);
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::transaction_commit(operation, id_);
+        return std::move(answer);
     }
 
   private:
-    [[nodiscard]] Arguments about(Store store, std::string_view first,
-                                  std::string_view second = {}) const {
-        return {
-            .object = id_, .number = static_cast<double>(store), .first = first, .second = second};
-    }
-
     int id_;
     Operations& operations_;
 };
@@ -81,16 +78,13 @@ Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store
     if (undelivered_ && !listeners_.empty()) {
         listeners_.emit(*std::exchange(undelivered_, std::nullopt));
     }
-    // A bit for each store, above one for writing and one for strict.
-    unsigned bits =
-        (access == Access::write ? 1U : 0U) | (durability == Durability::strict ? 2U : 0U);
-    for (const Store store : scope) bits |= 4U << static_cast<unsigned>(store);
     const int id = operations_.next();
     const auto wrap = [this, id](const Texts&) -> std::unique_ptr<Transaction> {
         return std::make_unique<BrowserTransaction>(id, operations_);
     };
-    return operations_.ask<std::unique_ptr<Transaction>>(
-        Call::database_begin, {.number = static_cast<double>(bits)}, wrap);
+    auto [operation, answer] = operations_.begin<std::unique_ptr<Transaction>>(wrap);
+    host::database_begin(operation, scope, access, durability);
+    return std::move(answer);
 }
 
 void BrowserDatabase::emit(DatabaseEvent event) {

@@ -11,12 +11,10 @@ class BrowserDatabase final : public Database {
   public:
     explicit BrowserDatabase(Operations& operations) : operations_(operations) {}
 
-    [[nodiscard]] bool available() const override {
-        return call(Call::database_available, {}) != 0;
-    }
+    [[nodiscard]] bool available() const override { return host::database_available(); }
     Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
                                               Durability durability) override;
-    void close() override { call(Call::database_close, {}); }
+    void close() override { host::database_close(); }
     Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
         return listeners_.add(std::move(callback));
     }

@@ -15,7 +15,7 @@ struct BrowserLocks::Held final : HeldLock {
     Held& operator=(Held&&) = delete;
     ~Held() override {
         std::erase(*all, this);
-        call(Call::locks_release, {.object = id});
+        host::locks_release(id);
     }
     void on_lost(std::function<void()> callback) override { when_lost = std::move(callback); }
 
@@ -48,23 +48,23 @@ Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
         if (!answer.empty()) return nullptr;
         return std::make_unique<Held>(id, held);
     };
-    const int bits = (request.mode == LockMode::exclusive ? 1 : 0) |
-                     (request.if_available ? 2 : 0) | (request.steal ? 4 : 0);
-    auto granted = operations_.ask<std::unique_ptr<HeldLock>>(
-        Call::locks_request, {.number = static_cast<double>(bits), .first = request.name}, wrap);
+    auto [operation, granted] = operations_.begin<std::unique_ptr<HeldLock>>(wrap);
+    host::locks_request(operation, request.name, request.mode, request.if_available, request.steal);
     if (request.signal) {
-        const auto abort = [id] { call(Call::locks_abort, {.object = id}); };
+        const auto abort = [id] { host::locks_abort(id); };
         if (request.signal->aborted()) {
             abort();
         } else {
             request.signal->on_abort(abort);
         }
     }
-    return granted;
+    return std::move(granted);
 }
 
 Async<LockSnapshot> BrowserLocks::query() {
-    return operations_.ask<LockSnapshot>(Call::locks_query, {}, read_snapshot);
+    auto [operation, answer] = operations_.begin<LockSnapshot>(read_snapshot);
+    host::locks_query(operation);
+    return std::move(answer);
 }
 
 void BrowserLocks::lost(int id) const {

@@ -12,7 +12,7 @@ class BrowserLocks final : public Locks {
   public:
     explicit BrowserLocks(Operations& operations) : operations_(operations) {}
 
-    [[nodiscard]] bool available() const override { return call(Call::locks_available, {}) != 0; }
+    [[nodiscard]] bool available() const override { return host::locks_available(); }
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
     Async<LockSnapshot> query() override;
 

@@ -8,7 +8,9 @@ Async<std::vector<std::string>> BrowserStorage::keys(std::string_view prefix) {
         for (auto& key : answer) keys.push_back(std::move(key).value_or(""));
         return keys;
     };
-    return operations_.ask<std::vector<std::string>>(Call::storage_keys, {.first = prefix}, read);
+    auto [operation, answer] = operations_.begin<std::vector<std::string>>(read);
+    host::storage_keys(operation, prefix);
+    return std::move(answer);
 }
 
 }  // namespace tabacus::browser

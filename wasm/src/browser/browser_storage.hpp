@@ -11,21 +11,27 @@ class BrowserStorage final : public Storage {
   public:
     explicit BrowserStorage(Operations& operations) : operations_(operations) {}
 
-    [[nodiscard]] bool available() const override { return call(Call::storage_available, {}) != 0; }
+    [[nodiscard]] bool available() const override { return host::storage_available(); }
     Async<std::optional<std::string>> get(std::string_view key) override {
-        return operations_.ask<Text>(Call::storage_get, {.first = key}, read_text);
+        auto [operation, answer] = operations_.begin<Text>(read_text);
+        host::storage_get(operation, key);
+        return std::move(answer);
     }
     Async<Unit> set(std::string_view key, std::string_view value) override {
-        return operations_.ask<Unit>(Call::storage_set, {.first = key, .second = value}, read_unit);
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::storage_set(operation, key, value);
+        return std::move(answer);
     }
     Async<Unit> remove(std::string_view key) override {
-        return operations_.ask<Unit>(Call::storage_remove, {.first = key}, read_unit);
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::storage_remove(operation, key);
+        return std::move(answer);
     }
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
     /// Requires the same prefix of every caller: that of the namespace.
     Subscription on_change(std::string_view prefix,
                            std::function<void(const StorageChange&)> callback) override {
-        call(Call::storage_watch, {.first = prefix});
+        host::storage_watch(prefix);
         return listeners_.add(std::move(callback));
     }
 

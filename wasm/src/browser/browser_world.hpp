@@ -13,16 +13,16 @@ namespace tabacus::browser {
 
 class BrowserLifecycle final : public Lifecycle {
   public:
-    [[nodiscard]] bool hidden() const override { return (state() & 1) != 0; }
-    [[nodiscard]] bool locks_bar_cache() const override { return (state() & 2) != 0; }
+    [[nodiscard]] bool hidden() const override { return host::lifecycle_hidden(); }
+    [[nodiscard]] bool locks_bar_cache() const override {
+        return host::lifecycle_locks_bar_cache();
+    }
     Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
         return listeners_.add(std::move(callback));
     }
     void emit(LifecycleEvent event) const { listeners_.emit(event); }
 
   private:
-    [[nodiscard]] static int state() { return static_cast<int>(call(Call::lifecycle_state, {})); }
-
     Listeners<LifecycleEvent> listeners_;
 };
 
@@ -41,8 +41,21 @@ class BrowserWorld final : public World {
     BrowserRandom& random() override { return random_; }
     BrowserLifecycle& lifecycle() override { return lifecycle_; }
 
-    /// Hands an event of the host to the part of this World that it is for.
-    void dispatch(HostEvent event, int number, Texts texts);
+    // The events of the host, each for the part of this World that it is about (bridge/host.js).
+    void settled(int operation, Texts answer) { operations_.settled(operation, std::move(answer)); }
+    void failed(int operation, std::string code, std::string message) {
+        operations_.failed(operation, code, message);
+    }
+    void storage_changed(Text key, Text old_value, Text new_value) const {
+        storage_.emit({std::move(key), std::move(old_value), std::move(new_value)});
+    }
+    void database_created(std::string data_loss) {
+        database_.emit({DatabaseEvent::Kind::created, std::move(data_loss)});
+    }
+    void database_closed() { database_.emit({DatabaseEvent::Kind::closed, {}}); }
+    void lock_lost(int request) const { locks_.lost(request); }
+    void message(int channel, std::string text) const { channels_.emit({channel, text}); }
+    void lifecycle(LifecycleEvent event) const { lifecycle_.emit(event); }
 
   private:
     Operations operations_;

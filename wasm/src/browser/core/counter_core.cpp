@@ -27,19 +27,12 @@ std::string joined(std::initializer_list<std::string_view> texts) {
     return all;
 }
 
-/// The subject comes last: a stranger's key may hold a zero byte.
-void notify(const Notice& notice) {
-    const auto rest = notice.message + '\0' + notice.previous + '\0' + notice.subject;
-    call(Call::notice, {.object = notice.kind == Notice::Kind::store_lost,
-                        .number = static_cast<double>(notice.recovered),
-                        .first = notice.code,
-                        .second = rest});
-}
+void notify(const Notice& notice) { host::notice(notice); }
 
 CounterCore::CounterCore(Scope& scope, Counter& counter) : scope_(scope), counter_(counter) {
     subscription_ = counter.on_change([this] {
         const auto address = reinterpret_cast<std::uintptr_t>(this);
-        call(Call::counter_changed, {.object = static_cast<int>(address)});
+        host::counter_changed(static_cast<int>(address));
     });
 }
 

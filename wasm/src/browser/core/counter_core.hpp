@@ -7,30 +7,25 @@
 #include <string_view>
 #include <utility>
 
-#include "browser/bridge.hpp"
+#include "browser/generated/host.hpp"
 #include "tabacus/common/counter.hpp"
 #include "tabacus/common/task.hpp"
 
 namespace tabacus::browser {
 
-/// The number under which JavaScript keeps a promise's two functions.
-using PromiseId = int;
-
 struct Resolve {
     PromiseId promise;
-    void operator()() const { call(Call::promise_resolve, {.object = promise}); }
+    void operator()() const { host::promise_resolve(promise, 0); }
     void operator()(std::int64_t value) const {
-        call(Call::promise_resolve, {.object = promise, .number = static_cast<double>(value)});
+        host::promise_resolve(promise, static_cast<double>(value));
     }
-    void operator()(std::string_view texts) const {
-        call(Call::promise_resolve, {.object = promise, .first = texts});
-    }
+    void operator()(std::string_view texts) const { host::promise_answer(promise, texts); }
 };
 
 struct Reject {
     PromiseId promise;
     void operator()(std::string_view code, std::string_view message) const {
-        call(Call::promise_reject, {.object = promise, .first = code, .second = message});
+        host::promise_reject(promise, code, message);
     }
     void operator()(const Failure& failure) const;
 };

@@ -67,9 +67,7 @@ Task<LocksCore::Numbers> LocksCore::take(std::vector<std::string> names, LockOpt
 
 int LocksCore::keep(Held held) {
     const int number = ++last_;
-    held.on_lost([number](std::string_view reason) {
-        call(Call::lock_lost, {.object = number, .first = reason});
-    });
+    held.on_lost([number](std::string_view reason) { host::lock_lost(number, reason); });
     held_[number] = std::move(held);
     return number;
 }
@@ -152,8 +150,7 @@ void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int 
 }
 
 void LocksCore::watch(const std::string& name, int watch) {
-    watches_[watch] =
-        table_.on_change(name, [watch] { call(Call::lock_changed, {.object = watch}); });
+    watches_[watch] = table_.on_change(name, [watch] { host::lock_changed(watch); });
 }
 
 void LocksCore::capabilities(PromiseId promise) const {

@@ -40,10 +40,10 @@ void Operations::settled(int operation, Texts answer) {
     if (const auto it = take(operation)) it->answer(it->asked.operation(), answer);
 }
 
-void Operations::failed(int operation, const Texts& report) {
+void Operations::failed(int operation, std::string_view code, const std::string& message) {
     const auto it = take(operation);
     if (!it) return;
-    it->asked->fail(failure_of(Error(code_named(report[0].value_or("")), report[1].value_or(""))));
+    it->asked->fail(failure_of(Error(code_named(code), message)));
 }
 
 }  // namespace tabacus::browser

@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "browser/bridge.hpp"
+#include "browser/generated/host.hpp"
 #include "tabacus/common/task.hpp"
 
 namespace tabacus::browser {
@@ -34,24 +34,29 @@ class Operations {
   public:
     explicit Operations(int program) : numbers_(program) {}
 
-    /// Asks the host; `read` makes the result of its answer.
+    template <typename T>
+    struct Begun {
+        int operation;
+        Async<T> answer;
+    };
+    /// Begins an operation, whose number is for the call that asks the host; `read` makes the result of
+    /// its answer.
     template <typename T, typename Read>
-    Async<T> ask(Call what, Arguments arguments, Read read) {
+    Begun<T> begin(Read read) {
         const detail::OperationHolder asked(std::make_unique<Asked<T, Read>>(std::move(read)));
-        arguments.operation = add(asked, [](detail::Operation& operation, Texts& answer) {
+        const int number = add(asked, [](detail::Operation& operation, Texts& answer) {
             auto& self = static_cast<Asked<T, Read>&>(operation);
             self.complete(self.read(answer));
         });
-        call(what, arguments);
-        return Async<T>(asked);
+        return {number, Async<T>(asked)};
     }
 
-    /// The number of the operation that is asked for next.
+    /// The number of the operation that begins next.
     [[nodiscard]] int next() const { return numbers_.next(); }
 
     void settled(int operation, Texts answer);
-    /// `report`: the code as the public API spells it, and a message.
-    void failed(int operation, const Texts& report);
+    /// `code`: as the public API spells it.
+    void failed(int operation, std::string_view code, const std::string& message);
 
   private:
     template <typename T, typename Read>

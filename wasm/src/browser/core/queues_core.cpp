@@ -8,8 +8,7 @@ namespace {
 enum class Callback : int { run, lost, settled, event };
 
 void notify_owner(int queue, Callback what, std::string_view first, std::string_view second) {
-    call(Call::queue_callback,
-         {.object = queue, .number = static_cast<double>(what), .first = first, .second = second});
+    host::queue_callback(queue, static_cast<double>(what), first, second);
 }
 
 void add(std::string& texts, std::string_view text) { add_text(texts, text); }

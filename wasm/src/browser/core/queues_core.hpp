@@ -14,7 +14,7 @@ class QueuesCore {
     QueuesCore(World& world, std::string_view name_space, LockTable& locks)
         : queues_(world, name_space, locks, notify) {}
 
-    /// Returns its number, by which the calls below and Call::queue_callback know it.
+    /// Returns its number, by which the calls below and host::queue_callback know it.
     int open(const std::string& name, const QueueOptions& options);
     /// Resolves with the job's id, whether it was joined, and the number of jobs.
     void enqueue(int queue, JobSpec spec, PromiseId promise);

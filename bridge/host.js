@@ -1,0 +1,285 @@
+/**
+ * What C++ calls in JavaScript, and the events that JavaScript reports to C++. Each call is a function of the
+ * namespace tabacus::browser::host in C++, and a method of the object `on` in JavaScript.
+ */
+
+/**
+ * @typedef {object} HostCall
+ * @property {string} name
+ * @property {string} doc
+ * @property {string} on the object in JavaScript, as an expression of `host`, `bridge` and the parameters
+ * @property {string} [method] of the object, if its name is not the call's without the word before the first _
+ * @property {boolean} [property] whether it is read instead of called
+ * @property {string} [returns] `bool` or `number`
+ * @property {string} [settles] what the answer is that settles `operation` later, or before the call returns
+ * @property {Record<string, string | Record<string, string>>} [params] types by name; those of an inner record are
+ *   passed as one object in JavaScript. `packed` is whatever the receiver knows how to read
+ */
+
+/** @typedef {Omit<HostCall, 'on'>} CallOn */
+
+/** @param {string} on @param {CallOn[]} calls @returns {HostCall[]} */
+const of = (on, calls) => calls.map((call) => ({ on, ...call }));
+
+/** The parts of the host, js/host: what the World of a tab asks of its platform. @type {HostCall[]} */
+export const hostCalls = [
+    ...of('host.storage', [
+        {
+            name: 'storage_available',
+            doc: 'Whether there is a localStorage.',
+            property: true,
+            returns: 'bool',
+        },
+        {
+            name: 'storage_get',
+            doc: 'Reads a value.',
+            settles: 'the value, or null',
+            params: { key: 'text' },
+        },
+        {
+            name: 'storage_set',
+            doc: 'Writes a value.',
+            settles: 'nothing',
+            params: { key: 'text', value: 'text' },
+        },
+        { name: 'storage_remove', doc: 'Removes a value.', settles: 'nothing', params: { key: 'text' } },
+        {
+            name: 'storage_keys',
+            doc: 'Lists the keys that begin with the prefix.',
+            settles: 'the keys',
+            params: { prefix: 'text' },
+        },
+        {
+            name: 'storage_watch',
+            doc: 'Reports changes of keys that begin with the prefix from here on.',
+            params: { prefix: 'text' },
+        },
+    ]),
+    ...of('host.database', [
+        {
+            name: 'database_available',
+            doc: 'Whether there is an IndexedDB.',
+            property: true,
+            returns: 'bool',
+        },
+        {
+            name: 'database_begin',
+            doc: 'Begins a transaction, which the number of this operation names.',
+            settles: 'nothing',
+            params: { options: { scope: 'set<Store>', access: 'Access', durability: 'Durability' } },
+        },
+        { name: 'database_close', doc: 'Closes the connection once its transactions have ended.' },
+        {
+            name: 'transaction_end',
+            method: 'forget',
+            doc: 'Forgets a transaction, and aborts it unless a commit was asked for.',
+            params: { transaction: 'int' },
+        },
+    ]),
+    ...of('host.database.transaction(transaction)?', [
+        {
+            name: 'transaction_get',
+            doc: 'Reads a row.',
+            settles: 'its key and its value, which is null if it is no string; nothing if there is no row',
+            params: { transaction: 'int', store: 'Store', key: 'text' },
+        },
+        {
+            name: 'transaction_list',
+            doc: 'Reads the first `limit` rows whose key begins with `prefix` and is not before `from`.',
+            settles: 'key and value of each in turn',
+            params: { transaction: 'int', store: 'Store', prefix: 'text', limit: 'number', from: 'text' },
+        },
+        {
+            name: 'transaction_holder',
+            doc: 'Reads who has claimed a subject.',
+            settles: 'the holder, or null',
+            params: { transaction: 'int', subject: 'text' },
+        },
+        {
+            name: 'transaction_put',
+            doc: 'Writes a row.',
+            params: { transaction: 'int', store: 'Store', key: 'text', value: 'text' },
+        },
+        {
+            name: 'transaction_remove',
+            doc: 'Removes a row.',
+            params: { transaction: 'int', store: 'Store', key: 'text' },
+        },
+        {
+            name: 'transaction_remove_range',
+            doc: 'Removes the rows from the key `first` to the key `last`, both included.',
+            params: { transaction: 'int', store: 'Store', first: 'text', last: 'text' },
+        },
+        {
+            name: 'transaction_claim',
+            doc: 'Records the holder of a subject; aborts if another holds it.',
+            params: { transaction: 'int', subject: 'text', holder: 'text' },
+        },
+        {
+            name: 'transaction_commit',
+            doc: 'Commits.',
+            settles: 'nothing, once the outcome is known',
+            params: { transaction: 'int' },
+        },
+    ]),
+    ...of('host.locks', [
+        { name: 'locks_available', doc: 'Whether there are Web Locks.', property: true, returns: 'bool' },
+        {
+            name: 'locks_request',
+            doc: 'Requests a lock, which the number of this operation names.',
+            settles: 'nothing if it is granted; a text if it was asked for `if_available`, and is not',
+            params: { name: 'text', options: { mode: 'LockMode', if_available: 'bool', steal: 'bool' } },
+        },
+        { name: 'locks_release', doc: 'Releases a lock.', params: { request: 'int' } },
+        { name: 'locks_abort', doc: 'Withdraws a request.', params: { request: 'int' } },
+        {
+            name: 'locks_query',
+            doc: 'Takes a snapshot of all locks of the origin.',
+            settles:
+                'of each request: a text if it is held or else null, its name, a text if it is exclusive or else null, its client',
+        },
+    ]),
+    ...of('host.channels', [
+        {
+            name: 'channel_open',
+            doc: 'Opens a BroadcastChannel. False if there are none.',
+            returns: 'bool',
+            params: { channel: 'int', name: 'text' },
+        },
+        { name: 'channel_post', doc: 'Posts a message.', params: { channel: 'int', message: 'text' } },
+        {
+            name: 'channel_post_deferred',
+            doc: 'Posts a message that can wait some milliseconds.',
+            params: { channel: 'int', message: 'text' },
+        },
+        { name: 'channel_close', doc: 'Closes a channel.', params: { channel: 'int' } },
+    ]),
+    ...of('host.clock', [
+        { name: 'clock_now', doc: 'Milliseconds since the Unix epoch.', returns: 'number' },
+        { name: 'clock_monotonic', doc: 'Milliseconds that never go back.', returns: 'number' },
+        {
+            name: 'clock_sleep',
+            doc: 'Waits.',
+            settles: 'nothing, after the delay',
+            params: { delay_ms: 'number' },
+        },
+        {
+            name: 'clock_after_microtasks',
+            doc: 'Waits for so many microtasks, each queued by the one before it.',
+            settles: 'nothing, after them',
+            params: { count: 'int' },
+        },
+        { name: 'clock_random32', doc: '32 random bits.', returns: 'number' },
+    ]),
+    ...of('host.lifecycle', [
+        { name: 'lifecycle_hidden', doc: 'Whether nobody sees the page.', property: true, returns: 'bool' },
+        {
+            name: 'lifecycle_locks_bar_cache',
+            doc: 'Whether a lock that the page holds when it is left keeps it out of the back/forward cache.',
+            property: true,
+            returns: 'bool',
+        },
+    ]),
+];
+
+/** What every program calls of those who call it, js/core/bridge.js. @type {HostCall[]} */
+export const callbacks = [
+    ...of('bridge.promises', [
+        {
+            name: 'promise_resolve',
+            doc: 'Settles a promise with a number.',
+            params: { promise: 'int', value: 'number' },
+        },
+        {
+            name: 'promise_answer',
+            doc: 'Settles a promise with texts.',
+            params: { promise: 'int', texts: 'text' },
+        },
+        {
+            name: 'promise_reject',
+            doc: 'Settles a promise with an error.',
+            params: { promise: 'int', code: 'text', message: 'text' },
+        },
+    ]),
+    ...of('bridge', [
+        {
+            name: 'counter_changed',
+            method: 'counterChanged',
+            doc: 'The value of a counter may have changed.',
+            params: { counter: 'int' },
+        },
+        {
+            name: 'notice',
+            method: 'notice',
+            doc: 'Something went wrong that is not the fault of a call.',
+            params: { notice: 'Notice' },
+        },
+    ]),
+];
+
+/** What the program of all but the counters calls besides, js/core/coordination-bridge.js. @type {HostCall[]} */
+export const coordinationCallbacks = [
+    ...of('bridge', [
+        {
+            name: 'lock_lost',
+            method: 'lockLost',
+            doc: 'A held lock was lost.',
+            params: { held: 'int', reason: 'text' },
+        },
+        {
+            name: 'lock_changed',
+            method: 'lockChanged',
+            doc: 'A tab took or let go a lock that is watched.',
+            params: { watch: 'int' },
+        },
+        {
+            name: 'queue_callback',
+            method: 'queueCallback',
+            doc: 'Something has happened in a queue.',
+            params: { queue: 'int', what: 'number', first: 'text', second: 'text' },
+        },
+    ]),
+];
+
+/**
+ * @typedef {object} HostEvent
+ * @property {string} name
+ * @property {string} doc
+ * @property {Record<string, string>} params the first, if it is a number, is not packed; `texts` are all that follow
+ */
+
+/** What JavaScript reports to C++, whenever it happens. @type {HostEvent[]} */
+export const hostEvents = [
+    {
+        name: 'settled',
+        doc: 'An operation has succeeded.',
+        params: { operation: 'int', answer: 'texts' },
+    },
+    {
+        name: 'failed',
+        doc: 'An operation has failed.',
+        params: { operation: 'int', code: 'text', message: 'text' },
+    },
+    {
+        name: 'storage_changed',
+        doc: 'Another tab has changed a value; without a key, all values were cleared.',
+        params: { key: 'text?', old_value: 'text?', new_value: 'text?' },
+    },
+    {
+        name: 'database_created',
+        doc: 'There was no database; what the browser says of lost data.',
+        params: { data_loss: 'text' },
+    },
+    { name: 'database_closed', doc: 'The browser has closed the connection.', params: {} },
+    { name: 'lock_lost', doc: 'Another context has stolen a lock.', params: { request: 'int' } },
+    {
+        name: 'message',
+        doc: 'A message has come over a channel.',
+        params: { channel: 'int', message: 'text' },
+    },
+    {
+        name: 'lifecycle',
+        doc: 'Something has happened to the page.',
+        params: { event: 'LifecycleEvent' },
+    },
+];

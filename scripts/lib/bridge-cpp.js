@@ -1,0 +1,228 @@
+/** The C++ side of the bridge, written from what bridge/ describes. */
+
+import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
+import { enums, records } from '../../bridge/types.js';
+import { enumOf, fieldsOf, isNumber, numbered, parsed, recordOf, snake } from './bridge-types.js';
+
+const head =
+    '// Written by scripts/lib/bridge-cpp.js from what bridge/ describes: change it there.\n#pragma once\n';
+
+/** @param {string} text @returns {string} a comment before a declaration */
+const comment = (text) => `/// ${text}\n`;
+
+/** @param {string} type @returns {string} as a parameter, or as what is read */
+export function cppType(type) {
+    const { of, inner } = parsed(type);
+    if (of === 'list') return `std::vector<${cppType(inner)}>`;
+    if (of === 'set') return `std::span<const ${cppType(inner)}>`;
+    if (of === 'bits') return 'double';
+    if (type === 'text') return 'std::string';
+    if (type === 'text?') return 'Text';
+    if (type === 'texts') return 'Texts';
+    if (type === 'int64') return 'std::int64_t';
+    if (type === 'number') return 'double';
+    if (type === 'number?') return 'std::optional<double>';
+    if (type.endsWith('?')) return `std::optional<${cppType(type.slice(0, -1))}>`;
+    return enumOf(type)?.cpp ?? recordOf(type)?.cpp ?? type;
+}
+
+// --- Values that are packed
+
+/**
+ * The statement that packs a value.
+ *
+ * @param {string} type
+ * @param {string} value
+ * @returns {string}
+ */
+function pack(type, value) {
+    if (type === 'text') return `to.text(${value});`;
+    if (type === 'text?') return `to.optional_text(${value});`;
+    if (type === 'number?') return `to.number(${value}.value_or(__builtin_nan("")));`;
+    if (parsed(type).of === 'bits') return `to.number(${value}.bits());`;
+    if (isNumber(type)) return `to.number(static_cast<double>(${value}));`;
+    if (parsed(type).of === 'list') {
+        const { inner } = parsed(type);
+        return `to.list(${value}, [](Packer& to, const auto& one) { ${pack(inner, 'one')} });`;
+    }
+    if (type.endsWith('?'))
+        return `to.number(${value} ? 1 : 0);\n    if (${value}) ${pack(type.slice(0, -1), `*${value}`)}`;
+    return `pack(to, ${value});`;
+}
+
+/** The expression that reads a value. @param {string} type @returns {string} */
+export function unpack(type) {
+    const { of, inner } = parsed(type);
+    if (of === 'list') {
+        return `from.list<${cppType(inner)}>([](Unpacker& from) { return ${unpack(inner)}; })`;
+    }
+    if (type === 'text') return 'from.text()';
+    if (type === 'text?') return 'from.optional_text()';
+    if (type === 'texts') return 'from.texts()';
+    if (type === 'number') return 'from.number()';
+    if (type === 'number?') return 'from.optional_number()';
+    if (type === 'bool') return 'from.number() != 0';
+    if (isNumber(type)) return `static_cast<${cppType(type)}>(from.number())`;
+    return `unpack_${snake(type)}(from)`;
+}
+
+/** @param {string} name */
+function enumChecks(name) {
+    const { cpp = name } = enumOf(name) ?? {};
+    const cases = numbered(name).map(
+        ([value, , number]) => `        case ${cpp}::${value}:\n            return ${number};\n`,
+    );
+    const checks = numbered(name).map(
+        ([value, , number]) => `static_assert(static_cast<int>(${cpp}::${value}) == ${number});\n`,
+    );
+    return (
+        comment(
+            `The number of an enumerator. A compiler that is asked for warnings misses one that is not described.`,
+        ) +
+        `constexpr int described_number(${cpp} value) {\n    switch (value) {\n${cases.join('')}    }\n    return -1;\n}\n` +
+        `${checks.join('')}\n`
+    );
+}
+
+/** @param {string} name */
+function struct(name) {
+    const { doc = '' } = records[name] ?? {};
+    const fields = fieldsOf(name).map(({ cpp, type }) => `    ${cppType(type)} ${cpp}{};\n`);
+    return `${comment(doc)}struct ${name} {\n${fields.join('')}};\n\n`;
+}
+
+/** @param {string} name */
+function recordFunctions(name) {
+    const { cpp = name, to } = recordOf(name) ?? {};
+    const fields = fieldsOf(name);
+    const packs = fields.map((field) => `    ${pack(field.type, `value.${field.cpp}`)}\n`);
+    const reads = fields.map((field) => `    value.${field.cpp} = ${unpack(field.type)};\n`);
+    const writer = `inline void pack(Packer& to, const ${cpp}& value) {\n${packs.join('')}}\n\n`;
+    const reader = `inline ${cpp} unpack_${snake(name)}(Unpacker& from) {\n    ${cpp} value;\n${reads.join('')}    return value;\n}\n\n`;
+    return to === 'js' ? writer : reader;
+}
+
+/** The enumerations and records: wasm/src/browser/generated/records.hpp. */
+export function recordsHeader() {
+    const named = [...Object.values(enums), ...Object.values(records)];
+    const headers = [...new Set(named.flatMap(({ header }) => header ?? []))].sort();
+    const own = Object.keys(records).filter((name) => !records[name]?.header);
+    return [
+        head,
+        '\n#include "browser/bridge.hpp"\n',
+        ...headers.map((header) => `#include "${header}"\n`),
+        '\nnamespace tabacus::browser {\n\n',
+        ...Object.keys(enums).map(enumChecks),
+        ...own.map(struct),
+        ...Object.keys(records).map(recordFunctions),
+        '}  // namespace tabacus::browser\n',
+    ].join('');
+}
+
+// --- Calls of the host
+
+/** @typedef {import('../../bridge/host.js').HostCall} HostCall */
+
+/** All calls by their numbers. @type {HostCall[]} */
+export const numberedCalls = [...hostCalls, ...callbacks, ...coordinationCallbacks];
+
+/** The parameters of a call, those of records that JavaScript gets as one object among them. @param {HostCall} call */
+export function flatParams({ params = {}, settles }) {
+    /** @type {[name: string, type: string][]} */
+    const flat = settles === undefined ? [] : [['operation', 'int']];
+    for (const [name, type] of Object.entries(params)) {
+        if (typeof type === 'string') flat.push([name, type]);
+        else flat.push(...Object.entries(type));
+    }
+    return flat;
+}
+
+/**
+ * Which argument of tabacus_call() carries each parameter: numbers of 32 bits go in the first four, a `number` in the
+ * fifth, and texts, or one packed value, in the last two.
+ *
+ * @param {HostCall} call
+ * @returns {Map<string, number>}
+ */
+export function slotsOf(call) {
+    const next = { int: 0, number: 4, text: 5 };
+    const slots = new Map();
+    for (const [name, type] of flatParams(call)) {
+        const kind = !isNumber(type) ? 'text' : type === 'number' ? 'number' : 'int';
+        slots.set(name, next[kind]++);
+    }
+    if (next.int > 4 || next.number > 5 || next.text > 7)
+        throw new Error(`${call.name} has more parameters than tabacus_call() takes`);
+    return slots;
+}
+
+/** @param {string} type */
+function cppParam(type) {
+    if (type === 'text' || type === 'packed') return 'std::string_view';
+    return isNumber(type) ? cppType(type) : `const ${cppType(type)}&`;
+}
+
+/** @param {HostCall} call */
+function callFunction(call) {
+    const slots = ['0', '0', '0', '0', '0', 'nullptr, 0', 'nullptr, 0'];
+    let before = '';
+    for (const [name, slot] of slotsOf(call)) {
+        const type = flatParams(call).find(([param]) => param === name)?.[1] ?? '';
+        if (slot < 4)
+            slots[slot] =
+                type === 'int'
+                    ? name
+                    : parsed(type).of === 'set'
+                      ? `bits_of(${name})`
+                      : `static_cast<int>(${name})`;
+        else if (slot === 4) slots[slot] = name;
+        else if (type === 'text' || type === 'packed') slots[slot] = `${name}.data(), ${name}.size()`;
+        else {
+            before += `    Packer to;\n    ${pack(type, name)}\n`;
+            slots[slot] = 'to.packed().data(), to.packed().size()';
+        }
+    }
+    const { name, doc, settles, returns } = call;
+    const params = flatParams(call).map(([param, type]) => `${cppParam(type)} ${param}`);
+    const asked = `tabacus_call(${[numberedCalls.indexOf(call), ...slots].join(', ')})`;
+    const body = returns === 'bool' ? `return ${asked} != 0` : returns ? `return ${asked}` : asked;
+    const result = returns === 'bool' ? 'bool' : returns ? 'double' : 'void';
+    return (
+        comment(settles === undefined ? doc : `${doc} Answer: ${settles}.`) +
+        `inline ${result} ${name}(${params.join(', ')}) noexcept {\n${before}    ${body};\n}\n\n`
+    );
+}
+
+function eventFunctions() {
+    const values = hostEvents.map(({ name, doc }) => `    ${name},  // ${doc}\n`);
+    const cases = hostEvents.map(({ name, params }) => {
+        const [first, ...rest] = Object.entries(params);
+        const isFirst = first !== undefined && isNumber(first[1]);
+        const packed = isFirst ? rest : Object.entries(params);
+        const reads = packed.map(([param, type]) => `            auto ${param} = ${unpack(type)};\n`);
+        const args = packed.map(([param]) => `std::move(${param})`);
+        if (isFirst)
+            args.unshift(first[1] === 'int' ? 'number' : `static_cast<${cppType(first[1])}>(number)`);
+        return `        case HostEvent::${name}: {\n${reads.join('')}            return receiver.${name}(${args.join(', ')});\n        }\n`;
+    });
+    return [
+        comment('What the host reports.'),
+        `enum class HostEvent : int {\n${values.join('')}};\n\n`,
+        comment('Calls the function of the receiver that has the name of the event.'),
+        'template <typename Receiver>\nvoid dispatch(Receiver& receiver, HostEvent event, [[maybe_unused]] int number) {\n',
+        `    Unpacker from;\n    switch (event) {\n${cases.join('')}    }\n}\n\n`,
+    ].join('');
+}
+
+/** wasm/src/browser/generated/host.hpp */
+export function hostHeader() {
+    return [
+        head,
+        '\n#include <utility>\n\n#include "browser/generated/records.hpp"\n',
+        '\nnamespace tabacus::browser {\n\n',
+        eventFunctions(),
+        'namespace host {\n\n',
+        ...numberedCalls.map(callFunction),
+        '}  // namespace host\n\n}  // namespace tabacus::browser\n',
+    ].join('');
+}

@@ -1,0 +1,28 @@
+/** Writes both sides of the bridge between C++ and JavaScript from what bridge/ describes: files that git ignores. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { hostHeader, recordsHeader } from './bridge-cpp.js';
+import { coordinationCallsModule, enumsModule, hostCallsModule, hostEventsModule } from './bridge-js.js';
+import { repository } from './paths.js';
+
+/** Each file, and what is in it. A page loads a module only with what uses it, so there is one for each. */
+const FILES = {
+    'wasm/src/browser/generated/records.hpp': recordsHeader,
+    'wasm/src/browser/generated/host.hpp': hostHeader,
+    'js/core/generated/enums.js': enumsModule,
+    'js/core/generated/host-calls.js': hostCallsModule,
+    'js/core/generated/host-events.js': hostEventsModule,
+    'js/core/generated/coordination-calls.js': coordinationCallsModule,
+};
+
+/** Leaves a file as it is if it would not change, so that nothing is compiled again for it. */
+export function generateBridge() {
+    for (const [path, write] of Object.entries(FILES)) {
+        const file = join(repository, path);
+        const text = write();
+        if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, text);
+    }
+}

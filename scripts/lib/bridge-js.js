@@ -1,0 +1,265 @@
+/** The JavaScript side of the bridge, written from what bridge/ describes. */
+
+import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
+import { enums, records } from '../../bridge/types.js';
+import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
+import { camel, fieldsOf, isNumber, jsType, namedIn, namesOf, numbered, parsed } from './bridge-types.js';
+
+const head = '/* Written by scripts/lib/bridge-js.js from what bridge/ describes: change it there. */\n\n';
+
+/** @param {string[]} lines of a doc comment */
+const comment = (lines) =>
+    lines.length === 1
+        ? `/** ${lines[0]} */\n`
+        : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
+
+/** @param {string} text @param {string} [by] */
+const indented = (text, by = '    ') => text.replace(/^(?=.)/gm, by);
+
+/** @param {Iterable<string>} names of enumerations, and their tables that are used @param {string} code */
+function enumImports(names, code) {
+    const used = [...new Set([...names].flatMap((name) => [name, namesOf(name)]))]
+        .filter((name) => new RegExp(`\\b${name}\\b[.[,)]`).test(code))
+        .sort();
+    return used.length === 0 ? '' : `import { ${used.join(', ')} } from './enums.js';\n\n`;
+}
+
+/** js/core/generated/enums.js */
+export function enumsModule() {
+    const all = Object.entries(enums).map(([name, { doc, letters }]) => {
+        const values = numbered(name);
+        const byName = values.map(([, js, number]) => `    ${quoted(js)}: ${number},\n`);
+        const byNumber = values.map(([, js, number]) =>
+            letters ? `    ${number}: '${js}',\n` : `    '${js}',\n`,
+        );
+        const type = values.map(([, js]) => `'${js}'`).join(' | ');
+        const [open, close] = letters ? ['{', '}'] : ['[', ']'];
+        const table = letters ? `Record<number, ${name}Name>` : `${name}Name[]`;
+        return (
+            `/** @typedef {${type}} ${name}Name */\n\n` +
+            comment([`${doc} The number of each name.`]) +
+            `export const ${name} = /** @type {const} */ ({\n${byName.join('')}});\n\n` +
+            comment([`The name of each number.`, `@type {${table}}`]) +
+            `export const ${namesOf(name)} = ${open}\n${byNumber.join('')}${close};\n`
+        );
+    });
+    return head + all.join('\n');
+}
+
+/** @param {string} name */
+const quoted = (name) => (/^\w+$/.test(name) ? name : `'${name}'`);
+
+// --- Values that are packed
+
+/** @param {string} type @returns {string} the expression that reads a value from `from` */
+function unpack(type) {
+    const { of, inner } = parsed(type);
+    if (of === 'list') return `from.list(() => ${unpack(inner)})`;
+    if (type === 'text') return 'from.text()';
+    if (type === 'text?') return 'from.optionalText()';
+    if (type === 'bool') return 'from.number() > 0';
+    if (type in records) return `unpack${type}(from)`;
+    if (type.endsWith('?') && type !== 'number?')
+        return `from.number() > 0 ? ${unpack(type.slice(0, -1))} : undefined`;
+    if (type in enums) return `/** @type {any} */ (${namesOf(type)}[from.number()])`;
+    return 'from.number()';
+}
+
+/** @param {string} type @param {string} value @returns {string} the values that are packed of it, as elements of an array */
+function pack(type, value) {
+    const { of, inner } = parsed(type);
+    if (of === 'list') {
+        const all = isPlain(inner)
+            ? value
+            : `${value}.flatMap(${inner in records ? `pack${inner}` : `(one) => [${pack(inner, 'one')}]`})`;
+        return `${value}.length, ...${all}`;
+    }
+    if (type in records) return `...pack${type}(${value})`;
+    if (type in enums) return `${type}[${value}]`;
+    if (type === 'number?') return `${value} ?? NaN`;
+    return value;
+}
+
+/** Whether a value is packed as it is. @param {string} type */
+const isPlain = (type) =>
+    ['text', 'text?', 'number', 'int', 'int64', 'bool'].includes(type) || parsed(type).of === 'bits';
+
+/** @param {string} name */
+function recordCode(name) {
+    const { doc = '', to } = records[name] ?? {};
+    const fields = fieldsOf(name);
+    const types = fields.map(({ js, type }) =>
+        type === 'number?' ? `@property {number} [${js}]` : `@property {${jsType(type)}} ${js}`,
+    );
+    const typedef = comment([doc, '', `@typedef {object} ${name}`, ...types]);
+    if (to === 'js') {
+        const reads = fields.map(({ js, type }) => `    ${js}: ${unpack(type)},\n`);
+        return `${typedef}\n${comment([`@param {import('../packed.js').Unpacker} from`, `@returns {${name}}`])}const unpack${name} = (from) => ({\n${reads.join('')}});\n\n`;
+    }
+    const packs = fields.map(({ js, type }) => `    ${pack(type, `value.${js}`)},\n`);
+    return `${typedef}\n${comment([`@param {${name}} value`, `@returns {import('../packed.js').Packed[]}`])}const pack${name} = (value) => [\n${packs.join('')}];\n\n`;
+}
+
+/** The records that types name. @param {string[]} types */
+const recordsIn = (types) => [...new Set(types.flatMap(namedIn))].filter((name) => name in records);
+
+/** The enumerations that types name. @param {string[]} types */
+const enumsIn = (types) => [...new Set(types.flatMap(namedIn))].filter((name) => name in enums);
+
+// --- Calls of the host
+
+/** @typedef {import('../../bridge/host.js').HostCall} HostCall */
+
+/** The parameters of tabacus_call() that carry each argument. */
+const SLOTS = ['a', 'b', 'c', 'd', 'number', 'text(first, firstSize)', 'text(second, secondSize)'];
+
+/** @param {string} type @param {number} slot */
+function slotValue(type, slot) {
+    const value = SLOTS[slot] ?? '';
+    if (type === 'packed') return 'bridge.unpack(first)';
+    if (type in records) return `unpack${type}(bridge.unpack(first))`;
+    if (type === 'bool') return `${value} > 0`;
+    if (type in enums) return `/** @type {any} */ (${namesOf(type)}[${value}])`;
+    if (parsed(type).of === 'set')
+        return `${namesOf(parsed(type).inner)}.filter((_, bit) => ${value} & (1 << bit))`;
+    return value;
+}
+
+/** @param {HostCall} call */
+function callCase(call) {
+    const slots = slotsOf(call);
+    const value = (/** @type {string} */ name, /** @type {string} */ type) =>
+        slotValue(type, slots.get(name) ?? 0);
+    const args = Object.entries(call.params ?? {}).map(([name, type]) =>
+        typeof type === 'string'
+            ? [name, value(name, type)]
+            : [
+                  name,
+                  `{ ${Object.entries(type)
+                      .map(([inner, of]) => `${camel(inner)}: ${value(inner, of)}`)
+                      .join(', ')} }`,
+              ],
+    );
+    const receiver = call.on.replace('(transaction)', `(${value('transaction', 'int')})`);
+    const passed = args
+        .filter(([name]) => receiver === call.on || name !== 'transaction')
+        .map(([, arg]) => arg);
+    if (call.settles !== undefined) passed.unshift('a');
+    const method = camel(call.method ?? call.name.replace(/^[^_]*_/, ''));
+    const called = `${receiver}.${method}${call.property ? '' : `(${passed.join(', ')})`}`;
+    const cased = `case ${numberedCalls.indexOf(call)}: // ${call.name}\n`;
+    return call.returns ? `${cased}    return ${called};\n` : `${cased}    return void ${called};\n`;
+}
+
+const callParams = [
+    'call what is called',
+    'a the first number of 32 bits',
+    'b',
+    'c',
+    'd',
+    'number',
+    'first address of the first text',
+    'firstSize',
+    'second address of the second text',
+    'secondSize',
+].map((param) => `@param {number} ${param}`);
+
+/**
+ * @param {string} doc
+ * @param {string} name
+ * @param {[name: string, type: string][]} receivers
+ * @param {HostCall[]} calls
+ */
+function dispatcher(doc, name, receivers, calls) {
+    const params = [
+        ...receivers.map(([param]) => param),
+        'call, a, b, c, d, number, first, firstSize, second, secondSize',
+    ];
+    const types = receivers.map(([param, type]) => `@param {${type}} ${param}`);
+    const cases = indented(calls.map(callCase).join(''), '        ');
+    const text = cases.includes('text(')
+        ? '    const text = (/** @type {number} */ at, /** @type {number} */ size) => bridge.text(at, size);\n'
+        : '';
+    const rest =
+        name === 'callHost'
+            ? '        default:\n            return bridge.callFurther(call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
+            : '        default:\n            return undefined;\n';
+    return (
+        comment([doc, '', ...types, ...callParams, '@returns {unknown} a number, a boolean, or nothing']) +
+        `export function ${name}(${params.join(', ')}) {\n${text}    switch (call) {\n${cases}${rest}    }\n}\n`
+    );
+}
+
+/** @param {HostCall[]} calls */
+const typesOf = (calls) =>
+    calls.flatMap((call) =>
+        flatParams(call).map(([, type]) => (parsed(type).inner ? parsed(type).inner : type)),
+    );
+
+const bridgeType = "import('../bridge.js').Bridge";
+
+/** js/core/generated/host-calls.js */
+export function hostCallsModule() {
+    const calls = [...hostCalls, ...callbacks];
+    const code =
+        recordsIn(typesOf(calls)).map(recordCode).join('') +
+        dispatcher(
+            'Calls the part of the host, or of the bridge, that C++ calls.',
+            'callHost',
+            [
+                ['host', "import('../../host/host.js').Host"],
+                ['bridge', bridgeType],
+            ],
+            calls,
+        );
+    return head + enumImports(enumsIn(typesOf(calls)), code) + code;
+}
+
+/** js/core/generated/coordination-calls.js */
+export function coordinationCallsModule() {
+    const code =
+        recordsIn(typesOf(coordinationCallbacks)).map(recordCode).join('') +
+        dispatcher(
+            'Calls what the program of locks, queues and limits calls besides.',
+            'callCoordination',
+            [['bridge', "import('../coordination-bridge.js').CoordinationBridge"]],
+            coordinationCallbacks,
+        );
+    return head + enumImports(enumsIn(typesOf(coordinationCallbacks)), code) + code;
+}
+
+/** js/core/generated/host-events.js */
+export function hostEventsModule() {
+    const params = hostEvents.map(({ params: of }) => Object.entries(of));
+    const optional = (/** @type {string} */ type) => (type === 'texts' ? '=' : '');
+    const types = hostEvents.map(({ name, doc }, index) => {
+        const typed = (params[index] ?? []).map(
+            ([param, type]) => `${camel(param)}${type === 'texts' ? '?' : ''}: ${jsType(type)}`,
+        );
+        return `@property {(${typed.join(', ')}) => void} ${camel(name)} ${doc}`;
+    });
+    const methods = hostEvents.map(({ name }, index) => {
+        const all = params[index] ?? [];
+        const names = all.map(([param, type]) => (optional(type) ? `${camel(param)} = []` : camel(param)));
+        const [first, ...rest] = all;
+        const isFirst = first !== undefined && isNumber(first[1]);
+        const packed = (isFirst ? rest : all).map(([param, type]) =>
+            type === 'texts' ? `...${camel(param)}` : pack(type, camel(param)),
+        );
+        const number = isFirst ? pack(first[1], camel(first[0])) : '0';
+        const values =
+            packed.length === 1 && packed[0]?.startsWith('...')
+                ? packed[0].slice(3)
+                : `[${packed.join(', ')}]`;
+        return `    ${camel(name)}: (${names.join(', ')}) => send(${index}, ${number}, ${values}),\n`;
+    });
+    const code =
+        comment(['What the host reports. No method throws.', '', '@typedef {object} HostEvents', ...types]) +
+        '\n' +
+        comment([
+            "@param {(event: number, number: number, values: import('../packed.js').Packed[]) => void} send to C++",
+            '@returns {HostEvents}',
+        ]) +
+        `export const hostEvents = (send) => ({\n${methods.join('')}});\n`;
+    return head + enumImports(Object.keys(enums), code) + code;
+}
