@@ -20,6 +20,10 @@ import { version } from '../common/version.js';
  * @property {(error: TabacusError) => void} fail the program has trapped; called once
  */
 
+/** The limits of one program (docs/guarantees.md): beyond them a call fails, and nothing else does. */
+const textBytesMax = 2 ** 25;
+const namesMax = 2 ** 17;
+
 /** Up to here an encoder takes longer to call than ASCII does to copy. */
 const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
@@ -38,6 +42,9 @@ export class Bridge {
     glue;
     #tab = 0;
     #last = 0;
+
+    /** @type {Set<string>} */
+    #names = new Set();
 
     /** Why the program is not to be called any more. @type {TabacusError | undefined} */
     #failure;
@@ -78,6 +85,23 @@ export class Bridge {
     /** A number for a request or a watch, which no other of this program has. */
     take() {
         return ++this.#last;
+    }
+
+    /**
+     * The program keeps something of each name for as long as it runs.
+     *
+     * @param {string} name
+     * @throws {TabacusError} `out-of-memory`
+     */
+    admit(name) {
+        if (this.#names.has(name)) return;
+        if (this.#names.size === namesMax) {
+            throw new TabacusError(
+                'out-of-memory',
+                `this tab uses ${namesMax} names, and has no room for another`,
+            );
+        }
+        this.#names.add(name);
     }
 
     /**
@@ -227,6 +251,7 @@ export class Bridge {
      * @returns {number}
      */
     counter(args, strict) {
+        this.admit(`counter/${args.join()}/${strict}`);
         this.#pack(args);
         let address = 0;
         this.promises.now((id) => (address = this.glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
@@ -253,7 +278,7 @@ export class Bridge {
             size += typeof bytes === 'number' ? 8 : 4 + (bytes?.length ?? 0);
             return bytes;
         });
-        let at = this.glue._tab_buffer(size);
+        let at = size > textBytesMax ? 0 : this.glue._tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
         const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);

@@ -176,6 +176,7 @@ export class Limits {
      */
     #make(call, name, ...numbers) {
         if (this.#closed) throw closedError();
+        this.#bridge.admit(`${call}/${name}`);
         return this.#bridge.invoke(call, [name], ...numbers);
     }
 

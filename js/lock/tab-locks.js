@@ -169,7 +169,7 @@ export class TabLocks {
             (request, id) =>
                 this.#bridge.invoke(
                     call,
-                    [label, ...names.map(coreName)],
+                    [label, ...names.map((name) => this.#name(name))],
                     ...numbers,
                     bits,
                     timeout,
@@ -205,7 +205,7 @@ export class TabLocks {
             (request, id) =>
                 this.#bridge.invoke(
                     '_once_enter',
-                    [coreName(key)],
+                    [this.#name(key)],
                     timeout,
                     maxHold,
                     ttl,
@@ -306,7 +306,7 @@ export class TabLocks {
     async #requestsOf(name) {
         this.#assertOpen();
         const texts = await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_lock_query', [coreName(name)], id),
+            this.#bridge.invoke('_lock_query', [this.#name(name)], id),
         );
         return requestsFrom(texts ? texts.slice(0, -1) : []);
     }
@@ -343,7 +343,7 @@ export class TabLocks {
         this.#assertOpen();
         await this.#wait(
             checkSignal(signal),
-            (request, id) => this.#bridge.invoke('_lock_wait', [coreName(name)], limit, request, id),
+            (request, id) => this.#bridge.invoke('_lock_wait', [this.#name(name)], limit, request, id),
             () => {},
         );
     }
@@ -373,7 +373,7 @@ export class TabLocks {
         };
         this.#watches.set(watch, () => void report());
         this.#bridge.unlocked.set(watch, () => this.#changed(watch));
-        this.#bridge.invoke('_lock_watch', [coreName(name)], watch);
+        this.#bridge.invoke('_lock_watch', [this.#name(name)], watch);
         void report();
         return () => {
             if (this.#watches.delete(watch)) this.#unwatch(watch);
@@ -391,7 +391,7 @@ export class TabLocks {
         this.#assertStore('calls');
         const { values } = this.#host;
         const number = values.keep(kept);
-        const texts = [coreName(name), number, ...(key === undefined ? [] : [key])];
+        const texts = [this.#name(name), number, ...(key === undefined ? [] : [key])];
         try {
             const [kind, text] = await this.#wait(
                 signal,
@@ -413,7 +413,7 @@ export class TabLocks {
         this.#assertStore('calls');
         term.assertHeld();
         await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_leader_begin', [coreName(name)], term._id, id),
+            this.#bridge.invoke('_leader_begin', [this.#name(name)], term._id, id),
         );
     }
 
@@ -575,6 +575,13 @@ export class TabLocks {
         }
     }
 
+    /** A name as the core knows it, which keeps something of it. @param {string} name */
+    #name(name) {
+        const known = coreName(name);
+        this.#bridge.admit(known);
+        return known;
+    }
+
     /**
      * A call of the core that a signal can end.
      *
@@ -609,6 +616,7 @@ export class TabLocks {
     }
 
     #assertOpen() {
+        if (this.#closed?.code === 'internal') throw this.#closed; // called before the program failed
         if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
         if (this.#allowed) return;
         throw new TabacusError(

@@ -195,6 +195,7 @@ export class OpenQueue {
         this.#name = name;
         this.#delivery = (Number(options[0]) & 8) > 0 ? deliveries[1] : deliveries[0];
         this.#concurrency = Number(options[1]);
+        bridge.admit(`queue/${name}`);
         this.#number = bridge.invoke('_queue_open', [name], ...options);
         bridge.queues.set(this.#number, (...told) => this.#callback(...told));
         void this.#refresh().catch(() => {}); // the next event reports it

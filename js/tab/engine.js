@@ -141,25 +141,17 @@ export class Engine {
     }
 
     /**
-     * Whoever uses the name first decides: all tabs of the engine use what is behind it.
+     * What the first user of a name has asked for: all tabs of the engine use what is behind it.
      *
      * @param {string} kind
      * @param {string} name
      * @param {string} asked what is asked of it, as text
-     * @throws {TabacusError} `kind-mismatch`
      */
-    agree(kind, name, asked) {
+    agreed(kind, name, asked) {
         const key = `${kind}/${name}`;
         const known = this.#agreed.get(key) ?? asked;
-        if (known !== asked) {
-            const message = `this tab has the ${kind} ${name} with other options: ${known}, not ${asked}`;
-            throw new TabacusError('kind-mismatch', message, {
-                argument: 'options',
-                value: asked,
-                allowed: known,
-            });
-        }
         this.#agreed.set(key, known);
+        return known;
     }
 
     /**

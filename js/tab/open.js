@@ -48,7 +48,7 @@ export async function open(options = {}) {
     const engines = running.get(checked.platform) ?? new Map();
     running.set(checked.platform, engines);
     const entry = engines.get(checked.namespace) ?? start(checked, engines);
-    assertSame(entry.options, checked);
+    assertSame({ ...entry.options, allowWeaker: entry.options.allowWeaker ?? false }, checked);
     ++entry.tabs;
     const leave = () => {
         if (--entry.tabs > 0) return false;

@@ -63,6 +63,14 @@ const keptEventsMax = 64;
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
 
+/**
+ * @param {string} kind
+ * @param {string} name
+ * @param {string} [what]
+ */
+const mismatch = (kind, name, what = 'other options') =>
+    new TabacusError('kind-mismatch', `this tab has the ${kind} ${name} with ${what}`);
+
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {
     #engine;
@@ -196,7 +204,8 @@ export class Tab extends EventTarget {
     semaphore(name, permits) {
         checkName(name);
         checkInteger('permits', permits, 1, 64);
-        this.#engine.agree('semaphore', name, String(permits));
+        const known = this.#engine.agreed('semaphore', name, String(permits));
+        if (known !== String(permits)) throw mismatch('semaphore', name, `${known} permits`);
         return new Semaphore(name, permits, () => this.#loadLocks());
     }
 
@@ -248,7 +257,8 @@ export class Tab extends EventTarget {
         checkName(name);
         this.#assertOpen();
         const known = this.#queues.get(name);
-        if (!known || options !== undefined) this.#engine.agree('queue', name, String(checked));
+        const agreed = this.#engine.agreed('queue', name, String(checked));
+        if (agreed !== String(checked) && options !== undefined) throw mismatch('queue', name);
         if (known) return known;
         const load = async () => {
             this.#assertOpen();
@@ -367,7 +377,8 @@ export class Tab extends EventTarget {
      */
     #limit(made) {
         const key = `${made._kind}/${made.name}`;
-        this.#engine.agree(made._kind, made.name, String(made._numbers));
+        const agreed = this.#engine.agreed(made._kind, made.name, String(made._numbers));
+        if (agreed !== String(made._numbers)) throw mismatch(made._kind, made.name);
         const known = this.#limitsByName.get(key);
         if (!known) {
             this.#limitsByName.set(key, made);

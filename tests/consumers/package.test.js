@@ -18,7 +18,7 @@ const PUBLISHED = [
     /^bin\/tabacus\.js$/,
     /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
     /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
-    /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|limits|queue|emulator)\.(js|wasm)$/,
+    /^dist\/(web|node)\/(single|threads|coordination|lab|emulator)\.(js|wasm)$/,
     /^dist\/(web|node)\/(attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
